@@ -1,0 +1,44 @@
+# What every limb target shares, and limb_room(): one folder, one library, its tests.
+
+add_library(limb_flags INTERFACE)
+target_compile_options(limb_flags INTERFACE -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor)
+if(LIMB_WERROR)
+  target_compile_options(limb_flags INTERFACE -Werror)
+endif()
+if(LIMB_SANITIZE)
+  add_compile_options(-fsanitize=${LIMB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${LIMB_SANITIZE})
+endif()
+
+# limb_test(ROOM FILE [LIBRARY...]): one GoogleTest program, registered as ROOM/FILE without suffix.
+function(limb_test room file)
+  get_filename_component(stem ${file} NAME_WE)
+  set(target ${room}_${stem})
+  add_executable(${target} ${file})
+  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags GTest::gtest GTest::gtest_main)
+  add_test(NAME ${room}/${stem} COMMAND ${target})
+  set_tests_properties(${room}/${stem} PROPERTIES LABELS ${room})
+endfunction()
+
+# limb_room(NAME [DEPENDS room...] [USES library...] [SOURCES file...] [TESTS file...])
+# makes limb::NAME. DEPENDS are the arrows between rooms; USES are outside libraries.
+function(limb_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;USES;SOURCES;TESTS" ${ARGN})
+  set(target limb_${name})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  add_library(limb::${name} ALIAS ${target})
+  list(TRANSFORM ROOM_DEPENDS PREPEND limb_)
+  target_link_libraries(${target} PUBLIC ${ROOM_DEPENDS} PRIVATE $<BUILD_INTERFACE:limb_flags>)
+  target_link_libraries(${target} PUBLIC ${ROOM_USES})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY LIMB_ROOMS ${name})
+  if(LIMB_TESTS)
+    foreach(test ${ROOM_TESTS})
+      limb_test(${name} ${test} ${target})
+    endforeach()
+  endif()
+endfunction()

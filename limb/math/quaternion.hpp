@@ -1,0 +1,278 @@
+#pragma once
+
+#include <ostream>
+
+#include "limb/math/angle_series.hpp"
+#include "limb/math/check.hpp"
+#include "limb/math/scalar.hpp"
+
+namespace limb {
+
+/// Hamilton quaternion w + x i + y j + z k, stored x y z w (as Eigen, ROS, three.js, Pinocchio).
+///
+/// Bare numbers never make one: write quat_xyzw(...) or quat_wxyz(...). A unit quaternion q_AB is
+/// the orientation of B in A, p_A = q_AB p_B q_AB^-1, the same as R_AB; q and -q are the same
+/// rotation.
+template <typename T>
+class Quaternion {
+ public:
+  using Coefficients = Eigen::Matrix<T, 4, 1, Eigen::DontAlign>;
+
+  /// The identity rotation.
+  Quaternion() : xyzw_(T(0), T(0), T(0), T(1)) {}
+  static Quaternion identity() { return Quaternion(); }
+  static Quaternion from_xyzw(const Vector4<T>& xyzw) { return Quaternion(xyzw); }
+  static Quaternion from_wxyz(const Vector4<T>& wxyz) {
+    return Quaternion(Vector4<T>(wxyz[1], wxyz[2], wxyz[3], wxyz[0]));
+  }
+
+  const T& x() const { return xyzw_[0]; }
+  const T& y() const { return xyzw_[1]; }
+  const T& z() const { return xyzw_[2]; }
+  const T& w() const { return xyzw_[3]; }
+  /// Vector part (x, y, z).
+  auto vec() const { return xyzw_.template head<3>(); }
+  const Coefficients& xyzw() const { return xyzw_; }
+  Vector4<T> wxyz() const { return {w(), x(), y(), z()}; }
+  /// The four numbers in memory, x y z w.
+  const T* data() const { return xyzw_.data(); }
+
+  T squared_norm() const { return xyzw_.squaredNorm(); }
+  T norm() const {
+    using std::sqrt;
+    return sqrt(squared_norm());
+  }
+  Quaternion conjugate() const { return Quaternion(Vector4<T>(-x(), -y(), -z(), w())); }
+  /// q* / |q|^2, for any q but 0.
+  Quaternion inverse() const {
+    check_not_zero("Quaternion::inverse");
+    return conjugate() / squared_norm();
+  }
+  Quaternion normalized() const {
+    check_not_zero("Quaternion::normalized");
+    return *this / norm();
+  }
+
+  Quaternion operator-() const { return Quaternion(Vector4<T>(-xyzw_)); }
+  Quaternion operator+(const Quaternion& o) const { return Quaternion(xyzw_ + o.xyzw_); }
+  Quaternion operator-(const Quaternion& o) const { return Quaternion(xyzw_ - o.xyzw_); }
+  Quaternion operator*(const T& s) const { return Quaternion(xyzw_ * s); }
+  Quaternion operator/(const T& s) const { return Quaternion(xyzw_ / s); }
+  friend Quaternion operator*(const T& s, const Quaternion& q) { return q * s; }
+
+  /// Hamilton product. As rotations q_AC = q_AB * q_BC; not commutative.
+  Quaternion operator*(const Quaternion& o) const {
+    return Quaternion(Vector4<T>(w() * o.x() + x() * o.w() + y() * o.z() - z() * o.y(),
+                                 w() * o.y() + y() * o.w() + z() * o.x() - x() * o.z(),
+                                 w() * o.z() + z() * o.w() + x() * o.y() - y() * o.x(),
+                                 w() * o.w() - x() * o.x() - y() * o.y() - z() * o.z()));
+  }
+
+  /// q p q^-1 for a unit quaternion.
+  Vector3<T> rotate(const Vector3<T>& p) const {
+    const Vector3<T> t = T(2) * vec().cross(p);
+    return p + w() * t + vec().cross(t);
+  }
+
+  template <typename U>
+  Quaternion<U> cast() const {
+    return Quaternion<U>::from_xyzw(xyzw_.template cast<U>());
+  }
+
+ private:
+  template <typename Derived>
+  explicit Quaternion(const Eigen::MatrixBase<Derived>& xyzw) : xyzw_(xyzw) {}
+
+  void check_not_zero(std::string_view call) const {
+    if constexpr (Real<T>) {
+      check_finite(call, "q", xyzw_);
+      if (squared_norm() == T(0)) fail(call, "q", "0 + 0i + 0j + 0k", "a quaternion other than 0");
+    }
+  }
+
+  Coefficients xyzw_;
+};
+
+template <typename T>
+Quaternion<T> quat_xyzw(T x, T y, T z, T w) {
+  return Quaternion<T>::from_xyzw(Vector4<T>(x, y, z, w));
+}
+template <typename T>
+Quaternion<T> quat_wxyz(T w, T x, T y, T z) {
+  return Quaternion<T>::from_xyzw(Vector4<T>(x, y, z, w));
+}
+
+/// "quat_xyzw(0, 0, 0, 1)": the text says which order and is the call that makes it.
+template <typename T>
+std::ostream& operator<<(std::ostream& out, const Quaternion<T>& q) {
+  return out << "quat_xyzw(" << q.x() << ", " << q.y() << ", " << q.z() << ", " << q.w() << ")";
+}
+
+/// L(q) with (q * p).xyzw = L(q) p.xyzw. Rows and columns in the order x y z w.
+template <typename T>
+Matrix4<T> left_product_matrix(const Quaternion<T>& q) {
+  Matrix4<T> L;
+  L << q.w(), -q.z(), q.y(), q.x(),   //
+      q.z(), q.w(), -q.x(), q.y(),    //
+      -q.y(), q.x(), q.w(), q.z(),    //
+      -q.x(), -q.y(), -q.z(), q.w();  //
+  return L;
+}
+
+/// R(p) with (q * p).xyzw = R(p) q.xyzw. Rows and columns in the order x y z w.
+template <typename T>
+Matrix4<T> right_product_matrix(const Quaternion<T>& p) {
+  Matrix4<T> R;
+  R << p.w(), p.z(), -p.y(), p.x(),   //
+      -p.z(), p.w(), p.x(), p.y(),    //
+      p.y(), -p.x(), p.w(), p.z(),    //
+      -p.x(), -p.y(), -p.z(), p.w();  //
+  return R;
+}
+
+/// Rotation matrix of a unit quaternion.
+template <typename T>
+Matrix3<T> to_matrix(const Quaternion<T>& q) {
+  const T tx = T(2) * q.x(), ty = T(2) * q.y(), tz = T(2) * q.z();
+  const T wx = tx * q.w(), wy = ty * q.w(), wz = tz * q.w();
+  const T xx = tx * q.x(), xy = ty * q.x(), xz = tz * q.x();
+  const T yy = ty * q.y(), yz = tz * q.y(), zz = tz * q.z();
+  Matrix3<T> R;
+  R << T(1) - (yy + zz), xy - wz, xz + wy,  //
+      xy + wz, T(1) - (xx + zz), yz - wx,   //
+      xz - wy, yz + wx, T(1) - (xx + yy);   //
+  return R;
+}
+
+/// The unit quaternion of a rotation matrix, from whichever of its four parts is largest.
+/// [Shepperd 1978]. Its sign is the one with that part positive.
+template <typename T>
+Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
+  using std::sqrt;
+  // 4 w^2, 4 x^2, 4 y^2, 4 z^2; they sum to 4, so the largest is at least 1.
+  const T tw = T(1) + R(0, 0) + R(1, 1) + R(2, 2), tx = T(1) + R(0, 0) - R(1, 1) - R(2, 2);
+  const T ty = T(1) - R(0, 0) + R(1, 1) - R(2, 2), tz = T(1) - R(0, 0) - R(1, 1) + R(2, 2);
+  const T yz = R(2, 1) + R(1, 2), xz = R(0, 2) + R(2, 0), xy = R(1, 0) + R(0, 1);
+  const T wx = R(2, 1) - R(1, 2), wy = R(0, 2) - R(2, 0), wz = R(1, 0) - R(0, 1);
+  const auto scaled = [](const Vector4<T>& q, const T& t) {
+    return Vector4<T>(q * (T(0.5) / sqrt(t)));
+  };
+  const auto from_w = [&] { return scaled({wx, wy, wz, tw}, tw); };
+  const auto from_x = [&] { return scaled({tx, xy, xz, wx}, tx); };
+  const auto from_y = [&] { return scaled({xy, ty, yz, wy}, ty); };
+  const auto from_z = [&] { return scaled({xz, yz, tz, wz}, tz); };
+  if constexpr (Branching<T>) {
+    if (tw >= T(1)) return Quaternion<T>::from_xyzw(from_w());
+    if (tx >= ty && tx >= tz) return Quaternion<T>::from_xyzw(from_x());
+    return Quaternion<T>::from_xyzw(ty >= tz ? from_y() : from_z());
+  } else {
+    Vector4<T> q = choose_vector(tz < ty, from_y(), from_z());
+    T largest = select(tz < ty, ty, tz);
+    q = choose_vector(largest < tx, from_x(), q);
+    largest = select(largest < tx, tx, largest);
+    return Quaternion<T>::from_xyzw(choose_vector(largest < tw, from_w(), q));
+  }
+}
+
+/// (r sin(t/2), cos(t/2)). @throws Error if the axis r is not of unit length.
+template <typename T>
+Quaternion<T> quaternion_from_axis_angle(const Vector3<T>& axis, const T& angle) {
+  using std::cos;
+  using std::sin;
+  check_unit("quaternion_from_axis_angle", "axis", axis);
+  const T half = angle / T(2);
+  const Vector3<T> v = axis * (sin(half) / axis.norm());
+  return quat_xyzw<T>(v[0], v[1], v[2], cos(half));
+}
+
+/// Unit quaternion of the rotation vector w (axis times angle).
+template <typename T>
+Quaternion<T> quaternion_exp(const Vector3<T>& w) {
+  const Vector3<T> half = w / T(2);
+  const T x = half.squaredNorm();
+  const auto [a, b, c] = angle_series::exponential<T>(x);
+  return quat_xyzw<T>(a * half[0], a * half[1], a * half[2], T(1) - x * b);
+}
+
+/// Rotation vector of a unit quaternion, of length at most pi; q and -q give the same.
+template <typename T>
+Vector3<T> quaternion_log(const Quaternion<T>& q) {
+  const auto negative = q.w() < T(0);
+  const T w = choose(
+      negative, [&] { return T(-q.w()); }, [&] { return q.w(); });
+  const Vector3<T> v = choose_vector<decltype(negative), T, 3>(negative, -q.vec(), q.vec());
+  return v * angle_series::quaternion_log<T>(v.squaredNorm(), w);
+}
+
+template <typename T>
+struct AxisAngle {
+  Vector3<T> axis;  ///< unit; (1, 0, 0) when the angle is 0, where every axis serves
+  T angle;          ///< 0 to pi
+};
+
+/// Axis and angle of a unit quaternion.
+template <typename T>
+AxisAngle<T> to_axis_angle(const Quaternion<T>& q) {
+  using std::sqrt;
+  check_unit("to_axis_angle", "q", q.xyzw());
+  const Vector3<T> w = quaternion_log(q);
+  const T angle = w.norm();
+  const auto none = !(T(0) < angle);
+  return {choose_vector<decltype(none), T, 3>(none, Vector3<T>::UnitX(), w / angle), angle};
+}
+
+/// Four-dimensional dot product, cos of half the angle between two rotations.
+template <typename T>
+T dot(const Quaternion<T>& a, const Quaternion<T>& b) {
+  return a.xyzw().dot(b.xyzw());
+}
+
+/// b or -b, whichever is nearer to a: both are the same rotation.
+template <typename T>
+Quaternion<T> align_sign(const Quaternion<T>& a, const Quaternion<T>& b) {
+  const auto opposite = dot(a, b) < T(0);
+  return Quaternion<T>::from_xyzw(
+      choose_vector<decltype(opposite), T, 4>(opposite, -b.xyzw(), b.xyzw()));
+}
+
+/// Constant-speed interpolation of unit quaternions on the short way: a at t = 0, b (up to sign) at
+/// t = 1. Between opposite orientations (half a turn) both ways are equally short; the one through
+/// the given signs is taken. [Shoemake 1985]
+template <typename T>
+Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) {
+  check_unit("slerp", "a", a.xyzw());
+  check_unit("slerp", "b", b.xyzw());
+  const Vector3<T> w = quaternion_log(a.conjugate() * align_sign(a, b));
+  return a * quaternion_exp(Vector3<T>(t * w));
+}
+
+/// Inner control point of squad at q, between its neighbours. [Shoemake 1987]
+template <typename T>
+Quaternion<T> squad_control(const Quaternion<T>& before, const Quaternion<T>& q,
+                            const Quaternion<T>& after) {
+  const Vector3<T> to_before = quaternion_log(q.conjugate() * align_sign(q, before));
+  const Vector3<T> to_after = quaternion_log(q.conjugate() * align_sign(q, after));
+  return q * quaternion_exp(Vector3<T>(-(to_before + to_after) / T(4)));
+}
+
+/// Smooth interpolation from q0 to q1 with control points s0, s1 from squad_control: passes through
+/// the key orientations with continuous angular velocity.
+template <typename T>
+Quaternion<T> squad(const Quaternion<T>& q0, const Quaternion<T>& q1, const Quaternion<T>& s0,
+                    const Quaternion<T>& s1, const T& t) {
+  return slerp(slerp(q0, q1, t), slerp(s0, s1, t), T(T(2) * t * (T(1) - t)));
+}
+
+/// d(q_AB)/dt for the angular velocity w_AB_B of B in its own axes: q (0, w) / 2.
+template <typename T>
+Quaternion<T> quaternion_rate(const Quaternion<T>& q_AB, const Vector3<T>& w_AB_B) {
+  return q_AB * quat_xyzw<T>(w_AB_B[0], w_AB_B[1], w_AB_B[2], T(0)) * T(0.5);
+}
+
+/// Angular velocity w_AB_B from d(q_AB)/dt: the vector part of 2 q* dq.
+template <typename T>
+Vector3<T> angular_velocity(const Quaternion<T>& q_AB, const Quaternion<T>& dq_AB) {
+  return T(2) * (q_AB.conjugate() * dq_AB).vec();
+}
+
+}  // namespace limb

@@ -1,0 +1,152 @@
+#pragma once
+
+#include "limb/math/quaternion.hpp"
+
+/// Rotation matrices. R_AB is the orientation of B in A: p_A = R_AB p_B, columns = axes of B in A.
+/// A rotation vector w = axis * angle; perturbations act on the right, R exp(dw).
+namespace limb {
+
+/// [w] with [w] p = w x p.
+template <typename T>
+Matrix3<T> skew(const Vector3<T>& w) {
+  Matrix3<T> W;
+  W << T(0), -w[2], w[1],  //
+      w[2], T(0), -w[0],   //
+      -w[1], w[0], T(0);   //
+  return W;
+}
+
+/// w of the skew part (W - W^T)/2.
+template <typename T>
+Vector3<T> unskew(const Matrix3<T>& W) {
+  return Vector3<T>(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1)) / T(2);
+}
+
+/// Rotation by `angle` about coordinate axis 0, 1 or 2 (x, y, z).
+template <typename T>
+Matrix3<T> axis_rotation(int axis, const T& angle) {
+  using std::cos;
+  using std::sin;
+  const T c = cos(angle), s = sin(angle);
+  const int j = (axis + 1) % 3, k = (axis + 2) % 3;
+  Matrix3<T> R = Matrix3<T>::Identity();
+  R(j, j) = c;
+  R(j, k) = -s;
+  R(k, j) = s;
+  R(k, k) = c;
+  return R;
+}
+
+/// How far a matrix is from being a rotation.
+template <typename T>
+struct RotationError {
+  T orthogonality;  ///< largest entry of |R^T R - 1|
+  T determinant;    ///< det R - 1; about -2 for a reflection
+};
+
+template <typename T>
+RotationError<T> rotation_error(const Matrix3<T>& R) {
+  return {(R.transpose() * R - Matrix3<T>::Identity()).cwiseAbs().maxCoeff(),
+          R.determinant() - T(1)};
+}
+
+/// R^T R = 1 and det R = +1, each within the tolerance. NaN is no rotation.
+template <Real T>
+bool is_rotation(const Matrix3<T>& R, T tolerance = T(64) * epsilon<T>()) {
+  const auto [orthogonality, determinant] = rotation_error(R);
+  return orthogonality <= tolerance && std::abs(determinant) <= tolerance;
+}
+
+/// @throws Error that says by how much R fails to be a rotation.
+template <typename T>
+void check_rotation(std::string_view call, std::string_view argument, const Matrix3<T>& R,
+                    std::type_identity_t<T> tolerance = T(64) * epsilon<T>()) {
+  if constexpr (Real<T>) {
+    check_finite(call, argument, R);
+    if (is_rotation(R, tolerance)) return;
+    const auto [orthogonality, determinant] = rotation_error(R);
+    fail(call, argument,
+         to_text(R) + " with |R^T R - 1| = " + to_text(double(orthogonality)) +
+             " and det = " + to_text(double(determinant + T(1))),
+         "a rotation matrix",
+         determinant < T(-1) ? "it is a reflection: an axis is flipped"
+                             : "nearest_rotation() repairs drift");
+  }
+}
+
+/// The rotation nearest to A in the Frobenius norm. [Higham 1989, nearest orthogonal matrix]
+/// @throws Error if A is not finite or has rank below 2, where no nearest rotation is unique.
+template <Real T>
+Matrix3<T> nearest_rotation(const Matrix3<T>& A);
+extern template Matrix3<double> nearest_rotation(const Matrix3<double>&);
+extern template Matrix3<float> nearest_rotation(const Matrix3<float>&);
+
+/// One Newton step towards the nearest rotation, R (3 - R^T R)/2: squares the error of a matrix
+/// that is nearly a rotation. For any scalar; cheap enough for every integration step.
+template <typename T>
+Matrix3<T> renormalize(const Matrix3<T>& R) {
+  return R * (T(1.5) * Matrix3<T>::Identity() - T(0.5) * (R.transpose() * R));
+}
+
+namespace so3 {
+
+/// 1 + b [w] + c [w]^2, with [w]^2 = w w^T - |w|^2. Shared by exp and the Jacobians.
+template <typename T>
+Matrix3<T> quadratic(const T& b, const T& c, const Vector3<T>& w) {
+  const T x = w[0] * w[0], y = w[1] * w[1], z = w[2] * w[2];
+  const Vector3<T> cw = c * w, bw = b * w;
+  const T xy = cw[0] * w[1], xz = cw[0] * w[2], yz = cw[1] * w[2];
+  Matrix3<T> M;
+  M << T(1) - c * (y + z), xy - bw[2], xz + bw[1],  //
+      xy + bw[2], T(1) - c * (x + z), yz - bw[0],   //
+      xz - bw[1], yz + bw[0], T(1) - c * (x + y);   //
+  return M;
+}
+
+/// Rodrigues: R = 1 + sin(t)/t [w] + (1 - cos(t))/t^2 [w]^2, t = |w|.
+template <typename T>
+Matrix3<T> exp(const Vector3<T>& w) {
+  const auto [a, b, c] = angle_series::exponential<T>(w.squaredNorm());
+  return quadratic<T>(a, b, w);
+}
+
+/// Rotation vector of R, of length at most pi; accurate at 0 and at pi. At exactly half a turn w
+/// and -w are the same rotation and rounding in R decides the sign.
+template <typename T>
+Vector3<T> log(const Matrix3<T>& R) {
+  return quaternion_log(quaternion_from_matrix(R));
+}
+
+/// J with exp(w + dw) = exp(J dw) exp(w) to first order.
+template <typename T>
+Matrix3<T> left_jacobian(const Vector3<T>& w) {
+  const auto [a, b, c] = angle_series::exponential<T>(w.squaredNorm());
+  return quadratic<T>(b, c, w);
+}
+
+/// J with exp(w + dw) = exp(w) exp(J dw) to first order; the transpose of the left one.
+template <typename T>
+Matrix3<T> right_jacobian(const Vector3<T>& w) {
+  return left_jacobian<T>(-w);
+}
+
+/// Inverse of left_jacobian, |w| < 2 pi.
+template <typename T>
+Matrix3<T> left_jacobian_inverse(const Vector3<T>& w) {
+  return quadratic<T>(T(-0.5), angle_series::inverse_jacobian<T>(w.squaredNorm()), w);
+}
+
+/// Inverse of right_jacobian, |w| < 2 pi.
+template <typename T>
+Matrix3<T> right_jacobian_inverse(const Vector3<T>& w) {
+  return left_jacobian_inverse<T>(-w);
+}
+
+/// Geodesic from R0 (t = 0) to R1 (t = 1): R0 exp(t log(R0^T R1)), constant angular velocity.
+template <typename T>
+Matrix3<T> interpolate(const Matrix3<T>& R0, const Matrix3<T>& R1, const T& t) {
+  return R0 * exp<T>(t * log<T>(R0.transpose() * R1));
+}
+
+}  // namespace so3
+}  // namespace limb
