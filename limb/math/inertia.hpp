@@ -124,9 +124,8 @@ class Inertia {
   }
   /// The 6 x 6 matrix, rows and columns (linear, angular): [m 1, -[h]; [h], I_o].
   Matrix6<T> matrix() const {
-    Matrix6<T> I;
-    I << mass_ * Matrix3<T>::Identity(), -skew(first_moment_), skew(first_moment_), tensor_;
-    return I;
+    return blocks<T>(mass_ * Matrix3<T>::Identity(), -skew(first_moment_), skew(first_moment_),
+                     tensor_);
   }
   template <typename U>
   Inertia<U> cast() const {

@@ -69,4 +69,25 @@ Eigen::Matrix<T, N, 1> choose_vector(const Condition& condition, const Eigen::Ma
   }
 }
 
+/// (a; b), the linear part above the angular one.
+template <typename T>
+Vector6<T> stack(const Vector3<T>& a, const Vector3<T>& b) {
+  Vector6<T> x;
+  x.template head<3>() = a;
+  x.template tail<3>() = b;
+  return x;
+}
+
+/// [A B; C D]
+template <typename T>
+Matrix6<T> blocks(const Matrix3<T>& A, const Matrix3<T>& B, const Matrix3<T>& C,
+                  const Matrix3<T>& D) {
+  Matrix6<T> M;
+  M.template topLeftCorner<3, 3>() = A;
+  M.template topRightCorner<3, 3>() = B;
+  M.template bottomLeftCorner<3, 3>() = C;
+  M.template bottomRightCorner<3, 3>() = D;
+  return M;
+}
+
 }  // namespace limb

@@ -39,9 +39,7 @@ Matrix3<T> left_jacobian_coupling(const Motion<T>& V) {
 template <typename T>
 Matrix6<T> left_jacobian(const Motion<T>& V) {
   const Matrix3<T> Jw = so3::left_jacobian(V.w);
-  Matrix6<T> J;
-  J << Jw, left_jacobian_coupling(V), Matrix3<T>::Zero(), Jw;
-  return J;
+  return blocks<T>(Jw, left_jacobian_coupling(V), Matrix3<T>::Zero(), Jw);
 }
 
 /// J with exp(V + dV) = exp(V) exp(J dV) to first order.
@@ -54,9 +52,7 @@ Matrix6<T> right_jacobian(const Motion<T>& V) {
 template <typename T>
 Matrix6<T> left_jacobian_inverse(const Motion<T>& V) {
   const Matrix3<T> K = so3::left_jacobian_inverse(V.w);
-  Matrix6<T> J;
-  J << K, -K * left_jacobian_coupling(V) * K, Matrix3<T>::Zero(), K;
-  return J;
+  return blocks<T>(K, -K * left_jacobian_coupling(V) * K, Matrix3<T>::Zero(), K);
 }
 
 /// Inverse of right_jacobian, |w| < 2 pi.

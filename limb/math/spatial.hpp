@@ -17,7 +17,7 @@ struct Motion {
   static Motion from_vector(const Vector6<T>& x) {
     return {x.template head<3>(), x.template tail<3>()};
   }
-  Vector6<T> vector() const { return (Vector6<T>() << v, w).finished(); }
+  Vector6<T> vector() const { return stack(v, w); }
   template <typename U>
   Motion<U> cast() const {
     return {v.template cast<U>(), w.template cast<U>()};
@@ -44,7 +44,7 @@ struct Force {
   static Force from_vector(const Vector6<T>& x) {
     return {x.template head<3>(), x.template tail<3>()};
   }
-  Vector6<T> vector() const { return (Vector6<T>() << f, n).finished(); }
+  Vector6<T> vector() const { return stack(f, n); }
   template <typename U>
   Force<U> cast() const {
     return {f.template cast<U>(), n.template cast<U>()};
@@ -96,9 +96,7 @@ T dot(const Force<T>& F, const Motion<T>& V) {
 /// ad(V) U = V x U as a 6 x 6 matrix, rows and columns (linear, angular).
 template <typename T>
 Matrix6<T> ad(const Motion<T>& V) {
-  Matrix6<T> A;
-  A << skew(V.w), skew(V.v), Matrix3<T>::Zero(), skew(V.w);
-  return A;
+  return blocks<T>(skew(V.w), skew(V.v), Matrix3<T>::Zero(), skew(V.w));
 }
 
 /// ad_dual(V) F = V x* F; equal to -ad(V)^T.
@@ -155,17 +153,9 @@ struct Pose {
   }
 
   /// Ad(X) with X.act(V) = Ad(X) V, rows and columns (linear, angular).
-  Matrix6<T> adjoint() const {
-    Matrix6<T> A;
-    A << R, skew(p) * R, Matrix3<T>::Zero(), R;
-    return A;
-  }
+  Matrix6<T> adjoint() const { return blocks<T>(R, skew(p) * R, Matrix3<T>::Zero(), R); }
   /// Ad*(X) with X.act(F) = Ad*(X) F; equal to Ad(X^-1)^T.
-  Matrix6<T> dual_adjoint() const {
-    Matrix6<T> A;
-    A << R, Matrix3<T>::Zero(), skew(p) * R, R;
-    return A;
-  }
+  Matrix6<T> dual_adjoint() const { return blocks<T>(R, Matrix3<T>::Zero(), skew(p) * R, R); }
 };
 
 template <typename T>

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cmath>
+
+/// Two small scalars that stand for the kinds limb must serve besides machine numbers: one that
+/// carries a derivative, and one with several values at once on which no program can branch.
+namespace limb::testing {
+
+/// value + derivative * e, e^2 = 0.
+struct Dual {
+  double value = 0, derivative = 0;
+
+  Dual() = default;
+  Dual(double v) : value(v) {}  // NOLINT: numbers are constants
+  Dual(double v, double d) : value(v), derivative(d) {}
+
+  friend Dual operator-(Dual a) { return {-a.value, -a.derivative}; }
+  friend Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.derivative + b.derivative}; }
+  friend Dual operator-(Dual a, Dual b) { return {a.value - b.value, a.derivative - b.derivative}; }
+  friend Dual operator*(Dual a, Dual b) {
+    return {a.value * b.value, a.derivative * b.value + a.value * b.derivative};
+  }
+  friend Dual operator/(Dual a, Dual b) {
+    const double q = a.value / b.value;
+    return {q, (a.derivative - q * b.derivative) / b.value};
+  }
+  Dual& operator+=(Dual b) { return *this = *this + b; }
+  Dual& operator-=(Dual b) { return *this = *this - b; }
+  Dual& operator*=(Dual b) { return *this = *this * b; }
+  Dual& operator/=(Dual b) { return *this = *this / b; }
+  friend bool operator<(Dual a, Dual b) { return a.value < b.value; }
+  friend bool operator>=(Dual a, Dual b) { return a.value >= b.value; }
+  friend bool operator==(Dual a, Dual b) { return a.value == b.value; }
+
+  friend Dual sqrt(Dual a) {
+    const double s = std::sqrt(a.value);
+    return {s, a.derivative / (2 * s)};
+  }
+  friend Dual sin(Dual a) { return {std::sin(a.value), a.derivative * std::cos(a.value)}; }
+  friend Dual cos(Dual a) { return {std::cos(a.value), -a.derivative * std::sin(a.value)}; }
+  friend Dual atan2(Dual y, Dual x) {
+    const double r = x.value * x.value + y.value * y.value;
+    return {std::atan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / r};
+  }
+};
+
+inline constexpr int kLanes = 4;
+
+struct Mask {
+  std::array<bool, kLanes> lane{};
+  Mask operator!() const {
+    Mask m;
+    for (int i = 0; i < kLanes; ++i) m.lane[i] = !lane[i];
+    return m;
+  }
+};
+
+/// Four doubles that move together; a comparison has four answers.
+struct Pack {
+  std::array<double, kLanes> lane{};
+
+  Pack() = default;
+  Pack(double v) { lane.fill(v); }  // NOLINT: numbers are constants
+
+  template <typename F>
+  static Pack map(const Pack& a, F f) {
+    Pack r;
+    for (int i = 0; i < kLanes; ++i) r.lane[i] = f(a.lane[i]);
+    return r;
+  }
+  template <typename F>
+  static Pack map(const Pack& a, const Pack& b, F f) {
+    Pack r;
+    for (int i = 0; i < kLanes; ++i) r.lane[i] = f(a.lane[i], b.lane[i]);
+    return r;
+  }
+  friend Pack operator-(const Pack& a) {
+    return map(a, [](double x) { return -x; });
+  }
+  friend Pack operator+(const Pack& a, const Pack& b) {
+    return map(a, b, [](double x, double y) { return x + y; });
+  }
+  friend Pack operator-(const Pack& a, const Pack& b) {
+    return map(a, b, [](double x, double y) { return x - y; });
+  }
+  friend Pack operator*(const Pack& a, const Pack& b) {
+    return map(a, b, [](double x, double y) { return x * y; });
+  }
+  friend Pack operator/(const Pack& a, const Pack& b) {
+    return map(a, b, [](double x, double y) { return x / y; });
+  }
+  Pack& operator+=(const Pack& b) { return *this = *this + b; }
+  Pack& operator-=(const Pack& b) { return *this = *this - b; }
+  Pack& operator*=(const Pack& b) { return *this = *this * b; }
+  Pack& operator/=(const Pack& b) { return *this = *this / b; }
+  friend Mask operator<(const Pack& a, const Pack& b) {
+    Mask m;
+    for (int i = 0; i < kLanes; ++i) m.lane[i] = a.lane[i] < b.lane[i];
+    return m;
+  }
+  friend Pack select(const Mask& m, const Pack& a, const Pack& b) {
+    Pack r;
+    for (int i = 0; i < kLanes; ++i) r.lane[i] = m.lane[i] ? a.lane[i] : b.lane[i];
+    return r;
+  }
+  friend Pack sqrt(const Pack& a) {
+    return map(a, [](double x) { return std::sqrt(x); });
+  }
+  friend Pack sin(const Pack& a) {
+    return map(a, [](double x) { return std::sin(x); });
+  }
+  friend Pack cos(const Pack& a) {
+    return map(a, [](double x) { return std::cos(x); });
+  }
+  friend Pack atan2(const Pack& a, const Pack& b) {
+    return map(a, b, [](double y, double x) { return std::atan2(y, x); });
+  }
+};
+
+}  // namespace limb::testing
+
+namespace Eigen {
+
+template <>
+struct NumTraits<limb::testing::Dual> : NumTraits<double> {
+  using Real = limb::testing::Dual;
+  using NonInteger = limb::testing::Dual;
+  using Nested = limb::testing::Dual;
+};
+
+template <>
+struct NumTraits<limb::testing::Pack> : NumTraits<double> {
+  using Real = limb::testing::Pack;
+  using NonInteger = limb::testing::Pack;
+  using Nested = limb::testing::Pack;
+};
+
+}  // namespace Eigen
