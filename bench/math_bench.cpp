@@ -135,7 +135,7 @@ std::vector<Timing> run() {
 }  // namespace limb::bench
 
 int main() {
-  limb::bench::print("limb math against plain Eigen " EIGEN_MAKE_STRING(EIGEN_WORLD_VERSION) "."  //
-                     EIGEN_MAKE_STRING(EIGEN_MAJOR_VERSION),
-                     "Eigen", limb::bench::run());
+  const std::string title = "limb math against plain Eigen " + std::to_string(EIGEN_WORLD_VERSION) +
+                            "." + std::to_string(EIGEN_MAJOR_VERSION);
+  limb::bench::print(title, "Eigen", limb::bench::run());
 }
