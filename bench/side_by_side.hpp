@@ -23,7 +23,7 @@ struct Timing {
 
 /// One window: nanoseconds a call over `calls` calls of body(i), i counting up.
 template <typename Body>
-double window_ns(const Body& body, int calls) {
+double window_ns(Body& body, int calls) {
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < calls; ++i) body(i);
   const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
@@ -31,8 +31,7 @@ double window_ns(const Body& body, int calls) {
 }
 
 template <typename Limb, typename Other>
-Timing side_by_side(const std::string& name, const Limb& limb, const Other& other,
-                    int windows = 1000) {
+Timing side_by_side(const std::string& name, Limb limb, Other other, int windows = 1000) {
   constexpr double kWindow = 0.2e6;
   const double guess = std::max({window_ns(limb, 100), window_ns(other, 100), 0.5});
   const int calls = std::max(1, static_cast<int>(kWindow / guess));

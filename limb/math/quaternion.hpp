@@ -8,6 +8,14 @@
 
 namespace limb {
 
+template <typename T>
+class Quaternion;
+
+template <typename T>
+Quaternion<T> quat_xyzw(T x, T y, T z, T w);
+template <typename T>
+Quaternion<T> quat_wxyz(T w, T x, T y, T z);
+
 /// Hamilton quaternion w + x i + y j + z k, stored x y z w (as Eigen, ROS, three.js, Pinocchio).
 ///
 /// Bare numbers never make one: write quat_xyzw(...) or quat_wxyz(...). A unit quaternion q_AB is
@@ -19,11 +27,11 @@ class Quaternion {
   using Coefficients = Eigen::Matrix<T, 4, 1, Eigen::DontAlign>;
 
   /// The identity rotation.
-  Quaternion() : xyzw_(T(0), T(0), T(0), T(1)) {}
+  Quaternion() : Quaternion(T(0), T(0), T(0), T(1)) {}
   static Quaternion identity() { return Quaternion(); }
   static Quaternion from_xyzw(const Vector4<T>& xyzw) { return Quaternion(xyzw); }
   static Quaternion from_wxyz(const Vector4<T>& wxyz) {
-    return Quaternion(Vector4<T>(wxyz[1], wxyz[2], wxyz[3], wxyz[0]));
+    return Quaternion(wxyz[1], wxyz[2], wxyz[3], wxyz[0]);
   }
 
   const T& x() const { return xyzw_[0]; }
@@ -42,7 +50,7 @@ class Quaternion {
     using std::sqrt;
     return sqrt(squared_norm());
   }
-  Quaternion conjugate() const { return Quaternion(Vector4<T>(-x(), -y(), -z(), w())); }
+  Quaternion conjugate() const { return Quaternion(-x(), -y(), -z(), w()); }
   /// q* / |q|^2, for any q but 0.
   Quaternion inverse() const {
     check_not_zero("Quaternion::inverse");
@@ -53,7 +61,7 @@ class Quaternion {
     return *this / norm();
   }
 
-  Quaternion operator-() const { return Quaternion(Vector4<T>(-xyzw_)); }
+  Quaternion operator-() const { return Quaternion(-xyzw_); }
   Quaternion operator+(const Quaternion& o) const { return Quaternion(xyzw_ + o.xyzw_); }
   Quaternion operator-(const Quaternion& o) const { return Quaternion(xyzw_ - o.xyzw_); }
   Quaternion operator*(const T& s) const { return Quaternion(xyzw_ * s); }
@@ -62,10 +70,8 @@ class Quaternion {
 
   /// Hamilton product. As rotations q_AC = q_AB * q_BC; not commutative.
   Quaternion operator*(const Quaternion& o) const {
-    return Quaternion(Vector4<T>(w() * o.x() + x() * o.w() + y() * o.z() - z() * o.y(),
-                                 w() * o.y() + y() * o.w() + z() * o.x() - x() * o.z(),
-                                 w() * o.z() + z() * o.w() + x() * o.y() - y() * o.x(),
-                                 w() * o.w() - x() * o.x() - y() * o.y() - z() * o.z()));
+    using View = Eigen::Map<const Eigen::Quaternion<T>>;
+    return Quaternion((View(data()) * View(o.data())).coeffs());
   }
 
   /// q p q^-1 for a unit quaternion.
@@ -80,6 +86,9 @@ class Quaternion {
   }
 
  private:
+  friend Quaternion quat_xyzw<T>(T x, T y, T z, T w);
+
+  Quaternion(const T& x, const T& y, const T& z, const T& w) : xyzw_(x, y, z, w) {}
   template <typename Derived>
   explicit Quaternion(const Eigen::MatrixBase<Derived>& xyzw) : xyzw_(xyzw) {}
 
@@ -95,11 +104,11 @@ class Quaternion {
 
 template <typename T>
 Quaternion<T> quat_xyzw(T x, T y, T z, T w) {
-  return Quaternion<T>::from_xyzw(Vector4<T>(x, y, z, w));
+  return Quaternion<T>(x, y, z, w);
 }
 template <typename T>
 Quaternion<T> quat_wxyz(T w, T x, T y, T z) {
-  return Quaternion<T>::from_xyzw(Vector4<T>(x, y, z, w));
+  return quat_xyzw<T>(x, y, z, w);
 }
 
 /// "quat_xyzw(0, 0, 0, 1)": the text says which order and is the call that makes it.
@@ -149,28 +158,43 @@ Matrix3<T> to_matrix(const Quaternion<T>& q) {
 template <typename T>
 Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
-  // 4 w^2, 4 x^2, 4 y^2, 4 z^2; they sum to 4, so the largest is at least 1.
-  const T tw = T(1) + R(0, 0) + R(1, 1) + R(2, 2), tx = T(1) + R(0, 0) - R(1, 1) - R(2, 2);
-  const T ty = T(1) - R(0, 0) + R(1, 1) - R(2, 2), tz = T(1) - R(0, 0) - R(1, 1) + R(2, 2);
-  const T yz = R(2, 1) + R(1, 2), xz = R(0, 2) + R(2, 0), xy = R(1, 0) + R(0, 1);
-  const T wx = R(2, 1) - R(1, 2), wy = R(0, 2) - R(2, 0), wz = R(1, 0) - R(0, 1);
-  const auto scaled = [](const Vector4<T>& q, const T& t) {
-    return Vector4<T>(q * (T(0.5) / sqrt(t)));
-  };
-  const auto from_w = [&] { return scaled({wx, wy, wz, tw}, tw); };
-  const auto from_x = [&] { return scaled({tx, xy, xz, wx}, tx); };
-  const auto from_y = [&] { return scaled({xy, ty, yz, wy}, ty); };
-  const auto from_z = [&] { return scaled({xz, yz, tz, wz}, tz); };
   if constexpr (Branching<T>) {
-    if (tw >= T(1)) return Quaternion<T>::from_xyzw(from_w());
-    if (tx >= ty && tx >= tz) return Quaternion<T>::from_xyzw(from_x());
-    return Quaternion<T>::from_xyzw(ty >= tz ? from_y() : from_z());
+    const T trace = R(0, 0) + R(1, 1) + R(2, 2);
+    const auto half_over_root = [](const T& t) { return T(0.5) / sqrt(t); };
+    const T wx = R(2, 1) - R(1, 2), wy = R(0, 2) - R(2, 0), wz = R(1, 0) - R(0, 1);
+    if (trace >= T(0)) {
+      const T t = T(1) + trace, s = half_over_root(t);
+      return quat_xyzw<T>(wx * s, wy * s, wz * s, t * s);
+    }
+    const T xy = R(1, 0) + R(0, 1), xz = R(2, 0) + R(0, 2), yz = R(2, 1) + R(1, 2);
+    if (R(0, 0) >= R(1, 1) && R(0, 0) >= R(2, 2)) {
+      const T t = T(1) + R(0, 0) - R(1, 1) - R(2, 2), s = half_over_root(t);
+      return quat_xyzw<T>(t * s, xy * s, xz * s, wx * s);
+    }
+    if (R(1, 1) >= R(2, 2)) {
+      const T t = T(1) - R(0, 0) + R(1, 1) - R(2, 2), s = half_over_root(t);
+      return quat_xyzw<T>(xy * s, t * s, yz * s, wy * s);
+    }
+    const T t = T(1) - R(0, 0) - R(1, 1) + R(2, 2), s = half_over_root(t);
+    return quat_xyzw<T>(xz * s, yz * s, t * s, wz * s);
   } else {
-    Vector4<T> q = choose_vector(tz < ty, from_y(), from_z());
-    T largest = select(tz < ty, ty, tz);
-    q = choose_vector(largest < tx, from_x(), q);
-    largest = select(largest < tx, tx, largest);
-    return Quaternion<T>::from_xyzw(choose_vector(largest < tw, from_w(), q));
+    // From part i (x, y, z), with j, k the next two: 4 q_i^2 = 1 + R_ii - R_jj - R_kk.
+    const auto from_part = [&R](int i, int j, int k) {
+      const T t = T(1) + R(i, i) - R(j, j) - R(k, k), s = T(0.5) / sqrt(t);
+      Vector4<T> q;
+      q[i] = t * s;
+      q[j] = (R(j, i) + R(i, j)) * s;
+      q[k] = (R(k, i) + R(i, k)) * s;
+      q[3] = (R(k, j) - R(j, k)) * s;
+      return q;
+    };
+    const T tw = T(1) + R.trace(), sw = T(0.5) / sqrt(tw);
+    const Vector4<T> from_w((R(2, 1) - R(1, 2)) * sw, (R(0, 2) - R(2, 0)) * sw,
+                            (R(1, 0) - R(0, 1)) * sw, tw * sw);
+    Vector4<T> q = choose_vector(R(2, 2) < R(1, 1), from_part(1, 2, 0), from_part(2, 0, 1));
+    const T largest = select(R(2, 2) < R(1, 1), R(1, 1), R(2, 2));
+    q = choose_vector(largest < R(0, 0), from_part(0, 1, 2), q);
+    return Quaternion<T>::from_xyzw(choose_vector(T(1) < tw, from_w, q));
   }
 }
 
@@ -189,9 +213,8 @@ Quaternion<T> quaternion_from_axis_angle(const Vector3<T>& axis, const T& angle)
 template <typename T>
 Quaternion<T> quaternion_exp(const Vector3<T>& w) {
   const Vector3<T> half = w / T(2);
-  const T x = half.squaredNorm();
-  const auto [a, b, c] = angle_series::exponential<T>(x);
-  return quat_xyzw<T>(a * half[0], a * half[1], a * half[2], T(1) - x * b);
+  const auto e = angle_series::exponential<T>(half.squaredNorm());
+  return quat_xyzw<T>(e.a * half[0], e.a * half[1], e.a * half[2], e.cos);
 }
 
 /// Rotation vector of a unit quaternion, of length at most pi; q and -q give the same.
@@ -235,15 +258,62 @@ Quaternion<T> align_sign(const Quaternion<T>& a, const Quaternion<T>& b) {
       choose_vector<decltype(opposite), T, 4>(opposite, -b.xyzw(), b.xyzw()));
 }
 
+/// Angle from 0 to pi of a given cosine, accurate where the cosine is not close to 1.
+template <typename T>
+T angle_of_cosine(const T& c, const T& s) {
+  if constexpr (Real<T>) {
+    return std::acos(c);
+  } else {
+    using std::atan2;
+    return atan2(s, c);
+  }
+}
+
 /// Constant-speed interpolation of unit quaternions on the short way: a at t = 0, b (up to sign) at
 /// t = 1. Between opposite orientations (half a turn) both ways are equally short; the one through
 /// the given signs is taken. [Shoemake 1985]
 template <typename T>
 Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) {
+  using std::cos;
+  using std::sin;
+  using std::sqrt;
   check_unit("slerp", "a", a.xyzw());
   check_unit("slerp", "b", b.xyzw());
-  const Vector3<T> w = quaternion_log(a.conjugate() * align_sign(a, b));
-  return a * quaternion_exp(Vector3<T>(t * w));
+  // With h half the angle between the rotations the result is a cos(t h) + (b - a cos h) r,
+  // r = sin(t h) / sin h. Where h is small r depends on it by h^2 only, so that the rounding of cos
+  // h does not matter.
+  const T d = dot(a, b);
+  const auto opposite = d < T(0);
+  const T cos_h = choose(
+      opposite, [&] { return T(-d); }, [&] { return d; });
+  const T x = T(2) * (T(1) - cos_h);  // h^2 to second order
+  const auto close = x < T(1e-8);
+  const auto near = [&](T& wa, T& r) {
+    r = t * (T(1) + (T(1) - t * t) * x / T(6));
+    wa = T(1) - t * t * x / T(2) - r * cos_h;
+  };
+  const auto far = [&](T& wa, T& r) {
+    const T sin_h = sqrt((T(1) - cos_h) * (T(1) + cos_h));
+    const T th = t * angle_of_cosine(cos_h, sin_h);
+    r = sin(th) / sin_h;
+    wa = cos(th) - r * cos_h;
+  };
+  T wa, r;
+  if constexpr (Branching<T>) {
+    if (close) {
+      near(wa, r);
+    } else {
+      far(wa, r);
+    }
+  } else {
+    T wa_near, r_near;
+    near(wa_near, r_near);
+    far(wa, r);
+    wa = select(close, wa_near, wa);
+    r = select(close, r_near, r);
+  }
+  return a * wa + b * choose(
+                          opposite, [&] { return T(-r); }, [&] { return r; });
 }
 
 /// Inner control point of squad at q, between its neighbours. [Shoemake 1987]

@@ -9,9 +9,9 @@ namespace limb::se3 {
 /// X = exp(V): R = exp(w), p = J_left(w) v.
 template <typename T>
 Pose<T> exp(const Motion<T>& V) {
-  const auto [a, b, c] = angle_series::exponential<T>(V.w.squaredNorm());
+  const auto e = angle_series::exponential<T>(V.w.squaredNorm());
   const Vector3<T> wv = V.w.cross(V.v);
-  return {so3::quadratic<T>(a, b, V.w), V.v + b * wv + c * V.w.cross(wv)};
+  return {so3::quadratic<T>(e.cos, e.a, e.b, V.w), V.v + e.b * wv + e.c * V.w.cross(wv)};
 }
 
 /// The twist V with exp(V) = X and |w| at most pi.

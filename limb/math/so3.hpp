@@ -90,24 +90,25 @@ Matrix3<T> renormalize(const Matrix3<T>& R) {
 
 namespace so3 {
 
-/// 1 + b [w] + c [w]^2, with [w]^2 = w w^T - |w|^2. Shared by exp and the Jacobians.
+/// d + b [w] + c w w^T. With d = 1 - c |w|^2 this is 1 + b [w] + c [w]^2, the form that the
+/// exponential and its Jacobians share.
 template <typename T>
-Matrix3<T> quadratic(const T& b, const T& c, const Vector3<T>& w) {
-  const T x = w[0] * w[0], y = w[1] * w[1], z = w[2] * w[2];
-  const Vector3<T> cw = c * w, bw = b * w;
-  const T xy = cw[0] * w[1], xz = cw[0] * w[2], yz = cw[1] * w[2];
+Matrix3<T> quadratic(const T& d, const T& b, const T& c, const Vector3<T>& w) {
+  const T cx = c * w[0], cy = c * w[1], cz = c * w[2];
+  const T bx = b * w[0], by = b * w[1], bz = b * w[2];
+  const T xy = cx * w[1], xz = cx * w[2], yz = cy * w[2];
   Matrix3<T> M;
-  M << T(1) - c * (y + z), xy - bw[2], xz + bw[1],  //
-      xy + bw[2], T(1) - c * (x + z), yz - bw[0],   //
-      xz - bw[1], yz + bw[0], T(1) - c * (x + y);   //
+  M << d + cx * w[0], xy - bz, xz + by,  //
+      xy + bz, d + cy * w[1], yz - bx,   //
+      xz - by, yz + bx, d + cz * w[2];   //
   return M;
 }
 
 /// Rodrigues: R = 1 + sin(t)/t [w] + (1 - cos(t))/t^2 [w]^2, t = |w|.
 template <typename T>
 Matrix3<T> exp(const Vector3<T>& w) {
-  const auto [a, b, c] = angle_series::exponential<T>(w.squaredNorm());
-  return quadratic<T>(a, b, w);
+  const auto e = angle_series::exponential<T>(w.squaredNorm());
+  return quadratic<T>(e.cos, e.a, e.b, w);
 }
 
 /// Rotation vector of R, of length at most pi; accurate at 0 and at pi. At exactly half a turn w
@@ -120,8 +121,8 @@ Vector3<T> log(const Matrix3<T>& R) {
 /// J with exp(w + dw) = exp(J dw) exp(w) to first order.
 template <typename T>
 Matrix3<T> left_jacobian(const Vector3<T>& w) {
-  const auto [a, b, c] = angle_series::exponential<T>(w.squaredNorm());
-  return quadratic<T>(b, c, w);
+  const auto e = angle_series::exponential<T>(w.squaredNorm());
+  return quadratic<T>(e.a, e.b, e.c, w);
 }
 
 /// J with exp(w + dw) = exp(w) exp(J dw) to first order; the transpose of the left one.
@@ -133,7 +134,8 @@ Matrix3<T> right_jacobian(const Vector3<T>& w) {
 /// Inverse of left_jacobian, |w| < 2 pi.
 template <typename T>
 Matrix3<T> left_jacobian_inverse(const Vector3<T>& w) {
-  return quadratic<T>(T(-0.5), angle_series::inverse_jacobian<T>(w.squaredNorm()), w);
+  const T x = w.squaredNorm(), d = angle_series::inverse_jacobian<T>(x);
+  return quadratic<T>(T(1) - d * x, T(-0.5), d, w);
 }
 
 /// Inverse of right_jacobian, |w| < 2 pi.

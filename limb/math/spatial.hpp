@@ -74,13 +74,13 @@ std::ostream& operator<<(std::ostream& out, const Force<T>& F) {
 /// Lie bracket V x U: the rate of change of a motion U that is fixed in a frame moving with V.
 template <typename T>
 Motion<T> cross(const Motion<T>& V, const Motion<T>& U) {
-  return {V.w.cross(U.v) + V.v.cross(U.w), V.w.cross(U.w)};
+  return {entries::add_cross<T>(V.w.cross(U.v), V.v, U.w), V.w.cross(U.w)};
 }
 
 /// V x* F: the rate of change of a force F that is fixed in a frame moving with V.
 template <typename T>
 Force<T> cross(const Motion<T>& V, const Force<T>& F) {
-  return {V.w.cross(F.f), V.w.cross(F.n) + V.v.cross(F.f)};
+  return {V.w.cross(F.f), entries::add_cross<T>(V.w.cross(F.n), V.v, F.f)};
 }
 
 /// Power of the force F on the motion V (W); the same in every frame.
@@ -129,9 +129,9 @@ struct Pose {
     return {R.template cast<U>(), p.template cast<U>()};
   }
 
-  Pose inverse() const { return {R.transpose(), -(R.transpose() * p)}; }
-  Pose operator*(const Pose& X) const { return {R * X.R, p + R * X.p}; }
-  Vector3<T> operator*(const Vector3<T>& point) const { return R * point + p; }
+  Pose inverse() const { return {R.transpose(), -entries::transpose_product<T>(R, p)}; }
+  Pose operator*(const Pose& X) const { return {R * X.R, *this * X.p}; }
+  Vector3<T> operator*(const Vector3<T>& x) const { return R.lazyProduct(x) + p; }
 
   /// Motion from axes and origin of B to those of A: Ad(X_AB) V_B.
   Motion<T> act(const Motion<T>& V) const {
@@ -140,7 +140,8 @@ struct Pose {
   }
   /// Motion from A to B, without forming the inverse.
   Motion<T> inv_act(const Motion<T>& V) const {
-    return {R.transpose() * (V.v - p.cross(V.w)), R.transpose() * V.w};
+    return {entries::transpose_product<T>(R, entries::add_cross<T>(V.v, V.w, p)),
+            entries::transpose_product<T>(R, V.w)};
   }
   /// Wrench from axes and origin of B to those of A: the dual adjoint.
   Force<T> act(const Force<T>& F) const {
@@ -149,7 +150,8 @@ struct Pose {
   }
   /// Wrench from A to B.
   Force<T> inv_act(const Force<T>& F) const {
-    return {R.transpose() * F.f, R.transpose() * (F.n - p.cross(F.f))};
+    return {entries::transpose_product<T>(R, F.f),
+            entries::transpose_product<T>(R, entries::add_cross<T>(F.n, F.f, p))};
   }
 
   /// Ad(X) with X.act(V) = Ad(X) V, rows and columns (linear, angular).
