@@ -67,6 +67,15 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The two mistakes that CLI11 words for programmers; anything else is passed on as it is.
+std::string explain(const CLI::ParseError& error) {
+  const std::string text = one_line(error.what());
+  const std::string option = text.substr(0, text.find(':'));
+  if (text.ends_with(" missing")) return option + " needs a value";
+  if (text.find("but received") != std::string::npos) return option + " is given more than once";
+  return text;
+}
+
 Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
   const std::string call = fmt::format("limb {}", verb.name());
   CLI::App app(std::string(verb.summary()), call);
@@ -79,7 +88,7 @@ Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
     out << verb_help(verb, app);
     return Exit::ok;
   } catch (const CLI::ParseError& error) {
-    throw Error(fmt::format("{}: {} (see: {} --help)", call, one_line(error.what()), call));
+    throw Error(fmt::format("{}: {} (see: {} --help)", call, explain(error), call));
   }
   if (!app.remaining().empty()) {
     const std::string found = app.remaining().front();
