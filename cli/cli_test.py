@@ -1,0 +1,251 @@
+"""The command line as a user meets it: python3 cli/cli_test.py build/limb
+
+Numbers are compared with closed forms written here, in Python, from the textbook two-link arm.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+
+LIMB = "limb"
+EPS = sys.float_info.epsilon
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def run(*arguments, **options):
+    return subprocess.run([LIMB, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+class HelpTest(unittest.TestCase):
+    def test_main_help_shows_an_example_before_the_verbs(self):
+        result = run("--help")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertLess(result.stdout.index("  limb demo "), result.stdout.index("Verbs"))
+        self.assertIn("Exit: 0 ok, 1 bad input, 2 computation failed.", result.stdout)
+        self.assertEqual(run("-h").stdout, result.stdout)
+
+    def test_every_listed_verb_has_help_with_example_first(self):
+        lines = run("--help").stdout.splitlines()
+        listed = lines[lines.index("Verbs") + 1 : lines.index("Options") - 1]
+        self.assertTrue(listed)
+        for line in listed:
+            verb = line.split()[0]
+            result = run(verb, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""), verb)
+            self.assertLess(result.stdout.index(f"  limb {verb}"), result.stdout.index("--help"))
+            self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+
+    def test_examples_in_help_work(self):
+        lines = run("demo", "--help").stdout.splitlines()
+        examples = [line.strip() for line in lines if line.startswith("  limb demo")]
+        self.assertGreaterEqual(len(examples), 3)
+        with tempfile.TemporaryDirectory() as folder:
+            for example in examples:
+                words = example.split("   ")[0].split()[1:]
+                self.assertEqual(run(*words, cwd=folder).returncode, 0, example)
+
+    def test_version(self):
+        result = run("--version")
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stdout, r"\Alimb \d+\.\d+\.\d+\n\Z")
+
+
+class ErrorTest(unittest.TestCase):
+    def check(self, code, message, *arguments):
+        result = run(*arguments)
+        self.assertEqual(result.stderr, message + "\n")
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.returncode, code)
+
+    def test_no_verb(self):
+        self.check(1, "limb: no verb given (see: limb --help)")
+
+    def test_unknown_verb_names_the_nearest(self):
+        self.check(1, "limb: unknown verb 'dmeo', closest: 'demo' (see: limb --help)", "dmeo")
+
+    def test_unknown_verb_far_from_all_names_none(self):
+        self.check(1, "limb: unknown verb 'xyzzy' (see: limb --help)", "xyzzy")
+        self.check(1, "limb: unknown verb '' (see: limb --help)", "")
+        self.check(1, "limb: unknown option '--foo' (see: limb --help)", "--foo")
+
+    def test_unknown_option_names_the_nearest(self):
+        self.check(1, "limb demo: unknown argument '--q1-dg=3', closest: '--q1-deg'"
+                   " (see: limb demo --help)", "demo", "--q1-dg=3")
+        self.check(1, "limb demo: unknown argument 'stray' (see: limb demo --help)", "demo", "stray")
+
+    def test_bad_numbers(self):
+        self.check(1, "limb demo: --q1-deg is 'abc', expected a number", "demo", "--q1-deg", "abc")
+        self.check(1, "limb demo: --q1-deg is '3x', expected a number", "demo", "--q1-deg=3x")
+        self.check(1, "limb demo: --qd1 is nan, expected a finite number", "demo", "--qd1", "nan")
+        self.check(1, "limb demo: --mass2 is '1e999', expected a number that a double can hold",
+                   "demo", "--mass2", "1e999")
+        self.check(1, "limb demo: mass of link 1 (kg) is 0, expected > 0 and finite",
+                   "demo", "--mass1", "0")
+        self.check(1, "limb demo: length of link 2 (m) is -1, expected > 0 and finite",
+                   "demo", "--length2", "-1")
+
+    def test_missing_and_repeated_values(self):
+        for arguments in (["--q1-deg"], ["--q1-deg", "1", "--q1-deg", "2"], ["--json=3"]):
+            result = run("demo", *arguments)
+            self.assertEqual((result.returncode, result.stdout), (1, ""), arguments)
+            self.assertRegex(result.stderr, r"\Alimb demo: .*(--q1-deg|json).*\n\Z")
+            self.assertEqual(result.stderr.count("\n"), 1)
+
+    def test_result_beyond_double_is_a_failed_computation(self):
+        text = "limb demo: the result is too large for a double (see lengths, masses, rates)"
+        self.check(2, text, "demo", "--length1", "1e200")
+        self.check(2, text, "demo", "--qd1", "1e200")
+
+    def test_picture_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "absent", "arm.svg")
+            self.check(1, f"limb demo: cannot write '{path}': No such file or directory",
+                       "demo", "--picture", path)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
+    def test_full_disk_is_reported(self):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([LIMB, "demo"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(result.stderr, "limb: cannot write to stdout: No space left on device\n")
+
+    def test_closed_pipe_is_silent(self):
+        for arguments in (["demo"], ["demo", "--json"], ["--help"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = subprocess.run([LIMB, *arguments], stdout=writer, stderr=subprocess.PIPE)
+            os.close(writer)
+            self.assertEqual((result.returncode, result.stderr), (0, b""), arguments)
+
+
+class Arm:
+    """Closed forms of the planar arm with uniform rods."""
+
+    def __init__(self, q1, q2, w1, w2, l1=1.0, l2=0.8, m1=2.0, m2=1.5):
+        s1, c1, s12, c12 = math.sin(q1), math.cos(q1), math.sin(q1 + q2), math.cos(q1 + q2)
+        self.elbow = (l1 * c1, l1 * s1)
+        self.tip = (l1 * c1 + l2 * c12, l1 * s1 + l2 * s12)
+        self.J = [[-l1 * s1 - l2 * s12, -l2 * s12], [l1 * c1 + l2 * c12, l2 * c12]]
+        self.v = [row[0] * w1 + row[1] * w2 for row in self.J]
+        self.w = w1 + w2
+        I1, I2, r1, r2, c2 = m1 * l1**2 / 12, m2 * l2**2 / 12, l1 / 2, l2 / 2, math.cos(q2)
+        m12 = I2 + m2 * (r2**2 + l1 * r2 * c2)
+        self.M = [[I1 + I2 + m1 * r1**2 + m2 * (l1**2 + r2**2 + 2 * l1 * r2 * c2), m12],
+                  [m12, I2 + m2 * r2**2]]
+        self.T = (self.M[0][0] * w1**2 + 2 * m12 * w1 * w2 + self.M[1][1] * w2**2) / 2
+        self.com = [(m1 * r1 * a + m2 * (l1 * a + r2 * b)) / (m1 + m2)
+                    for a, b in ((c1, c12), (s1, s12))]
+
+
+class DemoTest(unittest.TestCase):
+    # Sums of a few products of numbers near 1 on both sides; 64 eps of the scale leaves room for
+    # another libm.
+    def assert_near(self, found, expected, scale):
+        self.assertLessEqual(abs(found - expected), 64 * EPS * scale)
+
+    def assert_all_near(self, found, expected, scale):
+        self.assertEqual(len(found), len(expected))
+        for a, b in zip(found, expected):
+            self.assert_near(a, b, scale)
+
+    STATES = [(30, 60, 1.0, 0.5), (-110, 47.5, -2.0, 3.5), (0, 0, 1, 1), (15, 180, 0, 0),
+              (720, -90, 0.25, -1)]
+
+    def test_json_agrees_with_closed_forms(self):
+        for q1, q2, w1, w2 in self.STATES:
+            with self.subTest(q1=q1, q2=q2, w1=w1, w2=w2):
+                result = run("demo", "--json", "--q1-deg", str(q1), f"--q2-deg={q2}", "--qd1",
+                             str(w1), "--qd2", str(w2))
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                data = json.loads(result.stdout)
+                arm = Arm(math.radians(q1), math.radians(q2), w1, w2)
+                # Angles of several turns carry the rounding of the degrees.
+                scale = 4 * (1 + abs(w1) + abs(w2)) * (1 + math.radians(abs(q1) + abs(q2)))
+                frames, tip = data["frames"], data["tip"]
+                self.assert_all_near(frames["X_WB2"]["p"], [*arm.elbow, 0], scale)
+                self.assert_all_near(frames["X_WE"]["p"], [*arm.tip, 0], scale)
+                self.assert_all_near(tip["v_WE"], [*arm.v, 0], scale)
+                self.assert_all_near(tip["V_WE_E"][3:], [0, 0, arm.w], scale)
+                # The same twist about the origin: v - w x p.
+                at_origin = [arm.v[0] + arm.w * arm.tip[1], arm.v[1] - arm.w * arm.tip[0], 0]
+                self.assert_all_near(tip["V_WE_W"], [*at_origin, 0, 0, arm.w], scale)
+                self.assert_all_near(data["inertia"]["I_W"]["com"], [*arm.com, 0], scale)
+                for name in ("kinetic_energies", "closed_form"):
+                    for found, expected in zip(data["mass_matrix"][name], arm.M):
+                        self.assert_all_near(found, expected, scale)
+                self.assert_near(data["mass_matrix"]["composite_11"], arm.M[0][0], scale)
+                for name in ("bodies", "mass_matrix"):
+                    self.assert_near(data["kinetic_energy"][name], arm.T, scale * scale)
+                # Half axes of the ellipse are the singular values of J.
+                a, b = tip["velocity_ellipse"]["half_axes"]
+                (j11, j12), (j21, j22) = arm.J
+                self.assert_near(a * b, abs(j11 * j22 - j12 * j21), scale)
+                self.assert_near(a * a + b * b, j11**2 + j12**2 + j21**2 + j22**2, scale)
+
+    def test_other_links(self):
+        result = run("demo", "--json", "--length1", "0.3", "--length2", "2", "--mass1", "7",
+                     "--mass2", "0.1")
+        arm = Arm(math.radians(30), math.radians(60), 1.0, 0.5, 0.3, 2, 7, 0.1)
+        for found, expected in zip(json.loads(result.stdout)["mass_matrix"]["kinetic_energies"],
+                                   arm.M):
+            self.assert_all_near(found, expected, 1)
+
+    def test_tables_hold_the_same_numbers(self):
+        text = run("demo").stdout
+        arm = Arm(math.radians(30), math.radians(60), 1.0, 0.5)
+        row = "  from kinetic energies {:15.6f} {:9.6f} {:9.6f}".format(
+            arm.M[0][0], arm.M[0][1], arm.M[1][1])
+        self.assertIn(row.split(), [line.split() for line in text.splitlines()])
+        self.assertIn(f"sum over the links  {arm.T:.6f}", text)
+        self.assertNotIn("-0.000000", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_small_numbers_are_not_rounded_to_zero(self):
+        text = run("demo", "--length1", "1e-5", "--length2", "1e-5").stdout
+        self.assertRegex(text, r"X_WE   tip +\d\.\d{5}e-06 +\d\.\d{5}e-05")
+
+
+class PictureTest(unittest.TestCase):
+    def draw(self, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "arm.svg")
+            result = run("demo", "--picture", path, *arguments)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual(result.stdout, run("demo", *arguments).stdout)
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+
+    def test_well_formed_and_inside_its_frame(self):
+        for arguments in ([], ["--q2-deg", "0"], ["--qd1", "0", "--qd2", "0"],
+                          ["--length1", "1e-6", "--length2", "1e-6", "--q2-deg", "180"],
+                          ["--length1", "4e5", "--q1-deg", "-160"]):
+            with self.subTest(arguments=arguments):
+                text = self.draw(*arguments)
+                self.assertNotIn("nan", text)
+                self.assertNotIn("inf", text)
+                root = ET.fromstring(text)
+                self.assertEqual(root.tag, SVG + "svg")
+                width, height = float(root.get("width")), float(root.get("height"))
+                circles = root.findall(SVG + "circle")
+                self.assertGreaterEqual(len(circles), 8)
+                for circle in circles:
+                    self.assertTrue(0 < float(circle.get("cx")) < width)
+                    self.assertTrue(0 < float(circle.get("cy")) < height)
+                self.assertEqual(len(root.findall(SVG + "ellipse")), 2)
+
+    def test_the_stored_picture_is_the_one_the_program_draws(self):
+        here = os.path.dirname(os.path.abspath(__file__))
+        with open(os.path.join(here, "..", "docs", "images", "demo.svg"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), self.draw())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: cli_test.py PATH_OF_LIMB [unittest options]")
+    LIMB = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=1)

@@ -1,0 +1,183 @@
+#include "cli/verb.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+#include <vector>
+
+#include "cli/nearest.hpp"
+#include "limb/base/check.hpp"
+#include "limb/base/version.hpp"
+
+namespace limb::cli {
+namespace {
+
+constexpr std::string_view kExitLine =
+    "Exit: 0 ok, 1 bad input, 2 computation failed. Results go to stdout, messages to stderr.\n";
+
+// Two columns, the left as wide as its widest entry.
+std::string columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows) width = std::max(width, left.size());
+  std::string text;
+  for (const auto& [left, right] : rows) {
+    text += fmt::format("  {:<{}}   {}\n", left, width, right);
+  }
+  return text;
+}
+
+std::string main_help(std::span<const std::unique_ptr<Verb>> verbs) {
+  std::string text = "Kinematics and dynamics of manipulators and legged robots.\n\n";
+  for (const auto& verb : verbs) text += verb->examples();
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto& verb : verbs) rows.emplace_back(verb->name(), verb->summary());
+  text += "\nUsage: limb VERB [options]\n\nVerbs\n" + columns(rows);
+  text +=
+      "\nOptions\n" + columns({{"--help", "this text; limb VERB --help for the options of a verb"},
+                               {"--version", "the version of limb"}});
+  return text + "\n" + std::string(kExitLine);
+}
+
+std::string verb_help(const Verb& verb, const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const CLI::Option* option : app.get_options()) {
+    std::string left =
+        option->nonpositional() ? option->get_name(false, true) : option->get_name(true);
+    if (!option->get_type_name().empty()) left += " " + option->get_type_name();
+    rows.emplace_back(left, option->get_description());
+  }
+  return fmt::format("{}\n\n{}\n{}\n{}", verb.summary(), verb.examples(), columns(rows), kExitLine);
+}
+
+std::string closest(std::string_view typed, std::span<const std::string> known) {
+  const std::string name = nearest(typed, known);
+  return name.empty() ? "" : fmt::format(", closest: '{}'", name);
+}
+
+// CLI11 writes several lines for some errors; one line is enough.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// The two mistakes that CLI11 words for programmers; anything else is passed on as it is.
+std::string explain(const CLI::ParseError& error) {
+  const std::string text = one_line(error.what());
+  const std::string option = text.substr(0, text.find(':'));
+  if (text.ends_with(" missing")) return option + " needs a value";
+  if (text.find("but received") != std::string::npos) return option + " is given more than once";
+  return text;
+}
+
+Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
+  const std::string call = fmt::format("limb {}", verb.name());
+  CLI::App app(std::string(verb.summary()), call);
+  app.set_help_flag("-h,--help", "this text");
+  app.allow_extras();  // told apart below, with a better message
+  verb.add_options(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    out << verb_help(verb, app);
+    return Exit::ok;
+  } catch (const CLI::ParseError& error) {
+    throw Error(fmt::format("{}: {} (see: {} --help)", call, explain(error), call));
+  }
+  if (!app.remaining().empty()) {
+    const std::string found = app.remaining().front();
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    throw Error(fmt::format("{}: unknown argument '{}'{} (see: {} --help)", call, found,
+                            closest(found.substr(0, found.find('=')), names), call));
+  }
+  return verb.run(out);
+}
+
+Exit dispatch(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv,
+              std::ostream& out) {
+  if (argc < 2) throw Error("limb: no verb given (see: limb --help)");
+  const std::string word = argv[1];
+  if (word == "--help" || word == "-h") {
+    out << main_help(verbs);
+    return Exit::ok;
+  }
+  if (word == "--version") {
+    out << "limb " << kVersion << "\n";
+    return Exit::ok;
+  }
+  std::vector<std::string> names;
+  for (const auto& verb : verbs) {
+    if (verb->name() == word) return run_verb(*verb, argc - 1, argv + 1, out);
+    names.emplace_back(verb->name());
+  }
+  throw Error(fmt::format("limb: unknown {} '{}'{} (see: limb --help)",
+                          word.starts_with('-') ? "option" : "verb", word, closest(word, names)));
+}
+
+// A reader that has seen enough (limb demo | head -1) is no failure; a full disk is.
+void write_to_stdout(const std::string& text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((!written || std::fflush(stdout) != 0) && errno != EPIPE) {
+    fail_computation("limb", fmt::format("cannot write to stdout: {}", std::strerror(errno)));
+  }
+}
+
+Exit complain(Exit code, std::string_view message) {
+  const std::string line = one_line(std::string(message)) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return code;
+}
+
+}  // namespace
+
+void add_number(CLI::App& app, const std::string& option, double& value, const std::string& unit,
+                const std::string& description) {
+  const auto read = [call = app.get_name(), option, &value](const std::string& text) {
+    const char* first = text.data() + (text.starts_with('+') ? 1 : 0);
+    const char* last = text.data() + text.size();
+    double number = 0;
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error == std::errc::result_out_of_range) {
+      fail(call, option, fmt::format("'{}'", text), "a number that a double can hold");
+    }
+    if (error != std::errc() || end != last) {
+      fail(call, option, fmt::format("'{}'", text), "a number");
+    }
+    check_finite(call, option, number);
+    value = number;
+  };
+  app.add_option_function<std::string>(option, read,
+                                       fmt::format("{} (default {})", description, to_text(value)))
+      ->type_name(unit);
+}
+
+int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Exit code = Exit::computation_failed;
+  try {
+    std::ostringstream out;
+    code = dispatch(verbs, argc, argv, out);
+    write_to_stdout(out.str());
+  } catch (const Error& error) {
+    code = complain(
+        error.kind() == Error::Kind::bad_input ? Exit::bad_input : Exit::computation_failed,
+        error.what());
+  } catch (const std::exception& error) {
+    code = complain(Exit::computation_failed, fmt::format("limb: {}", error.what()));
+  } catch (...) {
+    code = complain(Exit::computation_failed, "limb: unknown failure");
+  }
+  return static_cast<int>(code);
+}
+
+}  // namespace limb::cli
