@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace limb {
+
+/// Where something was written. line 0: not known, or no file at all.
+struct Source {
+  std::string file;
+  int line = 0;
+
+  /// "arm.urdf:12", "arm.urdf" or "".
+  [[nodiscard]] std::string text() const {
+    return line > 0 ? file + ":" + std::to_string(line) : file;
+  }
+};
+
+/// One remark about an input: what is wrong, why that matters, and what would mend it.
+struct Diagnostic {
+  enum class Severity {
+    note,     ///< read and ignored, or unusual but harmless
+    warning,  ///< legal, and probably not what was meant
+    error,    ///< no robot can be built from this, or its dynamics are impossible
+  };
+
+  Severity severity = Severity::error;
+  std::string rule;     ///< stable name, for example "inertia-triangle"
+  Source source;        ///< file and line
+  std::string message;  ///< what was found, with names and numbers
+  std::string reason;   ///< why it matters, one sentence
+  std::string fix;      ///< what to write instead; empty where only the author can know
+
+  /// "arm.urdf:12: error: link 'tip': mass is -1, expected > 0 [mass-not-positive]"
+  [[nodiscard]] std::string text() const;
+};
+
+using Diagnostics = std::vector<Diagnostic>;
+
+[[nodiscard]] const char* to_text(Diagnostic::Severity severity);
+[[nodiscard]] bool has_errors(const Diagnostics& diagnostics);
+
+}  // namespace limb
