@@ -1,9 +1,9 @@
 #include "limb/math/inertia_mesh.hpp"
 
-#include <cstdint>
+#include <algorithm>
 #include <limits>
 #include <string>
-#include <unordered_map>
+#include <vector>
 
 namespace limb {
 namespace {
@@ -41,61 +41,71 @@ void check_indices(Triangles triangles, std::size_t vertices) {
   }
 }
 
-/// The triangles on the two sides of an edge: [0] runs from the smaller index to the larger.
-struct Sides {
-  std::array<std::int64_t, 2> triangle = {-1, -1};
-};
+/// A side of a triangle, kept in the list of its lower vertex.
+struct Side {
+  int high;        ///< the other vertex
+  bool ascending;  ///< runs from the lower vertex to the other
+  std::size_t triangle;
 
-struct EdgeHash {
-  std::size_t operator()(std::uint64_t key) const {
-    // Indices are small and regular; a multiplication by an odd constant spreads them.
-    key *= 0x9e3779b97f4a7c15ULL;
-    return std::size_t(key ^ (key >> 32));
+  std::string edge(int low) const {
+    return "edge " + std::to_string(ascending ? low : high) + "-" +
+           std::to_string(ascending ? high : low);
   }
 };
 
-template <typename Visit>
-void for_each_edge(Triangles triangles, const Visit& visit) {
-  for (std::size_t i = 0; i < triangles.size(); ++i) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const auto from = std::uint32_t(triangles[i][k]),
-                 to = std::uint32_t(triangles[i][(k + 1) % 3]);
-      const std::uint64_t key =
-          from < to ? (std::uint64_t(from) << 32 | to) : (std::uint64_t(to) << 32 | from);
-      visit(i, from, to, key);
+/// Sides grouped by their lower vertex: those of vertex i are sides[begin[i]] to [begin[i + 1] -
+/// 1].
+struct SideLists {
+  std::vector<Side> sides;
+  std::vector<std::size_t> begin;
+
+  SideLists(Triangles triangles, std::size_t vertices)
+      : sides(3 * triangles.size()), begin(vertices + 1, 0) {
+    const auto low = [](const std::array<int, 3>& t, std::size_t k) {
+      return std::size_t(std::min(t[k], t[(k + 1) % 3]));
+    };
+    for (const auto& t : triangles) {
+      for (std::size_t k = 0; k < 3; ++k) ++begin[low(t, k) + 1];
+    }
+    for (std::size_t i = 0; i < vertices; ++i) begin[i + 1] += begin[i];
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (std::size_t i = 0; i < triangles.size(); ++i) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const int from = triangles[i][k], to = triangles[i][(k + 1) % 3];
+        sides[next[low(triangles[i], k)]++] = {std::max(from, to), from < to, i};
+      }
     }
   }
-}
+};
 
-std::string edge_name(std::uint32_t from, std::uint32_t to) {
-  return "edge " + std::to_string(from) + "-" + std::to_string(to);
-}
-
-/// Each edge has one triangle on each side. Triangles are walked in order, so that the edge named
-/// in an error does not depend on the hash.
-void check_closed(Triangles triangles) {
-  std::unordered_map<std::uint64_t, Sides, EdgeHash> edges;
-  edges.reserve(triangles.size() * 3 / 2 + 1);
-  for_each_edge(
-      triangles, [&](std::size_t i, std::uint32_t from, std::uint32_t to, std::uint64_t key) {
-        std::int64_t& side = edges[key].triangle[from < to ? 0 : 1];
-        if (side >= 0) {
-          fail(call, edge_name(from, to),
-               "used in the same direction by triangles " + std::to_string(side) + " and " +
-                   std::to_string(i),
-               "one triangle on each side",
-               "one of the two is flipped or a repetition, or more than two meet at the edge");
-        }
-        side = std::int64_t(i);
-      });
-
+/// Each edge has one triangle on each side. Counting sort and one mark a vertex: linear, and the
+/// edge named in an error is always the same.
+void check_closed(Triangles triangles, std::size_t vertices) {
+  const SideLists lists(triangles, vertices);
+  const Side* const none = nullptr;
+  std::vector<std::array<const Side*, 2>> marks(vertices, {none, none});
   std::size_t open = 0;
   std::string first;
-  for_each_edge(triangles,
-                [&](std::size_t i, std::uint32_t from, std::uint32_t to, std::uint64_t key) {
-                  if (edges.find(key)->second.triangle[from < to ? 1 : 0] >= 0) return;
-                  if (open++ == 0) first = edge_name(from, to) + " of " + name("triangles", i);
-                });
+  for (std::size_t low = 0; low < vertices; ++low) {
+    const std::span<const Side> sides(lists.sides.data() + lists.begin[low],
+                                      lists.begin[low + 1] - lists.begin[low]);
+    for (const Side& side : sides) {
+      const Side*& mark = marks[std::size_t(side.high)][side.ascending];
+      if (mark != none) {
+        fail(call, side.edge(int(low)),
+             "used in the same direction by triangles " + std::to_string(mark->triangle) + " and " +
+                 std::to_string(side.triangle),
+             "one triangle on each side",
+             "one of the two is flipped or a repetition, or more than two meet at the edge");
+      }
+      mark = &side;
+    }
+    for (const Side& side : sides) {
+      if (marks[std::size_t(side.high)][!side.ascending] != none) continue;
+      if (open++ == 0) first = side.edge(int(low)) + " of " + name("triangles", side.triangle);
+    }
+    for (const Side& side : sides) marks[std::size_t(side.high)] = {none, none};
+  }
   if (open > 0) {
     fail(call, first, "open, one of " + std::to_string(open) + " open edges",
          "a closed mesh: a triangle on each side of every edge",
@@ -165,7 +175,7 @@ template <typename T>
 Moments checked_moments(std::span<const Vector3<T>> vertices, Triangles triangles) {
   check_vertices(vertices);
   check_indices(triangles, vertices.size());
-  check_closed(triangles);
+  check_closed(triangles, vertices.size());
   const Moments moments = integrate(vertices, triangles);
   check_volume(moments);
   return moments;

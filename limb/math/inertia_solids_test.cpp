@@ -74,7 +74,7 @@ TYPED_TEST(Solids, MatchSymbolicIntegrals) {
     EXPECT_LT(error, tolerance<TypeParam>()) << name;
     worst = std::max(worst, error);
   }
-  this->RecordProperty("worst_relative_error", std::to_string(worst));
+  this->RecordProperty("worst_in_eps", std::to_string(8 * worst / tolerance<TypeParam>()));
 }
 
 TYPED_TEST(Solids, FromTheMassAreThoseFromTheDensity) {

@@ -68,7 +68,7 @@ TEST(LogCholesky, AnyTenNumbersAreAConsistentInertiaAndComeBack) {
     ASSERT_TRUE(report.consistent()) << report.text();
     worst = std::max(worst, (log_cholesky(body) - theta).norm());
   }
-  RecordProperty("worst_round_trip", std::to_string(worst / eps) + " eps");
+  RecordProperty("worst_in_eps", std::to_string(worst / eps));
   // The factor is as ill-conditioned as J: second moments of exp(-3) to exp(3), shears of 1.5.
   EXPECT_LT(worst, 1e5 * eps);
 }
