@@ -36,6 +36,18 @@ Matrix3<T> unit_point_tensor(const Vector3<T>& d) {
   return d.squaredNorm() * Matrix3<T>::Identity() - d * d.transpose();
 }
 
+/// Matrix of second moments int(r r^T) of the body whose tensor is I: tr(I)/2 1 - I.
+template <typename T>
+Matrix3<T> second_moments(const Matrix3<T>& I) {
+  return T(0.5) * I.trace() * Matrix3<T>::Identity() - I;
+}
+
+/// Tensor of a body with the matrix of second moments S: tr(S) 1 - S.
+template <typename T>
+Matrix3<T> tensor_from_second_moments(const Matrix3<T>& S) {
+  return S.trace() * Matrix3<T>::Identity() - S;
+}
+
 /// Parallel axis, away from the mass centre: tensor about a point that lies d from it (any sign).
 template <typename T>
 Matrix3<T> parallel_axis_from_com(const Matrix3<T>& I_com, const T& mass, const Vector3<T>& d) {
@@ -118,7 +130,8 @@ class Inertia {
   }
   /// Rotational inertia about the mass centre. @throws Error if the mass is 0.
   Matrix3<T> tensor_about_com() const { return parallel_axis_to_com<T>(tensor_, mass_, com()); }
-  /// Rotational inertia about any point, in the same axes: I_o - [d].. moved by way of h.
+  /// Rotational inertia about any point, in the same axes. Unlike the way over the mass centre it
+  /// divides by nothing, so a body of no mass has it too.
   Matrix3<T> tensor_about(const Vector3<T>& point) const {
     return moved_tensor(tensor_, mass_, first_moment_, -point);
   }
@@ -159,8 +172,8 @@ class Inertia {
   }
 
  private:
-  /// Tensor about the new origin when the body is shifted by p: I + 2 (p.h) 1 - p h^T - h p^T +
-  /// m(..).
+  /// Tensor about the origin after the body is shifted by p:
+  /// I + 2 (p.h) 1 - p h^T - h p^T + m (|p|^2 1 - p p^T).
   static Matrix3<T> moved_tensor(const Matrix3<T>& I, const T& m, const Vector3<T>& h,
                                  const Vector3<T>& p) {
     // With k = h + m p / 2 the three terms are 2 (p.k) 1 - p k^T - k p^T.

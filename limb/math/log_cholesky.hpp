@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cmath>
+
+#include "limb/math/inertia_consistency.hpp"
+
+/// Ten unconstrained numbers for the inertia of a body.   [Rucker & Wensing 2022, log-Cholesky]
+///
+///   theta = (alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3)        in this order
+///
+///                                 [ exp(d1)  s12      s13      t1 ]
+///   J = U U^T,  U = exp(alpha) *  [ 0        exp(d2)  s23      t2 ]    J = pseudo_inertia(I)
+///                                 [ 0        0        exp(d3)  t3 ]
+///                                 [ 0        0        0        1  ]
+///
+/// Every theta is the inertia of some solid body and every solid body has one theta: an optimiser
+/// may walk freely. The mass is exp(2 alpha), t is the mass centre, d and s are the shape.
+namespace limb {
+
+template <typename T>
+using Vector10 = Eigen::Matrix<T, 10, 1>;
+
+/// The inertia of theta. Besides + - * / it asks the scalar for exp.
+/// @throws Error if a number is not finite, or so large that the inertia is not.
+template <typename T>
+Inertia<T> inertia_from_log_cholesky(const Vector10<T>& theta) {
+  using std::exp;
+  check_finite("inertia_from_log_cholesky", "theta", theta);
+  const T none(0);
+  Matrix3<T> U;                            // shape only: S_com = m U U^T
+  U << exp(theta[1]), theta[4], theta[6],  //
+      none, exp(theta[2]), theta[5],       //
+      none, none, exp(theta[3]);
+  const Vector3<T> com = theta.template tail<3>();
+  const T m = exp(T(2) * theta[0]);
+  const Matrix3<T> S_com = m * (U * U.transpose());
+  const Matrix3<T> I_com = tensor_from_second_moments<T>(S_com);
+  const Inertia<T> I(m, m * com, parallel_axis_from_com<T>(I_com, m, com));
+  if constexpr (Real<T>) {
+    if (!(std::isfinite(I.mass()) && I.tensor().allFinite() && I.first_moment().allFinite())) {
+      fail_computation("inertia_from_log_cholesky",
+                       "the inertia of theta = " + to_text(theta) + " is beyond the number range");
+    }
+  }
+  return I;
+}
+
+/// The theta of I. Besides + - * / it asks the scalar for sqrt and log.
+/// @throws Error that says which rule fails if I is not consistent() (see inertia_report).
+template <typename T>
+Vector10<T> log_cholesky(const Inertia<T>& I) {
+  using std::log;
+  using std::sqrt;
+  if constexpr (Real<T>) check_consistent("log_cholesky", "I", I);
+  const Vector3<T> com = I.first_moment() / I.mass();
+  const Matrix3<T> S =
+      second_moments<T>(parallel_axis_to_com<T>(I.tensor(), I.mass(), com)) / I.mass();
+  // Cholesky from the last row up: S = U U^T with U upper triangular.
+  const T u33 = sqrt(S(2, 2));
+  const T u23 = S(1, 2) / u33, u13 = S(0, 2) / u33;
+  const T u22 = sqrt(S(1, 1) - u23 * u23);
+  const T u12 = (S(0, 1) - u13 * u23) / u22;
+  const T u11 = sqrt(S(0, 0) - u12 * u12 - u13 * u13);
+  Vector10<T> theta;
+  theta << T(0.5) * log(I.mass()), log(u11), log(u22), log(u33), u12, u23, u13, com;
+  return theta;
+}
+
+}  // namespace limb
