@@ -145,7 +145,8 @@ Matrix3<T> to_matrix(const Quaternion<T>& q) {
 }
 
 /// The unit quaternion of a rotation matrix, from whichever of its four parts is largest.
-/// [Shepperd 1978]. Its sign is the one with that part positive.
+/// [Shepperd 1978]. Its sign is the one with that part positive; of equal parts the first of w, x,
+/// y, z counts.
 template <typename T>
 Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
@@ -162,15 +163,15 @@ Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   const auto from_y = [&] { return scaled({xy, ty, yz, wy}, ty); };
   const auto from_z = [&] { return scaled({xz, yz, tz, wz}, tz); };
   if constexpr (Branching<T>) {
-    if (tw >= T(1)) return Quaternion<T>::from_xyzw(from_w());
+    if (tw >= tx && tw >= ty && tw >= tz) return Quaternion<T>::from_xyzw(from_w());
     if (tx >= ty && tx >= tz) return Quaternion<T>::from_xyzw(from_x());
     return Quaternion<T>::from_xyzw(ty >= tz ? from_y() : from_z());
   } else {
-    Vector4<T> q = choose_vector(tz < ty, from_y(), from_z());
-    T largest = select(tz < ty, ty, tz);
-    q = choose_vector(largest < tx, from_x(), q);
-    largest = select(largest < tx, tx, largest);
-    return Quaternion<T>::from_xyzw(choose_vector(largest < tw, from_w(), q));
+    Vector4<T> q = choose_vector(ty < tz, from_z(), from_y());
+    T largest = select(ty < tz, tz, ty);
+    q = choose_vector(tx < largest, q, from_x());
+    largest = select(tx < largest, largest, tx);
+    return Quaternion<T>::from_xyzw(choose_vector(tw < largest, q, from_w()));
   }
 }
 
