@@ -21,7 +21,7 @@
 namespace limb {
 
 /// Distance to gimbal lock, in eps, at which the split between first and third angle is declared
-/// unknown. Rounding of a rotation built exactly at lock leaves it up to 1.4 eps away (measured
+/// unknown. Rounding of a rotation built exactly at lock leaves it up to 0.8 eps away (measured
 /// for all sequences, double and float); 8 keeps every such rotation in, and setting the angle to 0
 /// there changes the rotation by no more than 8 eps.
 inline constexpr int kEulerLockEps = 8;
