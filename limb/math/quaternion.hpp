@@ -153,8 +153,8 @@ Matrix3<T> to_matrix(const Quaternion<T>& q) {
   return R;
 }
 
-/// The unit quaternion of a rotation matrix, from whichever of its four parts is largest.
-/// [Shepperd 1978]. Its sign is the one with that part positive.
+/// The unit quaternion of a rotation matrix, by way of a part that is at least 1/2: w if it is, else the
+/// largest of x, y, z. That part is positive in the result. [Shepperd 1978]
 template <typename T>
 Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
@@ -194,7 +194,7 @@ Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
     Vector4<T> q = choose_vector(R(2, 2) < R(1, 1), from_part(1, 2, 0), from_part(2, 0, 1));
     const T largest = select(R(2, 2) < R(1, 1), R(1, 1), R(2, 2));
     q = choose_vector(largest < R(0, 0), from_part(0, 1, 2), q);
-    return Quaternion<T>::from_xyzw(choose_vector(T(1) < tw, from_w, q));
+    return Quaternion<T>::from_xyzw(choose_vector(tw < T(1), q, from_w));
   }
 }
 

@@ -1,0 +1,262 @@
+#include "limb/math/euler_rates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/SVD>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "limb/math/euler_test_scalars.hpp"
+
+namespace limb {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr unsigned kSeed = 20240612;
+
+struct State {
+  Vector3<double> angles, rates;
+};
+
+std::vector<State> random_states(int count) {
+  std::mt19937 random(kSeed);
+  std::uniform_real_distribution<double> angle(-kPi, kPi), rate(-2, 2);
+  const auto draw = [&](auto& from) {
+    const double x = from(random), y = from(random), z = from(random);
+    return Vector3<double>(x, y, z);
+  };
+  std::vector<State> states;
+  for (int n = 0; n < count; ++n) {
+    const Vector3<double> angles = draw(angle);
+    states.push_back({angles, draw(rate)});
+  }
+  return states;
+}
+
+double least_singular_value(const Matrix3<double>& E) {
+  return Eigen::JacobiSVD<Matrix3<double>>(E).singularValues()[2];
+}
+
+// euler_to_matrix run on dual numbers gives dR/dt without any step size, and w is in dR/dt R^T.
+TEST(EulerRates, MatchTheDerivativeOfTheMatrix) {
+  double worst = 0, worst_body = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const auto& [angles, rates] : random_states(50)) {
+      const Matrix3<Dual> moving = euler_to_matrix(s, dual(angles, rates));
+      const Matrix3<double> R = values(moving), dR = slopes(moving);
+      const Vector3<double> w = unskew<double>(dR * R.transpose());
+      const Vector3<double> w_body = unskew<double>(R.transpose() * dR);
+      worst = std::max(worst, (euler_rate_matrix(s, angles) * rates - w).norm());
+      worst_body =
+          std::max(worst_body, (euler_rate_matrix_body(s, angles) * rates - w_body).norm());
+    }
+  }
+  RecordProperty("world_eps", std::to_string(worst / epsilon<double>()));
+  RecordProperty("body_eps", std::to_string(worst_body / epsilon<double>()));
+  // Products of rates up to 2 (norm up to 3.5) with a dozen roundings: measured 4.2 eps.
+  EXPECT_LE(worst, 16 * epsilon<double>());
+  EXPECT_LE(worst_body, 16 * epsilon<double>());
+}
+
+// The other way round: angles extracted from a turning matrix have the rates K w.
+TEST(EulerRates, InverseMatchesTheDerivativeOfTheAngles) {
+  double worst = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const auto& [angles, w] : random_states(50)) {
+      const Matrix3<double> R = euler_to_matrix(s, angles), dR = skew(w) * R;
+      Matrix3<Dual> moving;
+      for (int n = 0; n < 9; ++n) moving(n / 3, n % 3) = {R(n / 3, n % 3), dR(n / 3, n % 3)};
+      const auto found = euler_from_matrix(s, moving);
+      const Vector3<double> t = values(found.angles), rates = slopes(found.angles);
+      const Vector3<double> expected = euler_rate_inverse(s, t) * w;
+      const double measure = found.lock.measure.value;
+      worst = std::max(worst, (rates - expected).norm() * measure * measure);
+    }
+  }
+  RecordProperty("eps", std::to_string(worst / epsilon<double>()));
+  // Rates grow as 1 / measure, their sensitivity to the angles as 1 / measure^2: measured 9.7 eps.
+  EXPECT_LE(worst, 32 * epsilon<double>());
+}
+
+TEST(EulerRates, InverseDeterminantAndFrames) {
+  double worst_inverse = 0, worst_determinant = 0, worst_frames = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const auto& state : random_states(50)) {
+      const Vector3<double>& angles = state.angles;
+      const Matrix3<double> E = euler_rate_matrix(s, angles);
+      const Matrix3<double> E_body = euler_rate_matrix_body(s, angles);
+      const double measure = std::abs(s.is_proper() ? std::sin(angles[1]) : std::cos(angles[1]));
+      const Matrix3<double> one = euler_rate_inverse(s, angles) * E;
+      const Matrix3<double> one_body = euler_rate_inverse_body(s, angles) * E_body;
+      worst_inverse = std::max(
+          {worst_inverse, (one - Matrix3<double>::Identity()).cwiseAbs().maxCoeff() * measure,
+           (one_body - Matrix3<double>::Identity()).cwiseAbs().maxCoeff() * measure});
+      worst_determinant =
+          std::max({worst_determinant, std::abs(std::abs(E.determinant()) - measure),
+                    std::abs(std::abs(E_body.determinant()) - measure)});
+      worst_frames =
+          std::max(worst_frames, (euler_to_matrix(s, angles) * E_body - E).cwiseAbs().maxCoeff());
+      EXPECT_NEAR(std::sin(euler_lock_distance(s, angles[1])), measure, 2 * epsilon<double>());
+    }
+  }
+  RecordProperty("inverse_eps", std::to_string(worst_inverse / epsilon<double>()));
+  RecordProperty("determinant_eps", std::to_string(worst_determinant / epsilon<double>()));
+  RecordProperty("frames_eps", std::to_string(worst_frames / epsilon<double>()));
+  // Unit vectors, sums of three products: measured 1.0, 1.0 and 1.5 eps.
+  EXPECT_LE(worst_inverse, 4 * epsilon<double>());
+  EXPECT_LE(worst_determinant, 4 * epsilon<double>());
+  EXPECT_LE(worst_frames, 4 * epsilon<double>());
+}
+
+// At lock two of the three axes are in line, never all three: rank 2, and the direction reported
+// as lost is the one that no rates produce.
+TEST(EulerRates, AtLockTheRankIsTwo) {
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const double middle : {-kPi / 2, 0.0, kPi / 2, kPi}) {
+      const bool locks = s.is_proper() == (middle == 0.0 || middle == kPi);
+      for (const auto& state : random_states(10)) {
+        const Vector3<double> given(state.angles[0], middle, state.angles[2]);
+        const Matrix3<double> R = euler_to_matrix(s, given);
+        const auto [t, lock] = euler_from_matrix(s, R);
+        EXPECT_EQ(lock.locked, locks) << s;
+        if (!locks) continue;
+        const Matrix3<double> E = euler_rate_matrix(s, t);
+        const Vector3<double> sigma = Eigen::JacobiSVD<Matrix3<double>>(E).singularValues();
+        // Columns a, b, +-a with b at right angles to a.
+        EXPECT_NEAR(sigma[0], std::sqrt(2.0), 8 * epsilon<double>()) << s;
+        EXPECT_NEAR(sigma[1], 1, 8 * epsilon<double>()) << s;
+        EXPECT_LE(sigma[2], 8 * epsilon<double>()) << s;
+        EXPECT_NEAR(lock.lost_direction.norm(), 1, 4 * epsilon<double>()) << s;
+        EXPECT_LE((E.transpose() * lock.lost_direction).norm(), 8 * epsilon<double>()) << s;
+      }
+    }
+  }
+}
+
+// Away from lock: the least singular value is sqrt(2) sin(distance/2), along lost_direction.
+TEST(EulerRates, LostDirectionIsTheLeastReachable) {
+  double worst = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const auto& state : random_states(50)) {
+      const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, state.angles));
+      const Matrix3<double> E = euler_rate_matrix(s, t);
+      const double least = std::sqrt(2.0) * std::sin(lock.distance / 2);
+      worst = std::max(worst, std::abs(least_singular_value(E) - least));
+      const Vector3<double> along = E * (E.transpose() * lock.lost_direction);
+      worst = std::max(worst, (along - least * least * lock.lost_direction).norm());
+    }
+  }
+  RecordProperty("eps", std::to_string(worst / epsilon<double>()));
+  // The angles, good to a few eps, enter E once more: measured 5.0 eps.
+  EXPECT_LE(worst, 16 * epsilon<double>());
+}
+
+TEST(EulerRates, FloatHasItsOwnPrecision) {
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const auto& [angles, rates] : random_states(20)) {
+      const Vector3<float> t = angles.cast<float>(), dt = rates.cast<float>();
+      const Vector3<double> exact =
+          euler_rate_matrix<double>(s, t.cast<double>()) * dt.cast<double>();
+      const Vector3<double> found = (euler_rate_matrix(s, t) * dt).cast<double>();
+      // As in double: three products of numbers up to 2.
+      EXPECT_LE((found - exact).norm(), 8 * epsilon<float>()) << s;
+    }
+  }
+}
+
+std::string error_of(const auto& call, Error::Kind kind) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(EulerRates, NoInverseAtLock) {
+  const auto failed = Error::Kind::computation_failed;
+  EXPECT_EQ(error_of(
+                [] {
+                  euler_rate_inverse<double>(EulerSequence("zxz"), {0.5, 0, 0.25});
+                },
+                failed),
+            "euler_rate_inverse: angles [0.5, 0, 0.25] of zxz are 0 rad from gimbal lock, expected "
+            "1.7763568394002505e-15 or more (first and third axis are in line, so one direction of "
+            "angular velocity needs infinite rates)");
+  EXPECT_EQ(
+      error_of(
+          [] {
+            euler_rate_inverse_body<double>(EulerSequence("ZYZ"), {1, 1e-15, 2});
+          },
+          failed),
+      "euler_rate_inverse_body: angles [1, 1e-15, 2] of ZYZ are 1e-15 rad from gimbal lock, "
+      "expected 1.7763568394002505e-15 or more (first and third axis are in line, so one direction "
+      "of angular velocity needs infinite rates)");
+  for (const EulerSequence& s : kEulerSequences) {
+    // Also outside the range of returned angles.
+    for (const double middle : {-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5}) {
+      const Vector3<double> t(0.3, middle * kPi, -0.8);
+      const bool locks = s.is_proper() == (std::floor(middle) == middle);
+      EXPECT_EQ(error_of([&] { euler_rate_inverse(s, t); }, failed) != "no error", locks) << s;
+      EXPECT_EQ(error_of([&] { euler_rate_inverse_body(s, t); }, failed) != "no error", locks) << s;
+    }
+    // Just off lock the inverse exists and its largest entry is 1 / sin(1e-12).
+    const double lock = s.is_proper() ? 0 : kPi / 2;
+    const Matrix3<double> K = euler_rate_inverse<double>(s, {0, lock - 1e-12, 0});
+    EXPECT_NEAR(K.cwiseAbs().maxCoeff(), 1e12, 1e12 * 1e12 * epsilon<double>()) << s;
+  }
+}
+
+TEST(EulerRates, RefuseWhatIsNotFinite) {
+  const auto bad = Error::Kind::bad_input;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Vector3<double> t(0, nan, 1);
+  const EulerSequence s("XYZ");
+  const std::string rest = ": angles is [0, nan, 1], expected finite numbers";
+  EXPECT_EQ(error_of([&] { euler_rate_matrix(s, t); }, bad), "euler_rate_matrix" + rest);
+  EXPECT_EQ(error_of([&] { euler_rate_matrix_body(s, t); }, bad), "euler_rate_matrix_body" + rest);
+  EXPECT_EQ(error_of([&] { euler_rate_inverse(s, t); }, bad), "euler_rate_inverse" + rest);
+  EXPECT_EQ(error_of([&] { euler_rate_inverse_body(s, t); }, bad),
+            "euler_rate_inverse_body" + rest);
+}
+
+// Two lanes of a pack that differ in every decision: one locked at one end, one free or locked at
+// the other. Each lane must be what the plain number gives.
+TEST(EulerPacks, EachLaneIsAsTheNumberAlone) {
+  for (const EulerSequence& s : kEulerSequences) {
+    const double low = s.is_proper() ? 0 : -kPi / 2, high = low + kPi;
+    const std::vector<Vector3<double>> cases = {{0.4, low, -2.0},         {-2.5, high, 1.0},
+                                                {3.0, low + 0.7, 2.9},    {0.1, low, 0.2},
+                                                {-3.0, high - 1e-9, 3.0}, {1.0, high - 0.2, -1.0}};
+    for (std::size_t n = 0; n + 1 < cases.size(); ++n) {
+      const Vector3<TwoLanes> t = lanes(cases[n], cases[n + 1]);
+      const Matrix3<TwoLanes> R = euler_to_matrix(s, t);
+      const auto found = euler_from_matrix(s, R);
+      for (const std::size_t lane : {0, 1}) {
+        const Matrix3<double> R_lane = euler_to_matrix(s, cases[n + lane]);
+        const auto alone = euler_from_matrix(s, R_lane);
+        EXPECT_EQ(found.lock.locked.lane[lane], alone.lock.locked) << s;
+        // The same operations, though a compiler may fuse them otherwise: a few eps, which the
+        // outer angles see divided by the distance to lock.
+        const double tolerance = 8 * epsilon<double>();
+        const double outer = alone.lock.locked ? tolerance : tolerance / alone.lock.measure;
+        for (int i = 0; i < 3; ++i) {
+          EXPECT_NEAR(found.angles[i].lane[lane], alone.angles[i], outer) << s;
+          EXPECT_NEAR(found.lock.lost_direction[i].lane[lane], alone.lock.lost_direction[i], outer)
+              << s;
+        }
+        EXPECT_NEAR(found.angles[1].lane[lane], alone.angles[1], tolerance) << s;
+        EXPECT_NEAR(found.lock.distance.lane[lane], alone.lock.distance, tolerance) << s;
+        EXPECT_NEAR(found.lock.measure.lane[lane], alone.lock.measure, tolerance) << s;
+        const auto E = euler_rate_matrix(s, t);
+        const Matrix3<double> E_lane = euler_rate_matrix(s, cases[n + lane]);
+        for (int i = 0; i < 9; ++i) EXPECT_EQ(E(i % 3, i / 3).lane[lane], E_lane(i % 3, i / 3));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limb

@@ -1,0 +1,385 @@
+#include "limb/math/euler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numbers>
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "limb/math/euler_scipy_data.hpp"
+
+namespace limb {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr unsigned kSeed = 20240611;
+
+template <typename T>
+T largest(const Matrix3<T>& m) {
+  return m.cwiseAbs().maxCoeff();
+}
+
+/// Difference of two angles, at most half a turn.
+template <typename T>
+T apart(T a, T b) {
+  return std::abs(std::remainder(a - b, T(2 * kPi)));
+}
+
+/// The singular middle angles in range.
+template <typename T>
+std::array<T, 2> locks(const EulerSequence& s) {
+  if (s.is_proper()) return {T(0), T(kPi)};
+  return {T(-kPi / 2), T(kPi / 2)};
+}
+
+/// First and third angle over a grid with the ends and quarters of the range and values between;
+/// middle angle at both locks and at `offsets` on either side of them, and over its range.
+template <typename T>
+std::vector<Vector3<T>> grid(const EulerSequence& s, const std::vector<T>& offsets) {
+  std::vector<T> middles;
+  for (const T lock : locks<T>(s)) {
+    middles.push_back(lock);
+    for (const T offset : offsets) {
+      middles.push_back(lock + offset);
+      middles.push_back(lock - offset);
+    }
+  }
+  const T start = locks<T>(s)[0];
+  for (int n = 1; n < 8; ++n) middles.push_back(start + T(n * kPi / 8));
+  std::vector<Vector3<T>> all;
+  for (const T first : {-3.0, -kPi / 2, -0.4, 0.0, 0.7, kPi / 2, 2.2, kPi}) {
+    for (const T third : {-2.9, -kPi / 2, -1.1, 0.0, 0.3, kPi / 2, 1.9, kPi}) {
+      for (const T middle : middles) all.emplace_back(first, middle, third);
+    }
+  }
+  return all;
+}
+
+template <typename T>
+std::vector<Vector3<T>> random_angles(int count, T range) {
+  std::mt19937 random(kSeed);
+  std::uniform_real_distribution<T> uniform(-range, range);
+  std::vector<Vector3<T>> all;
+  for (int n = 0; n < count; ++n)
+    all.emplace_back(uniform(random), uniform(random), uniform(random));
+  return all;
+}
+
+template <typename T>
+std::vector<T> offsets() {
+  if constexpr (std::is_same_v<T, double>) return {1e-14, 1e-12, 1e-9, 1e-6, 1e-3};
+  return {T(5e-6), T(1e-4), T(1e-3)};
+}
+
+template <typename T>
+class EulerOf : public testing::Test {};
+using Scalars = testing::Types<double, float>;
+TYPED_TEST_SUITE(EulerOf, Scalars);
+
+// The definition: axis rotations multiplied in the order of the letters, or against it.
+TYPED_TEST(EulerOf, MatrixIsTheProductOfAxisRotations) {
+  using T = TypeParam;
+  T worst = 0, worst_quaternion = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const Vector3<T>& t : random_angles<T>(50, T(2 * kPi))) {
+      const Matrix3<T> R1 = axis_rotation(s.axis(0), t[0]), R2 = axis_rotation(s.axis(1), t[1]),
+                       R3 = axis_rotation(s.axis(2), t[2]);
+      const Matrix3<T> R = s.is_intrinsic() ? Matrix3<T>(R1 * R2 * R3) : Matrix3<T>(R3 * R2 * R1);
+      worst = std::max(worst, largest<T>(euler_to_matrix(s, t) - R));
+      worst_quaternion =
+          std::max(worst_quaternion, largest<T>(to_matrix(euler_to_quaternion(s, t)) - R));
+    }
+  }
+  testing::Test::RecordProperty("matrix_eps", std::to_string(worst / epsilon<T>()));
+  testing::Test::RecordProperty("quaternion_eps", std::to_string(worst_quaternion / epsilon<T>()));
+  // The same products of two factors at most, as the turns of columns: measured 0.
+  EXPECT_LE(worst, 2 * epsilon<T>());
+  // Two quaternion products and the squares of to_matrix: measured 3.5 eps, double and float.
+  EXPECT_LE(worst_quaternion, 8 * epsilon<T>());
+}
+
+TYPED_TEST(EulerOf, ExtrinsicIsIntrinsicReadBackwards) {
+  using T = TypeParam;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const Vector3<T>& t : random_angles<T>(10, T(kPi))) {
+      // The same operations on the same numbers: equal to the last bit.
+      EXPECT_EQ(euler_to_matrix(s, t), euler_to_matrix(s.reversed(), Vector3<T>(t.reverse()))) << s;
+      const Matrix3<T> R = euler_to_matrix(s, t);
+      EXPECT_EQ(euler_from_matrix(s, R).angles,
+                Vector3<T>(euler_from_matrix(s.reversed(), R).angles.reverse()))
+          << s;
+    }
+  }
+}
+
+// Everywhere, at lock and on both sides of it: the angles give the matrix back and are in range.
+TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
+  using T = TypeParam;
+  T worst = 0, worst_locked = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    std::vector<Vector3<T>> all = grid<T>(s, offsets<T>());
+    for (const Vector3<T>& t : random_angles<T>(200, T(3 * kPi))) all.push_back(t);
+    for (const Vector3<T>& given : all) {
+      const Matrix3<T> R = euler_to_matrix(s, given);
+      const auto [t, lock] = euler_from_matrix(s, R);
+      T& error = lock.locked ? worst_locked : worst;
+      error = std::max(error, largest<T>(euler_to_matrix(s, t) - R));
+      for (const int n : {0, 2}) {
+        EXPECT_GT(t[n], -T(kPi)) << s << " " << given.transpose();
+        EXPECT_LE(t[n], T(kPi)) << s << " " << given.transpose();
+      }
+      EXPECT_GE(t[1], locks<T>(s)[0]);
+      EXPECT_LE(t[1], locks<T>(s)[1]);
+      const auto from_q = euler_from_quaternion(s, quaternion_from_matrix(R));
+      EXPECT_EQ(from_q.angles, t);
+    }
+  }
+  testing::Test::RecordProperty("free_eps", std::to_string(worst / epsilon<T>()));
+  testing::Test::RecordProperty("locked_eps", std::to_string(worst_locked / epsilon<T>()));
+  // Rounding of R into q, of three angles of size up to pi (half an ulp is 1 eps) and of the
+  // product back: measured 5.0 eps (double), 5.3 (float); at lock 3.0 and 4.3.
+  EXPECT_LE(worst, 12 * epsilon<T>());
+  EXPECT_LE(worst_locked, 12 * epsilon<T>());
+}
+
+// A quaternion goes in without the rounding of a matrix; q and -q are one rotation.
+TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
+  using T = TypeParam;
+  T worst = 0, worst_sign = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const Vector3<T>& given : grid<T>(s, offsets<T>())) {
+      const Quaternion<T> q = euler_to_quaternion(s, given);
+      const auto [t, lock] = euler_from_quaternion(s, q);
+      const Quaternion<T> back = align_sign(q, euler_to_quaternion(s, t));
+      worst = std::max(worst, (back - q).norm());
+      const auto minus = euler_from_quaternion(s, -q);
+      for (int n = 0; n < 3; ++n) worst_sign = std::max(worst_sign, apart(minus.angles[n], t[n]));
+    }
+  }
+  testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
+  testing::Test::RecordProperty("sign_eps", std::to_string(worst_sign / epsilon<T>()));
+  EXPECT_LE(worst, 8 * epsilon<T>());  // measured 3.0 eps (double), 3.2 (float)
+  // Sum and difference of two angles up to pi are rounded at up to 2 pi: an ulp there is 4 eps.
+  // Measured 6.0 eps (double), 4.8 (float).
+  EXPECT_LE(worst_sign, 12 * epsilon<T>());
+}
+
+// angles -> matrix -> angles. Near lock the split of first and third is as uncertain as eps over
+// the distance, but the middle angle is good to eps: an arccosine would lose half the digits.
+TYPED_TEST(EulerOf, AnglesComeBack) {
+  using T = TypeParam;
+  T worst_middle = 0, worst_outer = 0, worst_distance = 0, worst_measure = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    const auto [low, high] = locks<T>(s);
+    for (const Vector3<T>& given : grid<T>(s, offsets<T>())) {
+      if (!(low < given[1] && given[1] < high)) continue;
+      const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, given));
+      const T distance = std::min(given[1] - low, high - given[1]);
+      EXPECT_FALSE(lock.locked);
+      worst_middle = std::max(worst_middle, std::abs(t[1] - given[1]));
+      worst_distance = std::max(worst_distance, std::abs(lock.distance - distance));
+      worst_measure = std::max(worst_measure, std::abs(lock.measure - std::sin(distance)));
+      for (const int n : {0, 2}) {
+        worst_outer = std::max(worst_outer, apart(t[n], given[n]) * std::sin(distance));
+      }
+    }
+  }
+  testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
+  testing::Test::RecordProperty("outer_eps", std::to_string(worst_outer / epsilon<T>()));
+  testing::Test::RecordProperty("distance_eps", std::to_string(worst_distance / epsilon<T>()));
+  testing::Test::RecordProperty("measure_eps", std::to_string(worst_measure / epsilon<T>()));
+  // Entries of R are known to about an eps, angles up to pi to two: measured for middle, outer,
+  // distance and measure 2.5, 4.0, 2.5, 2.0 eps (double), 2.0, 4.0, 2.0, 1.5 (float).
+  EXPECT_LE(worst_middle, 8 * epsilon<T>());
+  EXPECT_LE(worst_outer, 12 * epsilon<T>());
+  EXPECT_LE(worst_distance, 8 * epsilon<T>());
+  EXPECT_LE(worst_measure, 8 * epsilon<T>());
+}
+
+// Built exactly at lock (as exactly as pi/2 can be typed): always reported, third angle 0.
+TYPED_TEST(EulerOf, LockIsDetectedAndTheThirdAngleIsZero) {
+  using T = TypeParam;
+  T worst = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const T middle : locks<T>(s)) {
+      for (Vector3<T> given : random_angles<T>(300, T(kPi))) {
+        given[1] = middle;
+        const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, given));
+        worst = std::max(worst, lock.distance);
+        EXPECT_TRUE(lock.locked) << s << " " << given.transpose();
+        EXPECT_LE(lock.measure, lock.distance);
+        EXPECT_EQ(t[1], middle);
+        EXPECT_EQ(t[2], T(0));
+        // What is left: the sum or the difference of the outer angles, as the axes lie parallel or
+        // opposed in this sequence.
+        const T with_sum = apart(t[0], given[0] + given[2]);
+        const T with_difference = apart(t[0], given[0] - given[2]);
+        EXPECT_LE(std::min(with_sum, with_difference), 16 * epsilon<T>());
+      }
+    }
+  }
+  testing::Test::RecordProperty("distance_eps", std::to_string(worst / epsilon<T>()));
+  EXPECT_LE(worst, 4 * epsilon<T>());  // measured 0.6 eps (double), 0.8 (float); kEulerLockEps = 8
+                                       // stands clear of it
+}
+
+TEST(Euler, NearLockIsNotLocked) {
+  for (const EulerSequence& s : kEulerSequences) {
+    for (const double offset : {1e-14, 1e-12, 1e-9, 1e-3}) {
+      const double middle = locks<double>(s)[1] - offset;
+      const auto [t, lock] = euler_from_matrix(s, euler_to_matrix<double>(s, {0.4, middle, -1.2}));
+      EXPECT_FALSE(lock.locked) << s;
+      // The distance is an angle near pi rounded: measured 1 eps.
+      EXPECT_NEAR(lock.distance, offset, 4 * epsilon<double>()) << s;
+    }
+  }
+}
+
+// [SciPy 1.17.1] made by tools/oracles/euler_scipy.py.
+TEST(Euler, AgreesWithSciPy) {
+  double worst_matrix = 0, worst_quaternion = 0, worst_angle = 0;
+  int count = 0;
+  for (const auto& sample : euler_scipy::kSamples) {
+    const EulerSequence s(sample.sequence);
+    const Vector3<double> given(sample.given), expected(sample.angles);
+    const Matrix3<double> R = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>(sample.matrix);
+    const auto q = Quaternion<double>::from_xyzw(Vector4<double>(sample.xyzw));
+    worst_matrix = std::max(worst_matrix, largest<double>(euler_to_matrix(s, given) - R));
+    const auto ours = align_sign(q, euler_to_quaternion(s, given));
+    worst_quaternion = std::max(worst_quaternion, (ours - q).norm());
+    for (const auto& found : {euler_from_matrix(s, R), euler_from_quaternion(s, q)}) {
+      worst_angle = std::max(worst_angle, (found.angles - expected).norm() * found.lock.measure);
+    }
+    ++count;
+  }
+  EXPECT_EQ(count, 72);
+  testing::Test::RecordProperty("matrix_eps", std::to_string(worst_matrix / epsilon<double>()));
+  testing::Test::RecordProperty("quaternion_eps",
+                                std::to_string(worst_quaternion / epsilon<double>()));
+  testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<double>()));
+  // Two roundings of the same formulas: measured 2.0, 0.7 and 3.6 eps.
+  EXPECT_LE(worst_matrix, 8 * epsilon<double>());
+  EXPECT_LE(worst_quaternion, 8 * epsilon<double>());
+  EXPECT_LE(worst_angle, 16 * epsilon<double>());
+}
+
+TEST(Euler, RollPitchYawIsExtrinsicXyz) {
+  const double roll = 0.3, pitch = -0.8, yaw = 2.1;
+  const Matrix3<double> R = rpy_to_matrix(roll, pitch, yaw);
+  EXPECT_EQ(R, euler_to_matrix(EulerSequence("xyz"), Vector3<double>(roll, pitch, yaw)));
+  EXPECT_EQ(R, euler_to_matrix(EulerSequence("ZYX"), Vector3<double>(yaw, pitch, roll)));
+  const auto [rpy, lock] = matrix_to_rpy(R);
+  EXPECT_LE((rpy - Vector3<double>(roll, pitch, yaw)).norm(), 8 * epsilon<double>());
+  EXPECT_NEAR(lock.measure, std::cos(pitch), 2 * epsilon<double>());
+  // At pitch 90 degrees only roll - yaw is determined: yaw is 0, roll takes it all.
+  const auto up = matrix_to_rpy(rpy_to_matrix(0.5, kPi / 2, 0.2));
+  EXPECT_TRUE(up.lock.locked);
+  EXPECT_EQ(up.angles[2], 0);
+  EXPECT_NEAR(up.angles[0], 0.3, 4 * epsilon<double>());
+}
+
+TEST(Euler, IdentityIsExactlyZero) {
+  for (const EulerSequence& s : kEulerSequences) {
+    const auto [t, lock] = euler_from_matrix<double>(s, Matrix3<double>::Identity());
+    EXPECT_EQ(t, Vector3<double>::Zero()) << s;
+    EXPECT_EQ(lock.locked, s.is_proper()) << s;
+  }
+}
+
+template <typename Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Error::Kind::bad_input);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(EulerErrors, SayCallArgumentFoundExpected) {
+  const EulerSequence s("ZYX");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(error_of([&] {
+              euler_to_matrix<double>(s, {0, nan, 1});
+            }),
+            "euler_to_matrix: angles is [0, nan, 1], expected finite numbers");
+  EXPECT_EQ(error_of([&] {
+              euler_to_quaternion<double>(s, {inf, 0, 1});
+            }),
+            "euler_to_quaternion: angles is [inf, 0, 1], expected finite numbers");
+  EXPECT_EQ(error_of([&] { rpy_to_matrix(0.0, nan, 1.0); }),
+            "rpy_to_matrix: (roll, pitch, yaw) is [0, nan, 1], expected finite numbers");
+  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(2.0, 0.0, 0.0, 0.0)); }),
+            "euler_from_quaternion: q_AB is [0, 0, 0, 2] of length 2, expected length 1 (normalise "
+            "it first)");
+  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(0.0, 0.0, 0.0, 0.0)); }),
+            "euler_from_quaternion: q_AB is [0, 0, 0, 0] of length 0, expected length 1 (a zero "
+            "vector has no direction)");
+  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(1.0, nan, 0.0, 0.0)); }),
+            "euler_from_quaternion: q_AB is [nan, 0, 0, 1], expected finite numbers");
+}
+
+TEST(EulerErrors, RefuseWhatIsNoRotation) {
+  const EulerSequence s("zxz");
+  const Matrix3<double> stretched = Vector3<double>(1, 1, 1.5).asDiagonal();
+  EXPECT_EQ(error_of([&] { euler_from_matrix(s, stretched); }),
+            "euler_from_matrix: R_AB is [1, 0, 0, 0, 1, 0, 0, 0, 1.5] with |R^T R - 1| = 1.25 and "
+            "det = 1.5, expected a rotation matrix (nearest_rotation() repairs drift)");
+  const Matrix3<double> mirror = Vector3<double>(1, 1, -1).asDiagonal();
+  EXPECT_EQ(error_of([&] { matrix_to_rpy(mirror); }),
+            "matrix_to_rpy: R_AB is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = "
+            "-1, expected a rotation matrix (it is a reflection: an axis is flipped)");
+  Matrix3<double> hole = Matrix3<double>::Identity();
+  hole(1, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(error_of([&] { euler_from_matrix(s, hole); }),
+            "euler_from_matrix: R_AB is [1, 0, 0, 0, 1, nan, 0, 0, 1], expected finite numbers");
+}
+
+TEST(EulerSequence, TextForms) {
+  static_assert(EulerSequence("ZYX").is_intrinsic() && !EulerSequence("ZYX").is_proper());
+  static_assert(EulerSequence("zxz").reading() == EulerReading::extrinsic);
+  static_assert(EulerSequence("zxz").is_proper() && EulerSequence("zxz").axis(1) == 0);
+  static_assert(EulerSequence("ZYX").reversed() == EulerSequence("xyz"));
+  static_assert(EulerSequence("ZYX") != EulerSequence("zyx"));
+  int proper = 0, intrinsic = 0;
+  for (const EulerSequence& s : kEulerSequences) {
+    EXPECT_EQ(EulerSequence(to_text(s)), s);
+    EXPECT_EQ(s.reversed().reversed(), s);
+    EXPECT_EQ(std::count(kEulerSequences.begin(), kEulerSequences.end(), s), 1) << s;
+    proper += s.is_proper();
+    intrinsic += s.is_intrinsic();
+  }
+  EXPECT_EQ(proper, 12);
+  EXPECT_EQ(intrinsic, 12);
+  std::ostringstream out;
+  out << EulerSequence("YZX") << " " << EulerSequence("zyz");
+  EXPECT_EQ(out.str(), "YZX zyz");
+}
+
+TEST(EulerSequence, RefusesOtherTexts) {
+  const auto text_of = [](std::string_view text) {
+    return error_of([&] { EulerSequence sequence(text); });
+  };
+  const std::string start = "EulerSequence: text is ", expected =
+                                                           ", expected a sequence such as \"ZYX\" "
+                                                           "or \"xyz\" (";
+  const std::string length = "it must have three letters)";
+  const std::string letters = "only x, y, z name an axis)";
+  const std::string mixed = "upper case is intrinsic, lower case extrinsic; do not mix them)";
+  const std::string repeated = "two turns in a row about one axis are a single turn)";
+  EXPECT_EQ(text_of(""), start + "\"\"" + expected + length);
+  EXPECT_EQ(text_of("ZY"), start + "\"ZY\"" + expected + length);
+  EXPECT_EQ(text_of("xyzx"), start + "\"xyzx\"" + expected + length);
+  EXPECT_EQ(text_of("abc"), start + "\"abc\"" + expected + letters);
+  EXPECT_EQ(text_of("XY["), start + "\"XY[\"" + expected + letters);
+  EXPECT_EQ(text_of("ZyX"), start + "\"ZyX\"" + expected + mixed);
+  EXPECT_EQ(text_of("zZx"), start + "\"zZx\"" + expected + mixed);
+  EXPECT_EQ(text_of("xxy"), start + "\"xxy\"" + expected + repeated);
+  EXPECT_EQ(text_of("XYY"), start + "\"XYY\"" + expected + repeated);
+}
+
+}  // namespace
+}  // namespace limb
