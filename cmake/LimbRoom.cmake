@@ -28,8 +28,10 @@ function(limb_room name)
   add_library(${target} STATIC ${ROOM_SOURCES})
   add_library(limb::${name} ALIAS ${target})
   list(TRANSFORM ROOM_DEPENDS PREPEND limb_)
-  target_link_libraries(${target} PUBLIC ${ROOM_DEPENDS} PRIVATE $<BUILD_INTERFACE:limb_flags>)
-  target_link_libraries(${target} PUBLIC ${ROOM_USES})
+  target_link_libraries(${target} PUBLIC ${ROOM_DEPENDS} ${ROOM_USES})
+  # Not linked to limb_flags: a static library would export that link to its users.
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:limb_flags,INTERFACE_COMPILE_OPTIONS>)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

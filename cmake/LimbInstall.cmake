@@ -1,0 +1,35 @@
+# Installs the rooms, their headers, the command line, and the package that find_package(limb) reads.
+# The same package also stands in the build tree (limb_DIR = the build folder).
+include(CMakePackageConfigHelpers)
+
+get_property(rooms GLOBAL PROPERTY LIMB_ROOMS)
+
+add_library(limb_all INTERFACE)
+add_library(limb::limb ALIAS limb_all)
+set_target_properties(limb_all PROPERTIES EXPORT_NAME limb)
+install(TARGETS limb_all EXPORT limbTargets)
+
+foreach(room ${rooms})
+  target_link_libraries(limb_all INTERFACE limb_${room})
+  install(TARGETS limb_${room} EXPORT limbTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/limb/${room}
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limb FILES_MATCHING PATTERN "*.hpp")
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/limb
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+
+if(TARGET limb_cli)
+  install(TARGETS limb_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/limb)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/limbConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/limbConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a new minor version may break callers.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/limbConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/limbConfig.cmake ${PROJECT_BINARY_DIR}/limbConfigVersion.cmake
+  DESTINATION ${package_dir})
+install(EXPORT limbTargets NAMESPACE limb:: DESTINATION ${package_dir})
+export(EXPORT limbTargets NAMESPACE limb:: FILE ${PROJECT_BINARY_DIR}/limbTargets.cmake)

@@ -1,0 +1,28 @@
+# Tests written in Python. Both kinds run in the repository root, are told where the build is by
+# LIMB_BUILD_DIR and where the command line is by LIMB_CLI, and skip by exit status 77.
+
+function(limb_python_environment name label)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    ENVIRONMENT "LIMB_BUILD_DIR=${PROJECT_BINARY_DIR};LIMB_CLI=${PROJECT_BINARY_DIR}/limb")
+endfunction()
+
+# limb_python_test(NAME LABEL FILE [ARGUMENT...]): a program that needs only the standard library.
+function(limb_python_test name label file)
+  get_filename_component(path ${file} ABSOLUTE)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${path} ${ARGN})
+  limb_python_environment(${name} ${label})
+endfunction()
+
+# limb_pytest(NAME FILE [LABEL]): a pytest file, run by the .venv that exists when the test runs;
+# skips where there is no pytest or every test in the file skips. The label defaults to python.
+function(limb_pytest name file)
+  set(label python)
+  if(ARGC GREATER 2)
+    set(label ${ARGV2})
+  endif()
+  get_filename_component(path ${file} ABSOLUTE)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/run_pytest.py
+    ${path})
+  limb_python_environment(${name} ${label})
+endfunction()

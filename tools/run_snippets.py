@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Executes every fenced block of README.md and docs/**/*.md, so that the documents cannot lie.
+
+  sh    each line runs in the repository root with the built `limb` on PATH and must exit 0.
+        Lines are independent shells. Lines of ./run are only checked to name a verb of it,
+        except the bare ./run, whose output is that of `limb demo`.
+  cpp   a complete program: compiled against the build tree, linked with limb::limb, run.
+  text  directly after one of these: exactly what that block prints on stdout.
+
+Blocks of any other kind are listed, not executed. A failure is reported as FILE:LINE: what.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)")
+BUILT_CLI = re.compile(r"(?<![\w/.-])(\./)?build/limb(?![\w/.-])")
+RUN_VERB = re.compile(r"^verb_(\w+)\(\)", re.MULTILINE)
+LOOKS_LIKE_SHELL = {"bash", "shell", "console", "zsh", "bash-console", "shell-session", "sh-session"}
+# A document test must not change the machine or depend on a network.
+NEVER_RUN = {"sudo", "apt", "apt-get", "pip", "git", "curl", "wget"}
+TIMEOUT_S = 120
+
+CMAKE_PROJECT = """\
+cmake_minimum_required(VERSION 3.25)
+project(snippets LANGUAGES CXX)
+find_package(limb REQUIRED)
+foreach(name {names})
+  add_executable(${{name}} ${{name}}.cpp)
+  target_link_libraries(${{name}} PRIVATE limb::limb)
+endforeach()
+"""
+
+
+class Failure(Exception):
+    """Text starts with FILE:LINE."""
+
+
+@dataclass
+class Block:
+    file: str
+    line: int  # of the first line inside the fence
+    language: str
+    lines: list[str]
+    follows: "Block | None"  # the block that ends just above, with only blank lines between
+
+    def where(self, offset: int = 0) -> str:
+        return f"{self.file}:{self.line + offset}"
+
+    def text(self) -> str:
+        return "".join(line + "\n" for line in self.lines)
+
+
+def parse(file: str, text: str) -> list[Block]:
+    blocks: list[Block] = []
+    current = fence = above = None
+    indent = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        match = FENCE.match(line)
+        if current is not None:
+            if match and match[2].startswith(fence) and line.strip() == match[2]:
+                blocks.append(current)
+                current, above = None, current
+            else:
+                current.lines.append(line[min(indent, len(line) - len(line.lstrip(" "))):])
+        elif match:
+            indent, fence = len(match[1]), match[2]
+            current = Block(file, number + 1, match[3], [], above)
+        elif line.strip():
+            above = None
+    if current is not None:
+        raise Failure(f"{current.where(-1)}: this fence is never closed")
+    return blocks
+
+
+def commands(block: Block):
+    """(offset, command) for each line, comments and blank lines left out, continuations joined."""
+    start, joined = 0, ""
+    for offset, line in enumerate(block.lines):
+        if not joined:
+            start = offset
+        joined += line
+        if joined.endswith("\\"):
+            joined = joined[:-1] + " "
+            continue
+        if joined.strip() and not joined.lstrip().startswith("#"):
+            yield start, joined
+        joined = ""
+    if joined:
+        raise Failure(f"{block.where(start)}: the block ends in the middle of a command")
+
+
+def first_words(command: str, where: str) -> list[list[str]]:
+    """The words of each simple command in the line."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=";&|()<>")
+    lexer.whitespace_split = True
+    parts: list[list[str]] = [[]]
+    try:
+        for word in lexer:
+            if set(word) <= set(";&|()"):
+                parts.append([])
+            else:
+                parts[-1].append(word)
+    except ValueError as error:
+        raise Failure(f"{where}: not a shell command ({error}): {command}") from None
+    return [part for part in parts if part]
+
+
+class Runner:
+    def __init__(self, root: Path, build: Path, compiler: str, flags: str):
+        self.root, self.build, self.compiler, self.flags = root, build, compiler, flags
+        self.cli = build / "limb"
+        self.verbs = set(RUN_VERB.findall((root / "run").read_text()))
+        self.scratch = build / "snippets"
+
+    def execute(self, command: list[str], where: str) -> str:
+        environment = {**os.environ, "PATH": f"{self.build}{os.pathsep}{os.environ['PATH']}"}
+        try:
+            done = subprocess.run(command, cwd=self.root, env=environment, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{where}: still running after {TIMEOUT_S} s") from None
+        if done.returncode != 0:
+            raise Failure(f"{where}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def run_shell(self, block: Block) -> str | None:
+        """What the block prints; None if that is unknown, because it calls ./run."""
+        output: str | None = ""
+        for offset, command in commands(block):
+            where = block.where(offset)
+            parts = first_words(command, where)
+            for words in parts:
+                if words[0] in NEVER_RUN:
+                    raise Failure(f"{where}: '{words[0]}' is not run here; say it in prose")
+            if any(words[0] == "./run" for words in parts):
+                if len(parts) > 1:
+                    raise Failure(f"{where}: ./run needs a line of its own")
+                verb = parts[0][1] if len(parts[0]) > 1 else None
+                if verb is not None:
+                    if verb.lstrip("-") not in self.verbs:
+                        raise Failure(f"{where}: ./run has no verb '{verb}'"
+                                      f" (it has: {', '.join(sorted(self.verbs))})")
+                    output = None
+                    continue
+                command = "limb demo"
+            command = BUILT_CLI.sub(lambda _: shlex.quote(str(self.cli)), command)
+            printed = self.execute(["bash", "-euo", "pipefail", "-c", command], where)
+            output = None if output is None else output + printed
+        return output
+
+    def compile(self, blocks: list[Block]) -> dict[int, Path]:
+        """Builds all cpp blocks as one CMake project; gives the program of each by id()."""
+        if not blocks:
+            return {}
+        self.scratch.mkdir(exist_ok=True)
+        programs = {}
+        for block in blocks:
+            name = re.sub(r"\W", "_", f"{block.file}_{block.line}")
+            # Compiler messages then name the document and its line.
+            source = f'#line {block.line} "{block.file}"\n{block.text()}'
+            path = self.scratch / f"{name}.cpp"
+            if not path.exists() or path.read_text() != source:
+                path.write_text(source)
+            programs[id(block)] = self.scratch / "build" / name
+        names = " ".join(program.name for program in programs.values())
+        (self.scratch / "CMakeLists.txt").write_text(CMAKE_PROJECT.format(names=names))
+        places = " ".join(block.where() for block in blocks)
+        self.execute(["cmake", "-S", str(self.scratch), "-B", str(self.scratch / "build"),
+                      "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", f"-Dlimb_DIR={self.build}",
+                      f"-DCMAKE_CXX_COMPILER={self.compiler}", f"-DCMAKE_CXX_FLAGS={self.flags}"],
+                     places)
+        self.execute(["cmake", "--build", str(self.scratch / "build")], places)
+        return programs
+
+    def run(self, blocks: list[Block]) -> list[Failure]:
+        failures = []
+        programs: dict[int, Path] = {}
+        try:
+            programs = self.compile([block for block in blocks if block.language == "cpp"])
+        except Failure as failure:
+            failures.append(failure)
+        outputs: dict[int, str | None] = {}
+        for block in blocks:
+            try:
+                if block.language == "sh":
+                    outputs[id(block)] = self.run_shell(block)
+                elif block.language == "cpp" and id(block) in programs:
+                    outputs[id(block)] = self.execute([str(programs[id(block)])], block.where())
+                elif block.language == "text" and id(block.follows) in outputs:
+                    compare(block, outputs[id(block.follows)])
+                elif block.language in LOOKS_LIKE_SHELL:
+                    raise Failure(f"{block.where(-1)}: write sh, not {block.language}")
+                elif block.language not in ("cpp", "text"):
+                    print(f"{block.where(-1)}: not executed: {block.language or '(no language)'}")
+            except Failure as failure:
+                failures.append(failure)
+        return failures
+
+
+def compare(block: Block, printed: str | None) -> None:
+    if printed is None:
+        raise Failure(f"{block.where()}: output of a ./run verb cannot be checked; remove this block")
+    expected = block.text()
+    if printed != expected:
+        difference = difflib.unified_diff(expected.splitlines(), printed.splitlines(),
+                                          "written", "printed", lineterm="")
+        raise Failure(f"{block.where()}: the block above prints something else\n" +
+                      "\n".join(difference))
+
+
+def documents(root: Path) -> list[Path]:
+    found = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    return [path for path in found if path.is_file()]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
+    parser.add_argument("--build", type=Path, required=True, help="its build folder")
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--flags", default="", help="for the compiler, for example -fsanitize=address")
+    options = parser.parse_args()
+
+    root = options.root.resolve()
+    failures, blocks = [], []
+    for path in documents(root):
+        try:
+            blocks += parse(str(path.relative_to(root)), path.read_text())
+        except Failure as failure:
+            failures.append(failure)
+    executed = sum(block.language in ("sh", "cpp") for block in blocks)
+    if executed == 0 and not failures:
+        failures.append(Failure("README.md:1: no sh or cpp block to execute"))
+    runner = Runner(root, options.build.resolve(), options.compiler, options.flags)
+    failures += runner.run(blocks)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    print(f"snippets: {executed} blocks executed, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

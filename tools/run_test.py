@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The run script at its edges: wrong use, and machines on which nothing can be installed."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+RUN = Path(__file__).resolve().parent.parent / "run"
+
+
+def call(*arguments, path="", cwd=None):
+    environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}" if path else os.environ["PATH"]}
+    return subprocess.run([RUN, *arguments], cwd=cwd, env=environment, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
+
+
+class Run(unittest.TestCase):
+    def test_help_in_all_spellings_and_from_any_folder(self):
+        for spelling in ("help", "--help", "-h"):
+            done = call(spelling, cwd="/")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("./run test", done.stdout)
+
+    def test_help_names_every_verb(self):
+        text = call("help").stdout
+        for verb in ("build", "test", "bench", "format", "tidy", "help"):
+            self.assertIn(f"./run {verb}", text)
+
+    def test_unknown_verb_says_so_and_helps(self):
+        for verb in ("tset", "packages", "verb_test", "-x", "a b"):
+            done = call(verb)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"run: no verb '{verb}'", done.stderr)
+            self.assertIn("./run test", done.stderr)
+
+    def test_unknown_preset_lists_the_known(self):
+        for verb in ("build", "test"):
+            done = call(verb, "--preset", "relase")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("no " + verb + " preset 'relase'; there are: release dev", done.stderr)
+
+    def test_unknown_argument_of_build(self):
+        done = call("build", "--wrong")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("build does not know '--wrong'", done.stderr)
+
+    def test_missing_packages_that_cannot_be_installed_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.fake(folder, "dpkg-query", "echo installed cmake\nexit 1")
+            self.fake(folder, "apt-get", "exit 1")
+            self.fake(folder, "sudo", "exit 1")
+            done = call("build", path=folder)
+        self.assertEqual(done.returncode, 1)
+        last = done.stderr.splitlines()[-1]
+        self.assertIn("please install them by hand: build-essential ninja-build", last)
+        self.assertNotIn("cmake", last)
+
+    def test_only_missing_packages_are_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.fake(folder, "dpkg-query",
+                      'for name in "$@"; do [ $name = libfmt-dev ] || echo installed $name; done')
+            self.fake(folder, "apt-get", f'echo "$@" >> {folder}/log')
+            self.fake(folder, "sudo", 'exec "$@"')
+            call("build", "--preset", "stop-here", path=folder)
+            log = Path(folder, "log").read_text().splitlines()
+        self.assertEqual(len(log), 2, log)
+        self.assertTrue(log[0].startswith("update"))
+        self.assertTrue(log[1].endswith("--no-install-recommends libfmt-dev"))
+
+    def fake(self, folder, name, script):
+        path = Path(folder, name)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+
+if __name__ == "__main__":
+    unittest.main()
