@@ -153,8 +153,8 @@ Matrix3<T> to_matrix(const Quaternion<T>& q) {
   return R;
 }
 
-/// The unit quaternion of a rotation matrix, by way of a part that is at least 1/2: w if it is, else the
-/// largest of x, y, z. That part is positive in the result. [Shepperd 1978]
+/// The unit quaternion of a rotation matrix, by way of a part that is at least 1/2: w if it is,
+/// else the largest of x, y, z. That part is positive in the result. [Shepperd 1978]
 template <typename T>
 Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
