@@ -11,8 +11,8 @@
 #include <sstream>
 #include <vector>
 
-#include "cli/nearest.hpp"
 #include "limb/base/check.hpp"
+#include "limb/base/nearest.hpp"
 #include "limb/base/version.hpp"
 
 namespace limb::cli {

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-namespace limb::cli {
+namespace limb {
 
 /// The known name that `typed` was probably meant to be, or "" when none is near: at most two
 /// letters added, dropped, changed or swapped with their neighbour, and fewer than the letters of
 /// `typed`.
 std::string nearest(std::string_view typed, std::span<const std::string> known);
 
-}  // namespace limb::cli
+}  // namespace limb

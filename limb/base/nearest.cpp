@@ -1,9 +1,9 @@
-#include "cli/nearest.hpp"
+#include "limb/base/nearest.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace limb::cli {
+namespace limb {
 namespace {
 
 // Optimal string alignment distance: Levenshtein plus swaps of neighbours.
@@ -40,4 +40,4 @@ std::string nearest(std::string_view typed, std::span<const std::string> known) 
   return best;
 }
 
-}  // namespace limb::cli
+}  // namespace limb

@@ -1,0 +1,73 @@
+#include "limb/model/xml.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "limb/base/error.hpp"
+
+namespace limb {
+namespace {
+
+std::string message(const std::string& text) {
+  try {
+    const XmlFile file("read", text, "robot.xml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(XmlFile, NamesFileAndLineOfWhatIsNotXml) {
+  EXPECT_EQ(message("<a>\n<b>\n</a>"),
+            "read: robot.xml:2: not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)");
+  EXPECT_EQ(message(""), "read: robot.xml:1: not well-formed XML (no XML element in the file)");
+  EXPECT_EQ(message("<!-- nothing -->"),
+            "read: robot.xml:1: not well-formed XML (no XML element in the file)");
+  EXPECT_EQ(message(std::string("<a>\0</a>", 8)),
+            "read: robot.xml: is a binary file, expected XML text");
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "<a>";
+  EXPECT_EQ(message(deep).substr(0, 60),
+            "read: robot.xml:1: not well-formed XML (elements are nested ");
+}
+
+// The famous bomb defines entities in terms of entities; ours stay the text that they are.
+TEST(XmlFile, DoesNotExpandEntities) {
+  const XmlFile file("read",
+                     "<!DOCTYPE r [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;\">]>\n"
+                     "<r name='&b;'/>",
+                     "bomb.xml");
+  EXPECT_EQ(XmlReader::text(file.root(), "name").value_or(""), "&b;");
+}
+
+TEST(XmlReader, CollectsEveryMistakeWithItsLine) {
+  const XmlFile file("read",
+                     "<robot name='r'>\n"
+                     "  <link name='a' mas='3' mass='1,5kg'/>\n"
+                     "  <lnik/>\n"
+                     "</robot>",
+                     "r.xml");
+  Diagnostics found;
+  XmlReader reader(file, found);
+  const auto& link = *file.root().FirstChildElement();
+  reader.expect_children(file.root(), {"link", "joint"});
+  reader.expect_attributes(link, {"name", "mass"});
+  EXPECT_FALSE(reader.number(link, "mass"));
+  EXPECT_EQ(reader.required(link, "type"), "");
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0].text(),
+            "r.xml:3: note: robot 'r': unknown element 'lnik' (closest: 'link') [element-unknown]");
+  EXPECT_EQ(found[1].text(),
+            "r.xml:2: note: link 'a': unknown attribute 'mas' (closest: 'mass') "
+            "[attribute-unknown]");
+  EXPECT_EQ(found[2].text(),
+            "r.xml:2: error: link 'a': attribute 'mass' is '1,5kg', expected a finite number "
+            "[attribute-not-a-number]");
+  EXPECT_EQ(found[3].text(),
+            "r.xml:2: error: link 'a' has no attribute 'type' [attribute-missing]");
+  EXPECT_TRUE(has_errors(found));
+}
+
+}  // namespace
+}  // namespace limb
