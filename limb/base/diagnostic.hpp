@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace limb {
@@ -39,5 +40,7 @@ using Diagnostics = std::vector<Diagnostic>;
 
 [[nodiscard]] const char* to_text(Diagnostic::Severity severity);
 [[nodiscard]] bool has_errors(const Diagnostics& diagnostics);
+/// @throws Error "call: file:line: message (fix)" for the first diagnostic that is an error.
+void throw_first_error(std::string_view call, const Diagnostics& diagnostics);
 
 }  // namespace limb

@@ -1,0 +1,278 @@
+#pragma once
+
+#include <unordered_set>
+
+#include "limb/model/check_structure.hpp"
+#include "limb/model/model_impl.hpp"
+
+namespace limb {
+
+/// Turns a Description into a Model, one step a function. Names are looked up in hash maps and the
+/// tree is walked with a stack of its own: linear in the size of the robot, whatever its depth.
+template <typename T>
+class ModelBuilder {
+ public:
+  ModelBuilder(const Description<T>& description, Base base)
+      : description_(description), base_(base) {}
+
+  Model<T> build() {
+    refuse_mistakes();
+    index_links();
+    start_with_the_world();
+    place_roots();
+    grow();
+    place_sites_and_loops();
+    couple();
+    mark_actuated();
+    return std::move(model_);
+  }
+
+ private:
+  using JointD = JointDescription<T>;
+  static constexpr const char* kRootJoint = "root_joint";
+
+  /// Where a link's frame is: on which body, and how.
+  struct Place {
+    BodyId body;
+    Pose<T> X_BL;
+  };
+
+  void refuse_mistakes() {
+    Diagnostics found;
+    check_structure(description_, found);
+    throw_first_error("build_model", found);
+  }
+
+  void index_links() {
+    for (std::size_t i = 0; i < description_.links.size(); ++i) {
+      link_index_[description_.links[i].name] = static_cast<int>(i);
+    }
+    for (const JointD& joint : description_.joints) {
+      children_[joint.parent].push_back(&joint);
+      has_parent_.insert(joint.child);
+    }
+  }
+
+  void start_with_the_world() {
+    model_.name_ = description_.name;
+    model_.gravity_ = description_.gravity;
+    Body<T> world;
+    world.name = "universe";
+    world.link = kWorldLink;
+    model_.bodies_.push_back(std::move(world));
+  }
+
+  /// Links without a parent: a declared root, or the world itself where the file hangs its joints
+  /// on it.
+  void place_roots() {
+    if (link_index_.count(kWorldLink) == 0 && children_.count(kWorldLink) != 0) {
+      hang_on_world();
+      return;
+    }
+    for (const LinkDescription<T>& link : description_.links) {
+      if (has_parent_.count(link.name) != 0) continue;
+      if (base_ == Base::free) {
+        JointD root;
+        root.name = kRootJoint;
+        root.type = JointType::free;
+        root.child = link.name;
+        root.source = link.source;
+        add_body(root, {BodyId(0), Pose<T>()});
+      } else {
+        place_link(link.name, {BodyId(0), Pose<T>()});
+      }
+    }
+  }
+
+  /// The joints that the file hangs on the world, changed as the base asks.
+  void hang_on_world() {
+    for (const JointD* joint : children_.at(kWorldLink)) {
+      JointD root = *joint;
+      if (base_ == Base::free && root.type == JointType::fixed) {
+        root.type = JointType::free;
+        root.name = kRootJoint;
+      } else if (base_ == Base::fixed && root.type == JointType::free) {
+        root.type = JointType::fixed;
+      }
+      attach(root, {BodyId(0), Pose<T>()});
+    }
+  }
+
+  /// Depth first: a link's joints are pushed in reverse, so that they come out in file order.
+  void grow() {
+    while (!open_.empty()) {
+      const JointD* joint = open_.back();
+      open_.pop_back();
+      attach(*joint, places_.at(joint->parent));
+    }
+  }
+
+  void attach(const JointD& joint, const Place& parent) {
+    if (joint.type == JointType::fixed) {
+      place_link(joint.child, {parent.body, parent.X_BL * joint.X_PJ * joint.X_JC});
+    } else {
+      add_body(joint, parent);
+    }
+  }
+
+  void add_body(const JointD& d, const Place& parent) {
+    Body<T> body;
+    body.name = d.name;
+    body.link = d.child;
+    body.parent = parent.body;
+    body.joint = Joint<T>::make(d.type, d.axis, d.axis2, d.pitch);
+    body.X_PJ = parent.X_BL * d.X_PJ;
+    body.q_start = model_.nq_;
+    body.v_start = model_.nv_;
+    body.limits = d.limits;
+    body.limits.resize(static_cast<std::size_t>(body.joint.nv()));
+    body.damping = d.damping;
+    body.friction = d.friction;
+    body.armature = d.armature;
+    body.source = d.source;
+    model_.nq_ += body.joint.nq();
+    model_.nv_ += body.joint.nv();
+    const BodyId id(model_.body_count());
+    model_.body_by_name_.emplace(d.name, id.value());
+    model_.bodies_.push_back(std::move(body));
+    place_link(d.child, {id, d.X_JC});
+  }
+
+  /// A link's frame and inertia go to the body that carries it; its joints are opened.
+  void place_link(const std::string& name, const Place& place) {
+    places_[name] = place;
+    model_.frame_by_name_.emplace(name, static_cast<int>(model_.frames_.size()));
+    model_.frames_.push_back({name, Frame<T>::Kind::link, place.body, place.X_BL});
+    const auto index = link_index_.find(name);
+    if (index != link_index_.end() && place.body.value() > 0) {
+      const auto& inertial = description_.links[static_cast<std::size_t>(index->second)].inertial;
+      Inertia<T>& sum = model_.bodies_[static_cast<std::size_t>(place.body.value())].inertia;
+      if (inertial) sum = sum + inertial->inertia().seen_from(place.X_BL);
+    }
+    const auto joints = children_.find(name);
+    if (joints == children_.end()) return;
+    open_.insert(open_.end(), joints->second.rbegin(), joints->second.rend());
+  }
+
+  Place place_of(const std::string& link) const {
+    const auto found = places_.find(link);
+    return found == places_.end() ? Place{BodyId(0), Pose<T>()} : found->second;
+  }
+
+  void place_sites_and_loops() {
+    for (const FrameDescription<T>& d : description_.frames) {
+      const Place place = place_of(d.link);
+      model_.frame_by_name_.emplace(d.name, static_cast<int>(model_.frames_.size()));
+      model_.frames_.push_back({d.name, Frame<T>::Kind::site, place.body, place.X_BL * d.X_LF});
+    }
+    for (const LoopDescription<T>& d : description_.loops) {
+      const Place a = place_of(d.link_a), b = place_of(d.link_b);
+      model_.loops_.push_back({d.name, d.kind, a.body, b.body, a.X_BL * d.X_AL, b.X_BL * d.X_BL});
+    }
+  }
+
+  void couple();
+  void mark_actuated();
+
+  const Description<T>& description_;
+  Base base_;
+  Model<T> model_;
+  std::unordered_map<std::string, int> link_index_;
+  std::unordered_map<std::string, std::vector<const JointD*>> children_;
+  std::unordered_set<std::string> has_parent_;
+  std::unordered_map<std::string, Place> places_;
+  std::vector<const JointD*> open_;
+};
+
+/// A joint that a coupling names owns an independent coordinate only if it stands in its own terms
+/// (a belt: knee = knee - hip); every other joint owns its own. Chains of mimics are followed to
+/// their end.
+template <typename T>
+void ModelBuilder<T>::couple() {
+  using Row = typename Coupling<T>::Row;
+  std::unordered_map<std::string, const CouplingDescription<T>*> coupled;
+  for (const auto& d : description_.couplings) {
+    if (model_.body_by_name_.count(d.joint) != 0) coupled[d.joint] = &d;
+  }
+  const auto owns = [&](const std::string& joint) {
+    const auto found = coupled.find(joint);
+    if (found == coupled.end()) return true;
+    for (const auto& term : found->second->terms) {
+      if (term.joint == joint) return true;
+    }
+    return false;
+  };
+  // Independent coordinates keep the order of their joints.
+  int ny_q = 0, ny_v = 0;
+  std::vector<int> yq_of_v;
+  std::unordered_map<std::string, int> own;  // joint -> its first place in independent velocities
+  for (std::size_t i = 1; i < model_.bodies_.size(); ++i) {
+    const Body<T>& body = model_.bodies_[i];
+    if (!owns(body.name)) continue;
+    own[body.name] = ny_v;
+    for (int k = 0; k < body.joint.nv(); ++k) yq_of_v.push_back(ny_q + k);
+    ny_q += body.joint.nq();
+    ny_v += body.joint.nv();
+  }
+  std::vector<Row> rows;
+  for (std::size_t i = 1; i < model_.bodies_.size(); ++i) {
+    const Body<T>& body = model_.bodies_[i];
+    Row row{body.q_start, body.v_start, body.joint.nq(), body.joint.nv(), -1, {}, T(0)};
+    if (coupled.count(body.name) == 0) {
+      const int y = own.at(body.name);
+      for (int k = 0; k < row.nv; ++k) row.terms.push_back({y + k, T(1)});
+      row.yq = row.nv > 0 ? yq_of_v[static_cast<std::size_t>(y)] : 0;
+    } else {
+      // Replace each named joint by what it is made of; check_structure has refused cycles.
+      struct Pending {
+        std::string joint;
+        T ratio;
+        bool coordinate;  ///< the joint's own coordinate, not its coupled value
+      };
+      std::vector<Pending> pending = {{body.name, T(1), false}};
+      while (!pending.empty()) {
+        const Pending next = pending.back();
+        pending.pop_back();
+        const auto found = coupled.find(next.joint);
+        if (next.coordinate || found == coupled.end()) {
+          row.terms.push_back({own.at(next.joint), next.ratio});
+          continue;
+        }
+        row.offset = row.offset + next.ratio * found->second->offset;
+        const auto& terms = found->second->terms;
+        for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+          pending.push_back({term->joint, next.ratio * term->ratio, owns(term->joint)});
+        }
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  model_.coupling_ =
+      Coupling<T>(std::move(rows), model_.nq_, model_.nv_, ny_q, ny_v, std::move(yq_of_v));
+}
+
+template <typename T>
+void ModelBuilder<T>::mark_actuated() {
+  model_.actuated_.assign(static_cast<std::size_t>(model_.nv_), description_.actuators.empty());
+  const auto mark = [&](const Body<T>& body, bool driven) {
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      model_.actuated_[static_cast<std::size_t>(body.v_start + k)] = driven;
+    }
+  };
+  for (const Body<T>& body : model_.bodies_) {
+    if (body.joint.type() == JointType::free) mark(body, false);
+  }
+  for (const ActuationDescription& d : description_.actuators) {
+    const auto found = model_.body_by_name_.find(d.joint);
+    if (found != model_.body_by_name_.end()) {
+      mark(model_.bodies_[static_cast<std::size_t>(found->second)], true);
+    }
+  }
+}
+
+template <typename T>
+Model<T> build_model(const Description<T>& description, Base base) {
+  return ModelBuilder<T>(description, base).build();
+}
+
+}  // namespace limb

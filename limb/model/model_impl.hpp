@@ -1,0 +1,148 @@
+#pragma once
+
+#include <limits>
+
+#include "limb/base/nearest.hpp"
+#include "limb/model/joint_impl.hpp"
+#include "limb/model/model.hpp"
+
+namespace limb {
+namespace model_detail {
+
+template <typename Names>
+[[noreturn]] void fail_lookup(const char* call, const char* kind, std::string_view name,
+                              const Names& names) {
+  std::vector<std::string> known;
+  known.reserve(names.size());
+  for (const auto& [key, index] : names) known.push_back(key);
+  std::sort(known.begin(), known.end());
+  const std::string close = nearest(name, known);
+  throw Error(std::string(call) + ": no " + kind + " is named '" + std::string(name) + "'" +
+              (close.empty() ? "" : " (closest: '" + close + "')"));
+}
+
+}  // namespace model_detail
+
+template <typename T>
+BodyId Model<T>::find_body(std::string_view joint_name) const {
+  const auto found = body_by_name_.find(std::string(joint_name));
+  if (found == body_by_name_.end()) {
+    model_detail::fail_lookup("Model::find_body", "joint", joint_name, body_by_name_);
+  }
+  return BodyId(found->second);
+}
+
+template <typename T>
+FrameId Model<T>::find_frame(std::string_view name) const {
+  const auto found = frame_by_name_.find(std::string(name));
+  if (found == frame_by_name_.end()) {
+    model_detail::fail_lookup("Model::find_frame", "frame", name, frame_by_name_);
+  }
+  return FrameId(found->second);
+}
+
+template <typename T>
+T Model<T>::total_mass() const {
+  T mass = T(0);
+  for (std::size_t i = 1; i < bodies_.size(); ++i) mass += bodies_[i].inertia.mass();
+  return mass;
+}
+
+template <typename T>
+VectorX<T> Model<T>::neutral() const {
+  VectorX<T> q(nq_);
+  for (const Body<T>& body : bodies_) body.joint.neutral(q.data() + body.q_start);
+  return q;
+}
+
+template <typename T>
+VectorX<T> Model<T>::integrate(const VectorX<T>& q, const VectorX<T>& v) const {
+  check_size("Model::integrate", "q", q.size(), nq_);
+  check_size("Model::integrate", "v", v.size(), nv_);
+  VectorX<T> moved(nq_);
+  for (const Body<T>& body : bodies_) {
+    body.joint.integrate(q.data() + body.q_start, v.data() + body.v_start,
+                         moved.data() + body.q_start);
+  }
+  return moved;
+}
+
+template <typename T>
+VectorX<T> Model<T>::difference(const VectorX<T>& q0, const VectorX<T>& q1) const {
+  check_size("Model::difference", "q0", q0.size(), nq_);
+  check_size("Model::difference", "q1", q1.size(), nq_);
+  VectorX<T> v(nv_);
+  for (const Body<T>& body : bodies_) {
+    body.joint.difference(q0.data() + body.q_start, q1.data() + body.q_start,
+                          v.data() + body.v_start);
+  }
+  return v;
+}
+
+template <typename T>
+VectorX<T> Model<T>::random(std::mt19937_64& engine) const requires Real<T> {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  VectorX<T> q(nq_);
+  for (const Body<T>& body : bodies_) {
+    double lower[6], upper[6];
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      const DofLimits<T>& limits = body.limits[static_cast<std::size_t>(k)];
+      lower[k] = limits.lower ? double(*limits.lower) : -kInf;
+      upper[k] = limits.upper ? double(*limits.upper) : kInf;
+    }
+    body.joint.random(engine, lower, upper, q.data() + body.q_start);
+  }
+  return q;
+}
+
+template <typename T>
+template <typename U>
+Model<U> Model<T>::cast() const {
+  const auto optional = [](const std::optional<T>& x) {
+    return x ? std::optional<U>(U(*x)) : std::nullopt;
+  };
+  Model<U> model;
+  model.name_ = name_;
+  model.gravity_ = gravity_.template cast<U>();
+  for (const Body<T>& b : bodies_) {
+    Body<U> body;
+    body.name = b.name;
+    body.link = b.link;
+    body.parent = b.parent;
+    body.joint = b.joint.template cast<U>();
+    body.X_PJ = b.X_PJ.template cast<U>();
+    body.inertia = b.inertia.template cast<U>();
+    body.q_start = b.q_start;
+    body.v_start = b.v_start;
+    for (const DofLimits<T>& x : b.limits) {
+      body.limits.push_back(
+          {optional(x.lower), optional(x.upper), optional(x.velocity), optional(x.effort)});
+    }
+    body.damping = U(b.damping);
+    body.friction = U(b.friction);
+    body.armature = U(b.armature);
+    body.source = b.source;
+    model.bodies_.push_back(std::move(body));
+  }
+  for (const Frame<T>& f : frames_) {
+    model.frames_.push_back(
+        {f.name, f.kind == Frame<T>::Kind::link ? Frame<U>::Kind::link : Frame<U>::Kind::site,
+         f.body, f.X_BF.template cast<U>()});
+  }
+  for (const Loop<T>& l : loops_) {
+    model.loops_.push_back(
+        {l.name,
+         l.kind == LoopDescription<T>::Kind::weld ? LoopDescription<U>::Kind::weld
+                                                  : LoopDescription<U>::Kind::connect,
+         l.body_a, l.body_b, l.X_AL.template cast<U>(), l.X_BL.template cast<U>()});
+  }
+  model.body_by_name_ = body_by_name_;
+  model.frame_by_name_ = frame_by_name_;
+  model.coupling_ = coupling_.template cast<U>();
+  model.actuated_ = actuated_;
+  model.nq_ = nq_;
+  model.nv_ = nv_;
+  return model;
+}
+
+}  // namespace limb
