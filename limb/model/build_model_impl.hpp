@@ -24,6 +24,9 @@ class ModelBuilder {
     place_sites_and_loops();
     couple();
     mark_actuated();
+    if constexpr (Real<T>) {
+      model_.canonical_ = std::make_shared<const Canonical<T>>(canonicalize(model_));
+    }
     return std::move(model_);
   }
 

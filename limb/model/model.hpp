@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,6 +52,9 @@ struct Loop {
   Pose<T> X_AL, X_BL;
 };
 
+template <typename T>
+struct Canonical;
+
 /// An immutable robot: a tree of bodies, parents before children, depth first in file order.
 ///
 /// Masses, lengths and inertias are of the scalar T, so that they may be symbols, SIMD lanes or
@@ -77,6 +81,10 @@ class Model {
   const Coupling<T>& coupling() const { return coupling_; }
   /// Degrees of freedom that a motor drives. Without actuators in the file: all but a free base's.
   const std::vector<bool>& actuated() const { return actuated_; }
+
+  /// The form that fast algorithms run on, with the map back (canonical.hpp). Computed at load for
+  /// numbers; a model of symbols has none. @throws Error then.
+  const Canonical<T>& canonical() const;
 
   /// By the name of the joint that carries it. @throws Error with the nearest known name.
   BodyId find_body(std::string_view joint_name) const;
@@ -108,6 +116,7 @@ class Model {
   std::unordered_map<std::string, int> body_by_name_, frame_by_name_;
   Coupling<T> coupling_;
   std::vector<bool> actuated_;
+  std::shared_ptr<const Canonical<T>> canonical_;  ///< shared by copies: it never changes
   int nq_ = 0, nv_ = 0;
 };
 

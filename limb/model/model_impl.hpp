@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "limb/base/nearest.hpp"
+#include "limb/model/canonical.hpp"
 #include "limb/model/joint_impl.hpp"
 #include "limb/model/model.hpp"
 
@@ -39,6 +40,12 @@ FrameId Model<T>::find_frame(std::string_view name) const {
     model_detail::fail_lookup("Model::find_frame", "frame", name, frame_by_name_);
   }
   return FrameId(found->second);
+}
+
+template <typename T>
+const Canonical<T>& Model<T>::canonical() const {
+  if (!canonical_) throw Error("Model::canonical: only a model of numbers has a canonical form");
+  return *canonical_;
 }
 
 template <typename T>
@@ -140,6 +147,9 @@ Model<U> Model<T>::cast() const {
   model.frame_by_name_ = frame_by_name_;
   model.coupling_ = coupling_.template cast<U>();
   model.actuated_ = actuated_;
+  if (canonical_) {
+    model.canonical_ = std::make_shared<const Canonical<U>>(canonical_->template cast<U>());
+  }
   model.nq_ = nq_;
   model.nv_ = nv_;
   return model;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "limb/model/builder.hpp"
+#include "limb/model/canonical.hpp"
 #include "limb/model/testing/walk.hpp"
 
 namespace limb {
@@ -125,6 +126,7 @@ TEST(Model, CastKeepsEverything) {
   EXPECT_EQ(single.nq(), model.nq());
   EXPECT_EQ(single.find_frame("tip"), model.find_frame("tip"));
   EXPECT_EQ(single.bodies()[2].limits[0].effort, 20.0f);
+  EXPECT_EQ(single.canonical().steps.size(), model.canonical().steps.size());
   std::mt19937_64 engine(6);
   const VectorXd q = model.random(engine);
   const auto M = testing::mass_matrix(model, q);

@@ -1,0 +1,273 @@
+#include "limb/model/canonical.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace limb {
+namespace {
+
+/// An angle with its sine and cosine, exact at quarter turns.
+template <typename T>
+struct Turn {
+  T angle, c, s;
+  bool quarter;  ///< a multiple of a quarter turn
+
+  static Turn of(T angle, double snap) {
+    const T quarter_turn = std::numbers::pi_v<T> / 2;
+    const T n = std::round(angle / quarter_turn);
+    if (std::abs(angle - n * quarter_turn) > T(snap)) {
+      return {angle, std::cos(angle), std::sin(angle), false};
+    }
+    const int quadrant = ((static_cast<int>(n) % 4) + 4) % 4;
+    constexpr int kCos[] = {1, 0, -1, 0}, kSin[] = {0, 1, 0, -1};
+    return {n * quarter_turn, T(kCos[quadrant]), T(kSin[quadrant]), true};
+  }
+  bool is_zero() const { return quarter && c == T(1); }
+  Matrix3<T> about_z() const {
+    Matrix3<T> R;
+    R << c, -s, T(0), s, c, T(0), T(0), T(0), T(1);
+    return R;
+  }
+  Matrix3<T> about_x() const {
+    Matrix3<T> R;
+    R << T(1), T(0), T(0), T(0), c, -s, T(0), s, c;
+    return R;
+  }
+};
+
+/// R = Rz(gamma) Rx(alpha) Rz(delta), with gamma = 0 where alpha is 0 or a half turn.
+template <typename T>
+struct Zxz {
+  Turn<T> gamma, alpha, delta;
+};
+
+template <typename T>
+Zxz<T> decompose(const Matrix3<T>& R, double snap) {
+  // Column 2 is (sin gamma sin alpha, -cos gamma sin alpha, cos alpha).
+  const T sin_alpha = std::hypot(R(0, 2), R(1, 2));
+  const Turn<T> alpha = Turn<T>::of(std::atan2(sin_alpha, R(2, 2)), snap);
+  if (alpha.s == T(0)) {
+    return {Turn<T>::of(0, snap), alpha, Turn<T>::of(std::atan2(-R(0, 1), R(0, 0)), snap)};
+  }
+  return {Turn<T>::of(std::atan2(R(0, 2), -R(1, 2)), snap), alpha,
+          Turn<T>::of(std::atan2(R(2, 0), R(2, 1)), snap)};
+}
+
+/// A rotation that takes z to the axis, without losing zeros: coordinate axes are permuted.
+template <typename T>
+Matrix3<T> z_to(const Vector3<T>& axis) {
+  for (int k = 0; k < 3; ++k) {
+    if (std::abs(axis[k]) != T(1)) continue;
+    // Columns: axes k+1, k+2 and k, with two signs turned for the negative axis.
+    Matrix3<T> R = Matrix3<T>::Zero();
+    R((k + 1) % 3, 0) = T(1);
+    R((k + 2) % 3, 1) = axis[k];
+    R(k, 2) = axis[k];
+    return R;
+  }
+  return Joint<T>::planar(axis).plane();
+}
+
+template <typename T>
+class Canonicalizer {
+ public:
+  Canonicalizer(const Model<T>& model, const CanonicalOptions& options)
+      : model_(model), options_(options) {}
+
+  Canonical<T> run() {
+    result_.gravity = model_.gravity();
+    result_.nq = model_.nq();
+    result_.nv = model_.nv();
+    result_.steps.emplace_back();
+    result_.step_of_body = {0};
+    for (int b = 1; b < model_.body_count(); ++b) add_body(b);
+    if (options_.regroup) regroup();
+    return std::move(result_);
+  }
+
+ private:
+  using Step = CanonicalStep<T>;
+  using Kind = typename Step::Kind;
+
+  void add_body(int b) {
+    const Body<T>& body = model_.bodies()[static_cast<std::size_t>(b)];
+    const Joint<T>& joint = body.joint;
+    const Vector3<T> x = Vector3<T>::UnitX(), y = Vector3<T>::UnitY(), z = Vector3<T>::UnitZ();
+    start(body);
+    switch (joint.type()) {
+      case JointType::fixed:
+        break;  // build_model leaves none
+      case JointType::revolute:
+      case JointType::continuous:
+        turn(Kind::revolute, joint.axis());
+        break;
+      case JointType::prismatic:
+        turn(Kind::prismatic, joint.axis());
+        break;
+      case JointType::helical:
+        turn(Kind::helical, joint.axis());
+        result_.steps.back().pitch = joint.pitch();
+        break;
+      case JointType::cylindrical:
+        turn(Kind::prismatic, joint.axis());
+        turn(Kind::revolute, joint.axis());
+        break;
+      case JointType::universal:
+        turn(Kind::revolute, joint.axis());
+        turn(Kind::revolute, joint.axis2());
+        break;
+      case JointType::translation:
+        turn(Kind::prismatic, x);
+        turn(Kind::prismatic, y);
+        turn(Kind::prismatic, z);
+        break;
+      case JointType::planar:
+        whole(Kind::planar, joint.plane(), 3, 3);
+        break;
+      case JointType::spherical:
+        whole(Kind::spherical, Matrix3<T>::Identity(), 4, 3);
+        break;
+      case JointType::free:
+        whole(Kind::free, Matrix3<T>::Identity(), 7, 6);
+        break;
+    }
+    finish(b, body);
+  }
+
+  /// Begins a body: the joint frame J, seen from the parent's step.
+  void start(const Body<T>& body) {
+    parent_ = result_.step_of_body[static_cast<std::size_t>(body.parent.value())];
+    const Step& parent = result_.steps[static_cast<std::size_t>(parent_)];
+    X_CJ_ = parent.X_BC.inverse() * body.X_PJ;
+    q_ = body.q_start;
+    v_ = body.v_start;
+    armature_ = body.armature;
+    R_JC_ = Matrix3<T>::Identity();
+  }
+
+  /// One axis, given in J. The step's frame C is J turned by R_JC so that its z is the axis.
+  void turn(Kind kind, const Vector3<T>& axis_J) {
+    const Matrix3<T> A = z_to<T>(axis_J);
+    const Zxz<T> r = decompose<T>(X_CJ_.R * A, options_.snap);
+    Step step;
+    step.kind = kind;
+    step.parent = parent_;
+    step.q = q_++;
+    step.v = v_++;
+    step.cos_gamma = r.gamma.c;
+    step.sin_gamma = r.gamma.s;
+    step.has_gamma = !r.gamma.is_zero();
+    step.cos_alpha = r.alpha.c;
+    step.sin_alpha = r.alpha.s;
+    step.R = r.gamma.about_z() * r.alpha.about_x();
+    step.p = X_CJ_.p;
+    step.armature = armature_;
+    // The last turn about z commutes with the joint's own. A sliding joint, or a quarter turn,
+    // takes it into the child's frame; otherwise it becomes an offset of the angle and the child
+    // keeps its axes.
+    Matrix3<T> last = r.delta.about_z();
+    const bool rotates = kind != Kind::prismatic;
+    if (rotates && !r.delta.quarter) {
+      step.offset = r.delta.angle;
+      // A helical joint advances with its own angle only, not with the offset: see pitch in the
+      // pose.
+      last = Matrix3<T>::Identity();
+    }
+    parent_ = static_cast<int>(result_.steps.size());
+    // J, moved, in the new step's frame: C = J A last^T, so J = C last A^T.
+    X_CJ_ = {last * A.transpose(), Vector3<T>::Zero()};
+    R_JC_ = A * last.transpose();
+    result_.steps.push_back(std::move(step));
+  }
+
+  /// A joint of several freedoms keeps its own axes, which its velocities are written in.
+  void whole(Kind kind, const Matrix3<T>& A, int nq, int nv) {
+    Step step;
+    step.kind = kind;
+    step.parent = parent_;
+    step.q = q_;
+    step.v = v_;
+    q_ += nq;
+    v_ += nv;
+    step.R = X_CJ_.R * A;
+    step.p = X_CJ_.p;
+    step.armature = armature_;
+    parent_ = static_cast<int>(result_.steps.size());
+    R_JC_ = A;
+    result_.steps.push_back(std::move(step));
+  }
+
+  void finish(int b, const Body<T>& body) {
+    Step& step = result_.steps.back();
+    step.body = b;
+    step.X_BC = {R_JC_, Vector3<T>::Zero()};
+    const Inertia<T> inertia = body.inertia.seen_from(step.X_BC.inverse());
+    step.mass = inertia.mass();
+    step.first_moment = inertia.first_moment();
+    step.second_moments = second_moments<T>(inertia.tensor());
+    result_.step_of_body.push_back(static_cast<int>(result_.steps.size()) - 1);
+  }
+
+  /// From the tips inward, so that what a step receives can be handed on.
+  void regroup() {
+    for (std::size_t i = result_.steps.size(); i-- > 1;) {
+      Step& step = result_.steps[i];
+      T m = T(0);
+      Vector3<T> h = Vector3<T>::Zero();
+      Matrix3<T> S = Matrix3<T>::Zero();
+      switch (step.kind) {
+        case Kind::revolute:  // whatever lies on the axis
+          m = step.mass;
+          h[2] = step.first_moment[2];
+          S(2, 2) = step.second_moments(2, 2);
+          break;
+        case Kind::prismatic:  // a body that never turns needs no second moments of its own
+          S = step.second_moments;
+          break;
+        case Kind::spherical:  // a point mass in the centre
+          m = step.mass;
+          break;
+        case Kind::helical:
+        case Kind::planar:
+        case Kind::free:
+          continue;
+      }
+      step.mass -= m;
+      step.first_moment -= h;
+      step.second_moments -= S;
+      if (step.parent > 0) give(step, m, h, S);
+    }
+  }
+
+  /// Adds mass, first and second moments given in a step's placement to its parent.
+  void give(const Step& step, T m, const Vector3<T>& h, const Matrix3<T>& S) {
+    Matrix3<T> R = step.R;
+    const Vector3<T>& p = step.p;
+    const Vector3<T> g = R * h;
+    Step& parent = result_.steps[static_cast<std::size_t>(step.parent)];
+    parent.mass += m;
+    parent.first_moment += g + m * p;
+    parent.second_moments +=
+        R * S * R.transpose() + g * p.transpose() + p * g.transpose() + m * p * p.transpose();
+  }
+
+  const Model<T>& model_;
+  const CanonicalOptions& options_;
+  Canonical<T> result_;
+  // While a body is split into steps:
+  int parent_ = 0, q_ = 0, v_ = 0;
+  T armature_ = T(0);
+  Pose<T> X_CJ_;     ///< joint frame, as moved so far, in the latest step's frame
+  Matrix3<T> R_JC_;  ///< latest step's axes in the joint frame as moved by it
+};
+
+}  // namespace
+
+template <Real T>
+Canonical<T> canonicalize(const Model<T>& model, const CanonicalOptions& options) {
+  return Canonicalizer<T>(model, options).run();
+}
+
+template Canonical<double> canonicalize(const Model<double>&, const CanonicalOptions&);
+
+}  // namespace limb
