@@ -1,5 +1,5 @@
 // Operations on robots keep their mechanics: what was the same before must be the same after.
-#include "limb/model/edit.hpp"
+#include "limb/model/operations.hpp"
 
 #include <gtest/gtest.h>
 

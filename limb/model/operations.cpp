@@ -1,4 +1,4 @@
-#include "limb/model/edit.hpp"
+#include "limb/model/operations.hpp"
 
 #include <fmt/format.h>
 
