@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "limb/math/check.hpp"
@@ -114,7 +115,12 @@ Findings find_values(const Description<double>& robot) {
 }
 
 void check_values(const Description<double>& robot, Diagnostics& diagnostics) {
+  const bool meshes_told =
+      std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) {
+        return d.rule == "mesh-not-found" || d.rule == "mesh-outside-root";
+      });
   for (Finding& finding : find_values(robot)) {
+    if (meshes_told && finding.diagnostic.rule == "mesh-not-found") continue;
     diagnostics.push_back(std::move(finding.diagnostic));
   }
 }

@@ -9,7 +9,7 @@
 namespace limb {
 
 /// Appends everything that check_structure() does not look at. A structure that is broken is no
-/// obstacle: what cannot be judged is passed over.
+/// obstacle: what cannot be judged is passed over. A reader that has told of meshes is believed.
 void check_values(const Description<double>& robot, Diagnostics& diagnostics);
 
 /// check_structure() and then check_values().

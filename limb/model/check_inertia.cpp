@@ -14,8 +14,20 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 
+/// "0.1, 0.2, 0.3": six digits, and 0 for what is rounding.
+std::string shown(const Vector3<double>& moments) {
+  const double least = 1e-12 * moments.cwiseAbs().maxCoeff();
+  std::string text;
+  for (const double m : moments) {
+    text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", std::abs(m) < least ? 0.0 : m);
+  }
+  return text;
+}
+
 /// A tensor that can be no body's, and the nearest one that can.
-void find_inconsistent(const Description<double>& robot, std::size_t i, Findings& findings) {
+/// @param welded  the body that the link is a part of, which is what moves.
+void find_inconsistent(const Description<double>& robot, std::size_t i,
+                       const Inertia<double>& welded, Findings& findings) {
   const auto& link = robot.links[i];
   const auto& inertial = *link.inertial;
   // About the mass centre: the smallest numbers, so that nothing is lost to rounding.
@@ -38,16 +50,18 @@ void find_inconsistent(const Description<double>& robot, std::size_t i, Findings
   const double largest = report.moments.cwiseAbs().maxCoeff();
   // Entries typed with three digits may miss the inequality by a few thousandths.
   const bool slight = !negative && report.triangle_margin > -0.01 * largest;
+  const bool covered = welded.mass() > inertial.mass && inertia_report(welded).consistent();
   const std::string rule = negative ? "inertia-not-positive" : "inertia-triangle";
   findings.push_back(
-      {{slight ? Severity::warning : Severity::error, rule, inertial.source,
+      {{slight || covered ? Severity::warning : Severity::error, rule, inertial.source,
         negative ? fmt::format("{}: principal moments {} are not all positive", owner,
-                               to_text(report.moments))
+                               shown(report.moments))
                  : fmt::format("{}: principal moments {} violate the triangle inequality: the "
                                "largest exceeds the sum of the others by {:.3g}",
-                               owner, to_text(report.moments), -report.triangle_margin),
-        slight ? "no body has it, by a little; energies stay positive"
-               : "no body has this inertia, and simulated motion gains energy or diverges",
+                               owner, shown(report.moments), -report.triangle_margin),
+        covered  ? "no body has this inertia; what the link is welded to hides it"
+        : slight ? "no body has it, by a little; energies stay positive"
+                 : "no body has this inertia, and simulated motion gains energy or diverges",
         fmt::format("nearest valid ixx iyy izz ixy ixz iyz = {}",
                     to_text(std::span<const double>(tensor_entries(mended.tensor()))))},
        {edit_tensor(rule, robot, i, mended.tensor())}});
@@ -66,28 +80,27 @@ void find_inertia(const Description<double>& robot, const LinkTree& tree, Findin
     find_wrong_point(robot, done, findings);
     find_wrong_products(robot, done, findings);
   }
+  const std::vector<Inertia<double>> I_B = body_inertias(robot, tree);
   for (std::size_t i = 0; i < robot.links.size(); ++i) {
     const auto& inertial = robot.links[i].inertial;
-    if (inertial && inertial->mass > 0 && !done[i]) find_inconsistent(robot, i, findings);
+    if (!inertial || !(inertial->mass > 0) || done[i]) continue;
+    const bool reached = tree.reached(static_cast<int>(i));
+    find_inconsistent(robot, i,
+                      reached ? I_B[static_cast<std::size_t>(tree.body[i])] : Inertia<double>(),
+                      findings);
   }
   find_singular(robot, tree, findings);
 }
 
 void find_singular(const Description<double>& robot, const LinkTree& tree, Findings& findings) {
   // Bodies that carry no joint: links welded together, and no other joint below them.
-  const std::size_t n = robot.links.size();
-  std::vector<Inertia<double>> I_B(n);
-  std::vector<bool> leaf(n, true);
+  const std::vector<Inertia<double>> I_B = body_inertias(robot, tree);
+  std::vector<bool> leaf(robot.links.size(), true);
   for (const int link : tree.order) {
     const auto i = static_cast<std::size_t>(link);
-    const auto body = static_cast<std::size_t>(tree.body[i]);
-    if (tree.body[i] == link && tree.parent[i] != LinkTree::kNone) {
-      const auto parent = static_cast<std::size_t>(tree.parent[i]);
-      leaf[static_cast<std::size_t>(tree.body[parent])] = false;
-    }
-    if (!robot.links[i].inertial) continue;
-    const Pose<double> X_BL = tree.X_RL[body].inverse() * tree.X_RL[i];
-    I_B[body] = I_B[body] + robot.links[i].inertial->inertia().seen_from(X_BL);
+    if (tree.body[i] != link || tree.parent[i] == LinkTree::kNone) continue;
+    const auto parent = static_cast<std::size_t>(tree.parent[i]);
+    leaf[static_cast<std::size_t>(tree.body[parent])] = false;
   }
   for (const int link : tree.order) {
     const auto i = static_cast<std::size_t>(link);

@@ -132,6 +132,11 @@ void find_wrong_products(const Description<double>& robot, std::vector<bool>& do
     }
     if (wrong == 0 || !fits) continue;
     done[i] = true;
+    // Shapes for collision alone are a sketch of the part: enough to ask, not to change.
+    std::vector<Edit> edits;
+    if (has_known_shape(link)) {
+      edits.push_back(edit_tensor("products-mirrored", robot, i, mended));
+    }
     findings.push_back(
         {{Severity::warning, "products-mirrored", inertial.source,
           fmt::format("link '{}': products of inertia ixy ixz iyz = {} have the opposite sign "
@@ -142,7 +147,7 @@ void find_wrong_products(const Description<double>& robot, std::vector<bool>& do
           "the entry is minus the integral of xy; other books and mirrored parts have plus",
           fmt::format("ixy ixz iyz = {}",
                       to_text(Vector3<double>(mended(0, 1), mended(0, 2), mended(1, 2))))},
-         {edit_tensor("products-mirrored", robot, i, mended)}});
+         std::move(edits)});
   }
 }
 

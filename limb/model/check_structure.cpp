@@ -80,9 +80,9 @@ class Checker {
 
  private:
   void add(std::string rule, const Source& source, std::string message, std::string reason,
-           std::string fix = {}) {
-    diagnostics_.push_back({Diagnostic::Severity::error, std::move(rule), source,
-                            std::move(message), std::move(reason), std::move(fix)});
+           std::string fix = {}, Diagnostic::Severity severity = Diagnostic::Severity::error) {
+    diagnostics_.push_back(
+        {severity, std::move(rule), source, std::move(message), std::move(reason), std::move(fix)});
   }
 
   template <typename Items>
@@ -238,6 +238,15 @@ class Checker {
     std::vector<const Source*> coupled(static_cast<std::size_t>(joints_.size()), nullptr);
     for (const auto& c : robot_.couplings) {
       const std::string owner = fmt::format("coupling of joint '{}'", c.joint);
+      if (const int fixed = joints_.find(c.joint);
+          fixed != kNone &&
+          robot_.joints[static_cast<std::size_t>(fixed)].type == JointType::fixed) {
+        add("coupling-of-fixed", c.source,
+            fmt::format("joint '{}' is fixed and follows another joint", c.joint),
+            "a joint that does not move follows nothing; the coupling is ignored",
+            "remove the coupling, or give the joint its type", Diagnostic::Severity::note);
+        continue;
+      }
       const int joint = coupled_joint(c.joint, "joint", c.source, owner);
       if (joint != kNone && coupled[static_cast<std::size_t>(joint)] != nullptr) {
         add("coupling-twice", c.source, fmt::format("joint '{}' is coupled twice", c.joint),

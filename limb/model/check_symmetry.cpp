@@ -61,12 +61,16 @@ class Checker {
       pair_of_[left] = pair_of_[right] = static_cast<int>(pairs_.size());
       pairs_.push_back(pair);
     }
+    const std::vector<bool> negligible = negligible_links(robot_, tree_);
     for (const int link : tree_.order) {  // parents first: their plane is known
       const auto i = static_cast<std::size_t>(link);
       if (pair_of_[i] == LinkTree::kNone) continue;
       Pair& pair = pairs_[static_cast<std::size_t>(pair_of_[i])];
-      if (pair.left == i && settle(pair)) compare(pair);
+      if (pair.left == i && !(negligible[pair.left] && negligible[pair.right]) && settle(pair)) {
+        compare(pair);
+      }
     }
+    report_copied();
   }
 
  private:
@@ -229,7 +233,19 @@ class Checker {
     const double radius = std::sqrt(std::max(0.0, trace / 2 / l.mass));
     const Vector3<double> image = mirrored(pair.plane, centre(pair, pair.left));
     const double miss = (image - centre(pair, pair.right)).norm();
-    if (miss > std::max(kLength, kCentre * radius)) {
+    const double tolerance = std::max(kLength, kCentre * radius);
+    // The same part may sit on both sides, unmirrored: then all its numbers are equal.
+    const bool same_centre = (l.X_LI.p - r.X_LI.p).norm() <= 1e-3 * tolerance;
+    const bool same_tensor = (l.tensor - r.tensor).norm() <= 1e-3 * trace;
+    if (same_centre && same_tensor && l.X_LI.R.isApprox(r.X_LI.R, 1e-6)) {
+      if (miss > tolerance ||
+          (tensor(pair, pair.right) - mirrored(pair.plane, tensor(pair, pair.left))).norm() >
+              2 * kProduct * trace) {
+        copied_.push_back(pair);
+      }
+      return;
+    }
+    if (miss > tolerance) {
       const Vector3<double> expected = pose(pair, pair.right).inverse() * image;
       add(pair, "asymmetry-com", r.source,
           fmt::format("mass centres are {:.3g} m from mirror images", miss),
@@ -238,6 +254,23 @@ class Checker {
                       to_text(expected)));
     }
     compare_tensors(pair, l, r, trace);
+  }
+
+  /// One remark for all: it is one habit of one file.
+  void report_copied() {
+    if (copied_.empty()) return;
+    std::string names;
+    for (std::size_t k = 0; k < std::min<std::size_t>(copied_.size(), 8); ++k) {
+      names += fmt::format("{}'{}'", k == 0 ? "" : ", ", robot_.links[copied_[k].right].name);
+    }
+    if (copied_.size() > 8) names += fmt::format(" and {} more", copied_.size() - 8);
+    findings_.push_back(
+        {{Severity::note, "asymmetry-copied", robot_.links[copied_[0].right].inertial->source,
+          fmt::format("the inertials of {} are copies of the other side, not mirror images", names),
+          "right for one part mounted on both sides, wrong for mirrored parts",
+          "of mirrored parts, change the sign of the mirrored coordinate of the mass centre and of "
+          "the two products with it"},
+         {}});
   }
 
   void compare_tensors(const Pair& pair, const InertialDescription<double>& l,
@@ -273,6 +306,7 @@ class Checker {
   Findings& findings_;
   std::vector<Pair> pairs_;
   std::vector<int> pair_of_;
+  std::vector<Pair> copied_;
 };
 
 }  // namespace

@@ -100,9 +100,10 @@ class Checker {
   void collect() {
     const std::vector<Box> boxes = link_boxes(robot_, tree_);
     const Box whole = robot_box(robot_, tree_);
+    const std::vector<bool> negligible = negligible_links(robot_, tree_);
     for (std::size_t i = 0; i < robot_.links.size(); ++i) {
       const auto& link = robot_.links[i];
-      if (done_[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
+      if (done_[i] || negligible[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
       const double second = link.inertial->tensor.trace() / 2;
       if (!(second > 0)) continue;
       Suspect s;

@@ -13,6 +13,12 @@ std::vector<double> numbers(const Vector3<double>& v) {
   return {v.x(), v.y(), v.z()};
 }
 
+/// To 14 digits, far finer than any file: 1e-6 / 1000 is written 1e-09, and no zero has a sign.
+std::vector<double> rounded(std::vector<double> values) {
+  for (double& value : values) value = std::stod(fmt::format("{:.14g}", value)) + 0.0;
+  return values;
+}
+
 Edit of_inertial(std::string rule, const Description<double>& robot, std::size_t link,
                  Edit::Field field) {
   const auto& l = robot.links.at(link);
@@ -63,7 +69,7 @@ Matrix3<double> tensor_from(const std::vector<double>& e) {
 Edit edit_mass(std::string rule, const Description<double>& robot, std::size_t link, double mass) {
   Edit edit = of_inertial(std::move(rule), robot, link, Edit::Field::mass);
   edit.before = {robot.links[link].inertial->mass};
-  edit.after = {mass};
+  edit.after = rounded({mass});
   return edit;
 }
 
@@ -71,7 +77,7 @@ Edit edit_com(std::string rule, const Description<double>& robot, std::size_t li
               const Vector3<double>& com) {
   Edit edit = of_inertial(std::move(rule), robot, link, Edit::Field::com);
   edit.before = numbers(robot.links[link].inertial->X_LI.p);
-  edit.after = numbers(com);
+  edit.after = rounded(numbers(com));
   return edit;
 }
 
@@ -79,7 +85,7 @@ Edit edit_tensor(std::string rule, const Description<double>& robot, std::size_t
                  const Matrix3<double>& tensor) {
   Edit edit = of_inertial(std::move(rule), robot, link, Edit::Field::tensor);
   edit.before = tensor_entries(robot.links[link].inertial->tensor);
-  edit.after = tensor_entries(tensor);
+  edit.after = rounded(tensor_entries(tensor));
   return edit;
 }
 

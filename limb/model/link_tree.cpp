@@ -60,4 +60,30 @@ LinkTree link_tree(const Description<double>& robot) {
   return tree;
 }
 
+std::vector<Inertia<double>> body_inertias(const Description<double>& robot, const LinkTree& tree) {
+  std::vector<Inertia<double>> I_B(robot.links.size());
+  for (const int link : tree.order) {
+    const auto i = static_cast<std::size_t>(link);
+    const auto body = static_cast<std::size_t>(tree.body[i]);
+    if (!robot.links[i].inertial) continue;
+    const Pose<double> X_BL = tree.X_RL[body].inverse() * tree.X_RL[i];
+    I_B[body] = I_B[body] + robot.links[i].inertial->inertia().seen_from(X_BL);
+  }
+  return I_B;
+}
+
+std::vector<bool> negligible_links(const Description<double>& robot, const LinkTree& tree) {
+  const std::vector<Inertia<double>> I_B = body_inertias(robot, tree);
+  std::vector<bool> negligible(robot.links.size(), false);
+  for (const int link : tree.order) {
+    const auto i = static_cast<std::size_t>(link);
+    const Inertia<double>& I = I_B[static_cast<std::size_t>(tree.body[i])];
+    const auto& inertial = robot.links[i].inertial;
+    if (!inertial || !(I.mass() > 0)) continue;
+    negligible[i] = std::abs(inertial->mass) < 1e-3 * I.mass() &&
+                    inertial->tensor.norm() < 1e-3 * I.tensor_about_com().norm();
+  }
+  return negligible;
+}
+
 }  // namespace limb

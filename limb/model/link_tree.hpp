@@ -21,4 +21,12 @@ struct LinkTree {
 
 LinkTree link_tree(const Description<double>& robot);
 
+/// Inertia of all links welded together, at the first link of each body and in its frame; no mass
+/// elsewhere.
+std::vector<Inertia<double>> body_inertias(const Description<double>& robot, const LinkTree& tree);
+
+/// Links whose mass and inertia are less than a thousandth of those of the body they are welded
+/// into: placeholders that some tools ask for. Their numbers are of no consequence.
+std::vector<bool> negligible_links(const Description<double>& robot, const LinkTree& tree);
+
 }  // namespace limb

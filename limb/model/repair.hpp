@@ -3,6 +3,7 @@
 #include <string>
 
 #include "limb/model/edit.hpp"
+#include "limb/model/read_options.hpp"
 
 /// Mends what the linter can mend without asking: every change is one that leaves a robot closer to
 /// what its author meant under the only explanation of the fault. Nothing else is touched.
@@ -30,5 +31,16 @@ Repair repair(const Description<double>& robot);
 /// @throws Error "repair_urdf: file:line: ..." if the place of an edit is not found in the text.
 std::string repair_urdf(const std::string& text, const std::string& file,
                         const std::vector<Edit>& edits);
+
+struct UrdfRepair {
+  std::string text;         ///< of the mended file
+  std::vector<Edit> edits;  ///< what changed
+  Diagnostics remaining;    ///< what the reader and check() say of the mended text
+};
+
+/// Reads, repairs and writes in one: repair() and what the reader puts right on its way, such as
+/// the length of an axis. @throws Error if the text cannot be read at all.
+UrdfRepair repair_urdf_text(const std::string& text, const std::string& file,
+                            const ReadOptions& options = {});
 
 }  // namespace limb

@@ -6,6 +6,9 @@
 
 #include "limb/base/check.hpp"
 #include "limb/base/number.hpp"
+#include "limb/model/check.hpp"
+#include "limb/model/check_structure.hpp"
+#include "limb/model/read_urdf.hpp"
 #include "limb/model/repair.hpp"
 #include "limb/model/xml.hpp"
 
@@ -193,6 +196,30 @@ class Writer {
     }
   }
 
+  /// Axes that the reader normalised: the Description does not show what was written.
+  [[nodiscard]] std::vector<Edit> axis_edits(const Description<double>& robot) const {
+    std::vector<Edit> edits;
+    for (std::size_t j = 0; j < robot.joints.size(); ++j) {
+      const auto& joint = robot.joints[j];
+      if (joint.type == JointType::fixed || joint_nv(joint.type) > 2) continue;
+      Edit edit = edit_axis("axis-not-unit", robot, j, Edit::Field::axis, joint.axis);
+      if (!index_.contains("joint " + joint.name)) continue;
+      const Part& part = find(edit);
+      const auto axis = part.below.find("axis");
+      if (axis == part.below.end()) continue;
+      const Tag::Attribute* xyz = axis->second.find("xyz");
+      if (xyz == nullptr) continue;
+      const auto written = parse_numbers(text_.substr(xyz->begin, xyz->end - xyz->begin));
+      if (!written || written->size() != 3) continue;
+      const double length =
+          Vector3<double>((*written)[0], (*written)[1], (*written)[2]).stableNorm();
+      if (length == 0 || std::abs(length - 1) < 1e-5) continue;
+      edit.before = *written;
+      edits.push_back(std::move(edit));
+    }
+    return edits;
+  }
+
   std::string written() {
     std::sort(splices_.begin(), splices_.end(),
               [](const Splice& a, const Splice& b) { return a.begin < b.begin; });
@@ -271,6 +298,20 @@ std::string repair_urdf(const std::string& text, const std::string& file,
   Writer writer(text, well_formed.file());
   for (const Edit& edit : edits) writer.add(edit);
   return writer.written();
+}
+
+UrdfRepair repair_urdf_text(const std::string& text, const std::string& file,
+                            const ReadOptions& options) {
+  Diagnostics ignored;
+  const Description<double> robot = parse_urdf(text, file, options, ignored);
+  UrdfRepair result;
+  result.edits = Writer(text, file).axis_edits(robot);
+  for (Edit& edit : repair(robot).edits) result.edits.push_back(std::move(edit));
+  result.text = repair_urdf(text, file, result.edits);
+  const Description<double> mended = parse_urdf(result.text, file, options, result.remaining);
+  check_structure(mended, result.remaining);
+  check_values(mended, result.remaining);
+  return result;
 }
 
 }  // namespace limb
