@@ -69,23 +69,31 @@ class Checker {
   }
 
   void report_grams(double total, double diagonal, double density) {
-    std::vector<Edit> edits;
-    const Source* first = nullptr;
-    // Grams explain a factor of 1000, no more: what stays denser than metal is another mistake.
-    const bool explained = density / 1000 < kDensest;
+    // The unit belongs to the file, unless one link alone weighs a hundred times all others.
+    std::size_t heaviest = 0;
+    double most = 0;
     for (std::size_t i = 0; i < robot_.links.size(); ++i) {
       const auto& inertial = robot_.links[i].inertial;
-      if (!inertial || !(inertial->mass > 0)) continue;
-      if (first == nullptr) first = &inertial->source;
-      if (explained) edits.push_back(edit_mass("mass-units", robot_, i, inertial->mass / 1000));
+      if (!inertial || !(inertial->mass > most)) continue;
+      most = inertial->mass;
+      heaviest = i;
     }
-    add(Severity::error, "mass-units", *first,
-        fmt::format("all masses together are {:.6g} in a robot whose bounding box has a diagonal "
-                    "of {:.4g} m",
-                    total, diagonal),
+    const bool alone = most > 100 * (total - most) && total > most;
+    // Grams explain a factor of 1000, no more: what stays denser than metal is another mistake.
+    const bool explained = density / 1000 < kDensest;
+    std::vector<Edit> edits;
+    for (std::size_t i = 0; i < robot_.links.size() && explained; ++i) {
+      const auto& inertial = robot_.links[i].inertial;
+      if (!inertial || !(inertial->mass > 0) || (alone && i != heaviest)) continue;
+      edits.push_back(edit_mass("mass-units", robot_, i, inertial->mass / 1000));
+    }
+    add(Severity::error, "mass-units", robot_.links[heaviest].inertial->source,
+        fmt::format("link '{}' has mass {}, all links together {:.6g}, in a robot whose bounding "
+                    "box has a diagonal of {:.4g} m",
+                    robot_.links[heaviest].name, to_text(most), total, diagonal),
         "that is denser than any metal; masses are in kilograms",
-        explained ? fmt::format("divide the masses by 1000 if they are grams: {:.6g} kg together",
-                                total / 1000)
+        explained ? fmt::format("divide {} by 1000 if it is grams: {:.6g} kg",
+                                alone ? "this mass" : "every mass", (alone ? most : total) / 1000)
                   : std::string("write masses in kilograms and lengths in metres"),
         std::move(edits));
   }

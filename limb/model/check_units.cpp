@@ -25,8 +25,9 @@ struct Unit {
 /// How much larger the number is in this unit than in kg m^2; the usual ones first.
 constexpr std::array kUnits = {Unit{1e6, "kg mm^2"}, Unit{1e3, "g m^2"}, Unit{1e9, "g mm^2"},
                                Unit{1e4, "kg cm^2"}, Unit{1e7, "g cm^2"}};
-/// From 5 parts of a thousandth of the box to a body larger than what is drawn.
-constexpr double kLeast = 0.005, kMost = 1.5;
+/// From a heavy core in a wide housing to a body larger than what is drawn: less than the three
+/// decades between the units, so that at most one of the usual ones explains a tensor.
+constexpr double kLeast = 0.05, kMost = 1.5;
 
 struct Suspect {
   std::size_t link;
@@ -119,7 +120,7 @@ class Checker {
       if (!s.large && !(s.rho < 1e-4 && has_known_shape(link))) continue;
       for (std::size_t u = 0; u < kUnits.size(); ++u) {
         const double mended = s.large ? s.rho / kUnits[u].factor : s.rho * kUnits[u].factor;
-        // Against the whole robot a link may be small: an eighth of it, rho 0.005, or far less.
+        // Against the whole robot a link may be small: rho 5e-4 is a thirtieth of its length.
         const double least = s.drawn ? kLeast : kLeast / 100;
         if (mended >= least && mended <= (s.drawn ? kMost : 0.5)) s.candidate.push_back(u);
       }
