@@ -6,6 +6,9 @@
 namespace limb {
 namespace {
 
+/// Nobody types a longer name by hand.
+constexpr std::size_t kMaxLength = 256;
+
 // Optimal string alignment distance: Levenshtein plus swaps of neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
@@ -26,11 +29,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view typed, std::span<const std::string> known) {
+  // The table below is as large as the product of the lengths.
+  if (typed.size() > kMaxLength) return {};
   std::string best;
   std::size_t best_distance = std::min<std::size_t>(3, typed.size());
   for (const std::string& name : known) {
     // The length alone bounds the distance from below; a pasted novel costs nothing.
-    if (typed.size() > name.size() + 2) continue;
+    if (typed.size() > name.size() + 2 || name.size() > typed.size() + 2) continue;
     const std::size_t d = distance(typed, name);
     if (d < best_distance) {
       best = name;

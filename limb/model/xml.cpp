@@ -18,11 +18,18 @@ std::string unknown(std::string_view kind, std::string_view name,
                     std::initializer_list<std::string_view> known) {
   const std::vector<std::string> names(known.begin(), known.end());
   const std::string close = nearest(name, names);
-  return fmt::format("unknown {} '{}'{}", kind, name,
+  return fmt::format("unknown {} '{}'{}", kind, shorten(name),
                      close.empty() ? "" : fmt::format(" (closest: '{}')", close));
 }
 
 }  // namespace
+
+std::string shorten(std::string_view text) {
+  if (text.size() <= 60) return std::string(text);
+  std::size_t end = 57;
+  while (end > 54 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // UTF-8 inside
+  return std::string(text.substr(0, end)) + "...";
+}
 
 XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
     : file_(std::move(file)) {
@@ -52,12 +59,23 @@ std::optional<std::string> XmlReader::text(const XmlFile::Element& element, cons
 
 std::string XmlReader::title(const XmlFile::Element& element) {
   const char* name = element.Attribute("name");
-  return name == nullptr ? fmt::format("<{}>", element.Name())
-                         : fmt::format("{} '{}'", element.Name(), name);
+  return name == nullptr ? fmt::format("<{}>", shorten(element.Name()))
+                         : fmt::format("{} '{}'", shorten(element.Name()), shorten(name));
 }
 
 void XmlReader::add(Severity severity, const XmlFile::Element& element, std::string rule,
                     std::string message, std::string reason, std::string fix) {
+  const bool first_error = severity == Severity::error && !has_error_;
+  has_error_ = has_error_ || severity == Severity::error;
+  if (++count_ > kMaxRemarks && !first_error) {
+    if (count_ == kMaxRemarks + 1) {
+      diagnostics_.push_back(
+          {Severity::warning, "too-many-remarks", file_.source(element),
+           fmt::format("more than {} remarks, the others are left out", kMaxRemarks),
+           "a file with so many is of another kind or broken", ""});
+    }
+    return;
+  }
   diagnostics_.push_back({severity, std::move(rule), file_.source(element), std::move(message),
                           std::move(reason), std::move(fix)});
 }
@@ -84,11 +102,9 @@ std::optional<std::vector<double>> XmlReader::numbers(const XmlFile::Element& el
   if (!value) return std::nullopt;
   auto parsed = parse_numbers(*value);
   if (parsed && parsed->size() == count) return parsed;
-  // A long text is quoted in part: the message must stay readable.
-  const std::string shown = value->size() > 60 ? value->substr(0, 57) + "..." : *value;
   add(Severity::error, element, "attribute-not-a-number",
       fmt::format(
-          "{}: attribute '{}' is '{}', expected {}", title(element), attribute, shown,
+          "{}: attribute '{}' is '{}', expected {}", title(element), attribute, shorten(*value),
           count == 1 ? std::string("a finite number") : fmt::format("{} finite numbers", count)),
       "the value cannot be used");
   return std::nullopt;
@@ -98,6 +114,7 @@ void XmlReader::expect_attributes(const XmlFile::Element& element,
                                   std::initializer_list<std::string_view> known) {
   for (const auto* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
     if (std::find(known.begin(), known.end(), a->Name()) != known.end()) continue;
+    if (std::string_view(a->Name()).starts_with("xmlns")) continue;  // names a name space
     add(Severity::note, element, "attribute-unknown",
         fmt::format("{}: {}", title(element), unknown("attribute", a->Name(), known)),
         "it is ignored");

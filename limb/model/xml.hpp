@@ -14,6 +14,9 @@
 /// turns every mistake into a diagnostic with file and line.
 namespace limb {
 
+/// A text for a message: cut after 60 bytes, so that a huge name cannot make a huge message.
+std::string shorten(std::string_view text);
+
 class XmlFile {
  public:
   using Element = tinyxml2::XMLElement;
@@ -39,6 +42,8 @@ class XmlFile {
 /// Reads the attributes of one document and collects what is wrong with them.
 class XmlReader {
  public:
+  static constexpr std::size_t kMaxRemarks = 10000;
+
   XmlReader(const XmlFile& file, Diagnostics& diagnostics)
       : file_(file), diagnostics_(diagnostics) {}
 
@@ -60,12 +65,16 @@ class XmlReader {
 
   /// "link 'base'": the element's tag with its name attribute, for messages.
   static std::string title(const XmlFile::Element& element);
+  /// After kMaxRemarks a last one says that no more follow, except for the first error: the memory
+  /// for messages stays small whatever the file holds.
   void add(Diagnostic::Severity severity, const XmlFile::Element& element, std::string rule,
            std::string message, std::string reason = {}, std::string fix = {});
 
  private:
   const XmlFile& file_;
   Diagnostics& diagnostics_;
+  std::size_t count_ = 0;
+  bool has_error_ = false;
 };
 
 }  // namespace limb

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <array>
+
+#include "limb/math/check.hpp"
+#include "limb/model/check_inertia_parts.hpp"
+#include "limb/model/link_size.hpp"
+
+namespace limb {
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+constexpr std::array<std::pair<int, int>, 3> kPairs = {{{0, 1}, {0, 2}, {1, 2}}};
+
+/// What the tensor would be about the mass centre if the one given were about the link's origin.
+Matrix3<double> about_centre(const InertialDescription<double>& inertial) {
+  const Vector3<double> d = inertial.X_LI.R.transpose() * inertial.X_LI.p;
+  return parallel_axis_to_com<double>(inertial.tensor, inertial.mass, d);
+}
+
+bool has_volume(const Matrix3<double>& tensor) {
+  const Matrix3<double> S = second_moments<double>(tensor);
+  const Eigen::SelfAdjointEigenSolver<Matrix3<double>> solver(S, Eigen::EigenvaluesOnly);
+  return solver.eigenvalues()[0] > 1e-9 * std::abs(S.trace());
+}
+
+/// Of all bodies in the box with this mass centre none has int(x^2) dm > m (hi - c) (c - lo), which
+/// half the mass at either end reaches [Bhatia 2000, bound of the variance]. The tensor
+/// breaks that bound and the one moved to the mass centre keeps it with room to spare.
+bool shape_says_origin(const LinkDescription<double>& link, const Matrix3<double>& moved) {
+  if (!has_known_shape(link)) return false;
+  const auto& inertial = *link.inertial;
+  const Box box = shape_box(link);
+  const Vector3<double> c = inertial.X_LI.p;
+  if (!box.contains(c)) return false;
+  const Vector3<double> bound = inertial.mass * (box.max() - c).cwiseProduct(c - box.min());
+  const Matrix3<double>& R = inertial.X_LI.R;
+  const auto moments = [&](const Matrix3<double>& tensor) {
+    return Vector3<double>(rotate_tensor<double>(R, second_moments<double>(tensor)).diagonal());
+  };
+  const Vector3<double> given = moments(inertial.tensor), mended = moments(moved);
+  bool broken = false;
+  for (int k = 0; k < 3; ++k) {
+    // An even rod about its end has 4/3 of the bound, about its centre 1/3.
+    broken = broken || given[k] > 1.15 * bound[k];
+    if (mended[k] > 0.75 * bound[k]) return false;
+  }
+  return broken;
+}
+
+/// How many products are those of the mass at the centre alone, -m c_i c_j; -1 if one is not.
+int products_of_the_shift(const InertialDescription<double>& inertial) {
+  const Vector3<double> d = inertial.X_LI.R.transpose() * inertial.X_LI.p;
+  const double scale = inertial.tensor.diagonal().maxCoeff();
+  int count = 0;
+  for (const auto& [i, j] : kPairs) {
+    const double shift = -inertial.mass * d[i] * d[j], found = inertial.tensor(i, j);
+    if (std::abs(shift) > 5e-3 * scale) {
+      if (std::abs(found - shift) > 0.01 * std::abs(shift)) return -1;
+      ++count;
+    } else if (std::abs(found) > 5e-3 * scale) {
+      return -1;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
+                      Findings& findings) {
+  for (std::size_t i = 0; i < robot.links.size(); ++i) {
+    const auto& link = robot.links[i];
+    if (done[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
+    const auto& inertial = *link.inertial;
+    const Matrix3<double> moved = about_centre(inertial);
+    if (inertial.X_LI.p.isZero(0) || !has_volume(moved)) continue;
+    const bool shape = shape_says_origin(link, moved);
+    const int products = products_of_the_shift(inertial);
+    if (!shape && products < 1) continue;
+    done[i] = true;
+    std::vector<Edit> edits;
+    // One product may agree by chance, in one link of a hundred.
+    if (shape || products >= 2) {
+      edits.push_back(edit_tensor("inertia-wrong-point", robot, i, moved));
+    }
+    findings.push_back(
+        {{Severity::warning, "inertia-wrong-point", inertial.source,
+          shape ? fmt::format("link '{}': the inertia is larger than any body within the shapes "
+                              "of the link has about its mass centre {}",
+                              link.name, to_text(inertial.X_LI.p))
+                : fmt::format("link '{}': the products of inertia are those of the mass at {} "
+                              "about the link's origin",
+                              link.name, to_text(inertial.X_LI.p)),
+          "the tensor seems to be about the link's origin where one about the mass centre is "
+          "expected",
+          fmt::format("about the mass centre: ixx iyy izz ixy ixz iyz = {}",
+                      to_text(std::span<const double>(tensor_entries(moved))))},
+         std::move(edits)});
+  }
+}
+
+void find_wrong_products(const Description<double>& robot, std::vector<bool>& done,
+                         Findings& findings) {
+  for (std::size_t i = 0; i < robot.links.size(); ++i) {
+    const auto& link = robot.links[i];
+    if (done[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
+    const auto& inertial = *link.inertial;
+    const auto shape = shape_inertia(link);
+    if (!shape || !(inertial.tensor.trace() > 0)) continue;
+    const Matrix3<double>& R = inertial.X_LI.R;
+    const Matrix3<double> drawn =
+        rotate_tensor<double>(R.transpose(), shape->tensor_about_com()) / shape->mass();
+    const Matrix3<double> given = inertial.tensor / inertial.mass;
+    // The shape must fit the tensor in everything but the sign, or it says nothing.
+    const Vector3<double> ratio = given.diagonal().cwiseQuotient(drawn.diagonal());
+    if (ratio.maxCoeff() > 2.5 * ratio.minCoeff()) continue;
+    Matrix3<double> mended = inertial.tensor;
+    int wrong = 0;
+    bool fits = true;
+    for (const auto& [a, b] : kPairs) {
+      const double d = drawn(a, b) / drawn.trace(), g = given(a, b) / given.trace();
+      if (std::abs(d) < 0.03) continue;
+      if (g * d < 0 && std::abs(g) > 0.4 * std::abs(d) && std::abs(g) < 2.5 * std::abs(d)) {
+        mended(a, b) = mended(b, a) = -inertial.tensor(a, b);
+        ++wrong;
+      } else if (g * d <= 0) {
+        fits = false;
+      }
+    }
+    if (wrong == 0 || !fits) continue;
+    done[i] = true;
+    // Shapes for collision alone are a sketch of the part: enough to ask, not to change.
+    std::vector<Edit> edits;
+    if (has_known_shape(link)) {
+      edits.push_back(edit_tensor("products-mirrored", robot, i, mended));
+    }
+    findings.push_back(
+        {{Severity::warning, "products-mirrored", inertial.source,
+          fmt::format("link '{}': products of inertia ixy ixz iyz = {} have the opposite sign "
+                      "of those of its shapes",
+                      link.name,
+                      to_text(Vector3<double>(inertial.tensor(0, 1), inertial.tensor(0, 2),
+                                              inertial.tensor(1, 2)))),
+          "the entry is minus the integral of xy; other books and mirrored parts have plus",
+          fmt::format("ixy ixz iyz = {}",
+                      to_text(Vector3<double>(mended(0, 1), mended(0, 2), mended(1, 2))))},
+         std::move(edits)});
+  }
+}
+
+}  // namespace limb

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "limb/base/diagnostic.hpp"
+#include "limb/model/description.hpp"
+
+namespace limb {
+
+/// One change of the numbers of a robot description, small enough to be written into its file.
+struct Edit {
+  enum class Field {
+    mass,    ///< link: 1 number
+    com,     ///< link: x y z of the mass centre
+    tensor,  ///< link: ixx iyy izz ixy ixz iyz, about the mass centre, in the file's axes
+    axis,    ///< joint: x y z
+    axis2,   ///< joint: x y z
+    limits,  ///< joint: lower upper of one degree of freedom
+  };
+
+  std::string rule;  ///< of the finding it mends
+  Source source;     ///< of the inertial or the joint
+  Field field = Field::mass;
+  std::size_t index = 0;  ///< of the link or the joint in the Description
+  std::size_t dof = 0;    ///< limits: which degree of freedom
+  std::string owner;      ///< name of the link or the joint
+  std::vector<double> before, after;
+
+  [[nodiscard]] bool of_link() const {
+    return field == Field::mass || field == Field::com || field == Field::tensor;
+  }
+  /// "arm.urdf:12: link 'tip': mass 1500 -> 1.5 [mass-units]"; of a tensor only what changes.
+  [[nodiscard]] std::string text() const;
+};
+
+[[nodiscard]] const char* to_text(Edit::Field field);
+
+/// What the linter says and, where that is safe, what it would do.
+struct Finding {
+  Diagnostic diagnostic;
+  std::vector<Edit> edits;
+};
+
+using Findings = std::vector<Finding>;
+
+/// The six entries ixx iyy izz ixy ixz iyz, and the matrix with these entries.
+std::vector<double> tensor_entries(const Matrix3<double>& tensor);
+Matrix3<double> tensor_from(const std::vector<double>& entries);
+
+Edit edit_mass(std::string rule, const Description<double>& robot, std::size_t link, double mass);
+Edit edit_com(std::string rule, const Description<double>& robot, std::size_t link,
+              const Vector3<double>& com);
+Edit edit_tensor(std::string rule, const Description<double>& robot, std::size_t link,
+                 const Matrix3<double>& tensor);
+Edit edit_axis(std::string rule, const Description<double>& robot, std::size_t joint,
+               Edit::Field which, const Vector3<double>& axis);
+/// Both limits of the degree of freedom must be there.
+Edit edit_limits(std::string rule, const Description<double>& robot, std::size_t joint,
+                 std::size_t dof, double lower, double upper);
+
+}  // namespace limb

@@ -1,0 +1,189 @@
+#include <fmt/format.h>
+
+#include "limb/math/euler.hpp"
+#include "limb/math/quaternion.hpp"
+#include "limb/model/read_urdf_parts.hpp"
+
+namespace limb::urdf {
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+Vector3<double> as_vector(const std::vector<double>& x) {
+  return {x[0], x[1], x[2]};
+}
+
+InertialDescription<double> read_inertial(Reading& reading, const Element& element,
+                                          const std::string& link) {
+  reading.xml.expect_attributes(element, {});
+  reading.xml.expect_children(element, {"origin", "mass", "inertia"});
+  InertialDescription<double> inertial;
+  inertial.source = reading.file.source(element);
+  inertial.X_LI = reading.origin(element);
+  if (const Element* mass = reading.required_child(element, "mass", link)) {
+    reading.xml.expect_attributes(*mass, {"value"});
+    inertial.mass = reading.required_number(*mass, "value");
+  }
+  if (const Element* tensor = reading.required_child(element, "inertia", link)) {
+    reading.xml.expect_attributes(*tensor, {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"});
+    const auto entry = [&](const char* name) { return reading.required_number(*tensor, name); };
+    inertial.tensor = tensor_from_entries(entry("ixx"), entry("iyy"), entry("izz"), entry("ixy"),
+                                          entry("ixz"), entry("iyz"));
+  }
+  return inertial;
+}
+
+void read_mesh(Reading& reading, const Element& element, Geometry& geometry) {
+  reading.xml.expect_attributes(element, {"filename", "scale"});
+  geometry.mesh_uri = reading.xml.required(element, "filename");
+  if (const auto scale = reading.xml.numbers(element, "scale", 3)) {
+    geometry.mesh_scale = as_vector(*scale);
+  }
+  if (geometry.mesh_uri.empty()) return;
+  const bool told = reading.meshes.knows(geometry.mesh_uri);
+  const MeshPath& mesh = reading.meshes.find(geometry.mesh_uri);
+  geometry.mesh_path = mesh.path;
+  if (told || mesh.status == MeshPath::Status::found) return;
+  const std::string shown = shorten(geometry.mesh_uri);
+  if (mesh.status == MeshPath::Status::outside_roots) {
+    reading.xml.add(Severity::warning, element, "mesh-outside-root",
+                    fmt::format("mesh '{}' lies outside the given folders", shown),
+                    "files outside them are never opened", "name its folder as a root");
+  } else {
+    reading.xml.add(Severity::note, element, "mesh-not-found",
+                    fmt::format("mesh '{}' is not found", shown),
+                    "the link has no shape there; its dynamics do not need one",
+                    "name the folder that holds it as a root");
+  }
+}
+
+/// The shape below <geometry>; false and an error where it is none that we know.
+bool read_shape(Reading& reading, const Element& element, const std::string& link,
+                Geometry& geometry) {
+  using Shape = Geometry::Shape;
+  XmlReader& xml = reading.xml;
+  const Element* shape = element.FirstChildElement();
+  if (shape == nullptr) {
+    xml.add(Severity::error, element, "element-missing",
+            fmt::format("{}: <geometry> holds no shape", link),
+            "a shape without its kind has no size",
+            "write one of box, cylinder, sphere, capsule, mesh");
+    return false;
+  }
+  const std::string_view kind = shape->Name();
+  if (kind == "box") {
+    xml.expect_attributes(*shape, {"size"});
+    geometry.shape = Shape::box;
+    if (!xml.required(*shape, "size").empty()) {
+      if (const auto size = xml.numbers(*shape, "size", 3)) geometry.size = as_vector(*size);
+    }
+  } else if (kind == "sphere") {
+    xml.expect_attributes(*shape, {"radius"});
+    geometry.shape = Shape::sphere;
+    geometry.size[0] = reading.required_number(*shape, "radius");
+  } else if (kind == "cylinder" || kind == "capsule") {
+    xml.expect_attributes(*shape, {"radius", "length"});
+    geometry.shape = kind == "capsule" ? Shape::capsule : Shape::cylinder;
+    geometry.size[0] = reading.required_number(*shape, "radius");
+    geometry.size[1] = reading.required_number(*shape, "length");
+  } else if (kind == "mesh") {
+    geometry.shape = Shape::mesh;
+    read_mesh(reading, *shape, geometry);
+  } else {
+    xml.add(Severity::error, *shape, "geometry-unknown",
+            fmt::format("{}: unknown shape '{}', expected box, cylinder, sphere, capsule or mesh",
+                        link, shorten(kind)),
+            "its size cannot be read");
+    return false;
+  }
+  return true;
+}
+
+void read_geometry(Reading& reading, const Element& element, LinkDescription<double>& link) {
+  reading.xml.expect_attributes(element, {"name", "group", "concave"});
+  reading.xml.expect_children(element, {"origin", "geometry", "material"});
+  const std::string title = fmt::format("link '{}'", shorten(link.name));
+  const Element* shape = reading.required_child(element, "geometry", title);
+  Geometry geometry;
+  geometry.role = std::string_view(element.Name()) == "visual" ? Geometry::Role::visual
+                                                               : Geometry::Role::collision;
+  geometry.source = reading.file.source(element);
+  geometry.X_LG = reading.origin(element);
+  if (shape != nullptr && read_shape(reading, *shape, title, geometry)) {
+    link.geometry.push_back(std::move(geometry));
+  }
+}
+
+}  // namespace
+
+const Element* Reading::only_child(const Element& element, const char* name) {
+  const Element* first = element.FirstChildElement(name);
+  if (first == nullptr) return nullptr;
+  if (const Element* second = first->NextSiblingElement(name)) {
+    xml.add(Severity::warning, *second, "element-repeated",
+            fmt::format("{} has more than one <{}>", XmlReader::title(element), name),
+            "only the first counts", "remove the others");
+  }
+  return first;
+}
+
+const Element* Reading::required_child(const Element& element, const char* name,
+                                       const std::string& owner) {
+  const Element* child = only_child(element, name);
+  if (child == nullptr) {
+    xml.add(Severity::error, element, "element-missing",
+            fmt::format("{}: <{}> has no <{}>", owner, element.Name(), name), "URDF requires it");
+  }
+  return child;
+}
+
+double Reading::required_number(const Element& element, const char* attribute) {
+  if (xml.required(element, attribute).empty()) return 0;
+  return xml.number(element, attribute).value_or(0);
+}
+
+Pose<double> Reading::origin(const Element& element) {
+  Pose<double> X;
+  const Element* origin = only_child(element, "origin");
+  if (origin == nullptr) return X;
+  xml.expect_attributes(*origin, {"xyz", "rpy", "quat_xyzw"});
+  if (const auto xyz = xml.numbers(*origin, "xyz", 3)) X.p = as_vector(*xyz);
+  if (const auto rpy = xml.numbers(*origin, "rpy", 3)) {
+    X.R = rpy_to_matrix((*rpy)[0], (*rpy)[1], (*rpy)[2]);
+  }
+  if (const auto q = xml.numbers(*origin, "quat_xyzw", 4)) {
+    const Eigen::Vector4d x((*q)[0], (*q)[1], (*q)[2], (*q)[3]);
+    const double largest = x.cwiseAbs().maxCoeff();
+    if (origin->Attribute("rpy") != nullptr) {
+      xml.add(Severity::error, *origin, "origin-ambiguous", "<origin> has both rpy and quat_xyzw",
+              "two orientations cannot both hold", "keep one of them");
+    } else if (largest == 0) {
+      xml.add(Severity::error, *origin, "attribute-not-a-number",
+              "<origin>: attribute 'quat_xyzw' is 0 0 0 0, expected a unit quaternion",
+              "it is no orientation", "quat_xyzw=\"0 0 0 1\"");
+    } else {
+      const Eigen::Vector4d u = (x / largest).normalized();  // no overflow on the way
+      X.R = to_matrix(quat_xyzw(u[0], u[1], u[2], u[3]));
+    }
+  }
+  return X;
+}
+
+LinkDescription<double> read_link(Reading& reading, const Element& element) {
+  reading.xml.expect_attributes(element, {"name", "type"});
+  reading.xml.expect_children(
+      element, {"inertial", "visual", "collision", "contact", "sensor", "gazebo", "material"});
+  LinkDescription<double> link;
+  link.name = reading.xml.required(element, "name");
+  link.source = reading.file.source(element);
+  if (const Element* inertial = reading.only_child(element, "inertial")) {
+    link.inertial = read_inertial(reading, *inertial, XmlReader::title(element));
+  }
+  for (const Element* e = element.FirstChildElement(); e != nullptr; e = e->NextSiblingElement()) {
+    const std::string_view tag = e->Name();
+    if (tag == "visual" || tag == "collision") read_geometry(reading, *e, link);
+  }
+  return link;
+}
+
+}  // namespace limb::urdf

@@ -1,0 +1,93 @@
+#include "limb/model/repair.hpp"
+
+#include <map>
+#include <tuple>
+
+#include "limb/base/check.hpp"
+#include "limb/model/check.hpp"
+
+namespace limb {
+namespace {
+
+using Place = std::tuple<bool, std::size_t, Edit::Field, std::size_t>;
+
+Place place(const Edit& edit) {
+  return {edit.of_link(), edit.index, edit.field, edit.dof};
+}
+
+/// Each round can uncover at most one more explanation for a link: mass, centre, unit, point, sign,
+/// consistency.
+constexpr int kMaxRounds = 8;
+
+Vector3<double> vector(const std::vector<double>& v) {
+  return {v.at(0), v.at(1), v.at(2)};
+}
+
+}  // namespace
+
+std::vector<Edit> propose_edits(const Description<double>& robot) {
+  std::vector<Edit> edits;
+  std::map<Place, bool> taken;
+  for (Finding& finding : find_values(robot)) {
+    for (Edit& edit : finding.edits) {
+      if (edit.before != edit.after && taken.emplace(place(edit), true).second) {
+        edits.push_back(std::move(edit));
+      }
+    }
+  }
+  return edits;
+}
+
+void apply_edits(Description<double>& robot, const std::vector<Edit>& edits) {
+  for (const Edit& edit : edits) {
+    const std::size_t count = edit.of_link() ? robot.links.size() : robot.joints.size();
+    if (edit.index >= count) {
+      fail("apply_edits", edit.of_link() ? "link index" : "joint index", std::to_string(edit.index),
+           "less than " + std::to_string(count));
+    }
+    if (edit.of_link()) {
+      auto& inertial = robot.links[edit.index].inertial;
+      if (!inertial) fail("apply_edits", "link '" + edit.owner + "'", "massless", "an inertial");
+      if (edit.field == Edit::Field::mass) inertial->mass = edit.after.at(0);
+      if (edit.field == Edit::Field::com) inertial->X_LI.p = vector(edit.after);
+      if (edit.field == Edit::Field::tensor) inertial->tensor = tensor_from(edit.after);
+      continue;
+    }
+    auto& joint = robot.joints[edit.index];
+    if (edit.field == Edit::Field::axis) joint.axis = vector(edit.after);
+    if (edit.field == Edit::Field::axis2) joint.axis2 = vector(edit.after);
+    if (edit.field == Edit::Field::limits) {
+      if (edit.dof >= joint.limits.size()) {
+        fail("apply_edits", "limit index", std::to_string(edit.dof),
+             "less than " + std::to_string(joint.limits.size()));
+      }
+      joint.limits[edit.dof].lower = edit.after.at(0);
+      joint.limits[edit.dof].upper = edit.after.at(1);
+    }
+  }
+}
+
+Repair repair(const Description<double>& robot) {
+  Repair result;
+  result.robot = robot;
+  std::map<Place, std::size_t> index;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    const std::vector<Edit> edits = propose_edits(result.robot);
+    if (edits.empty()) break;
+    apply_edits(result.robot, edits);
+    for (const Edit& edit : edits) {
+      const auto [known, fresh] = index.emplace(place(edit), result.edits.size());
+      if (fresh) {
+        result.edits.push_back(edit);
+      } else {
+        Edit& first = result.edits[known->second];
+        first.after = edit.after;
+        first.rule += ", " + edit.rule;
+      }
+    }
+  }
+  result.remaining = check(result.robot);
+  return result;
+}
+
+}  // namespace limb
