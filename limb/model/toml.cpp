@@ -1,0 +1,196 @@
+#include "limb/model/toml.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limb/base/check.hpp"
+#include "limb/base/error.hpp"
+
+// The parser is compiled here and nowhere else, with nesting limited.
+#define TOML_HEADER_ONLY 1
+#define TOML_MAX_NESTED_VALUES 16
+#include <toml++/toml.h>
+
+namespace limb {
+namespace {
+
+/// Refuses what would cost too much before the parser sees it: long dotted keys nest tables without
+/// limit, and each value of a large array costs a hundred times its text.
+class Guard {
+ public:
+  Guard(std::string_view call, std::string_view text, const std::string& file)
+      : call_(call), text_(text), file_(file) {}
+
+  void run() {
+    std::size_t dots = 0, values = 0;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      switch (text_[i]) {
+        case '\n':
+          ++line_;
+          dots = 0;
+          ++values;
+          break;
+        case '#':
+          i = std::min(text_.find('\n', i), text_.size()) - 1;
+          break;
+        case '"':
+        case '\'':
+          i = skip_string(i);
+          break;
+        case '.':
+          if (++dots > static_cast<std::size_t>(kMaxTomlDepth)) stop("a key is nested too deeply");
+          break;
+        case ',':
+        case '=':
+        case '[':
+        case ']':
+        case '{':
+        case '}':
+          dots = 0;
+          ++values;
+          break;
+        default:
+          break;
+      }
+      if (values > kMaxTomlValues) {
+        stop(fmt::format("more than {} values", kMaxTomlValues));
+      }
+    }
+  }
+
+ private:
+  /// Index of the last character of the string that starts at i.
+  std::size_t skip_string(std::size_t i) {
+    const char quote = text_[i];
+    const bool three = text_.substr(i, 3) == std::string(3, quote);
+    for (std::size_t j = i + (three ? 3 : 1); j < text_.size(); ++j) {
+      if (text_[j] == '\\' && quote == '"') {
+        ++j;
+        if (j < text_.size() && text_[j] == '\n') ++line_;
+      } else if (text_[j] == '\n') {
+        if (!three) return j - 1;  // not closed: the parser will say so
+        ++line_;
+      } else if (text_[j] == quote) {
+        if (!three) return j;
+        if (text_.substr(j, 3) == std::string(3, quote)) {
+          j += 2;
+          // Up to two quotes may stand before the closing three.
+          for (int extra = 0; extra < 2 && j + 1 < text_.size() && text_[j + 1] == quote; ++extra) {
+            ++j;
+          }
+          return j;
+        }
+      }
+    }
+    return text_.size();
+  }
+
+  [[noreturn]] void stop(std::string_view why) const {
+    throw Error(fmt::format("{}: {}:{}: {}", call_, file_, line_, why));
+  }
+
+  std::string_view call_, text_;
+  const std::string& file_;
+  int line_ = 1;
+};
+
+int line_of(const toml::source_region& source) {
+  return static_cast<int>(source.begin.line);
+}
+
+TomlValue convert(const toml::node& node, int depth, std::string_view call,
+                  const std::string& file) {
+  using Kind = TomlValue::Kind;
+  TomlValue value;
+  value.line = line_of(node.source());
+  if (depth > kMaxTomlDepth) {
+    throw Error(fmt::format("{}: {}:{}: values are nested too deeply", call, file, value.line));
+  }
+  if (const auto* table = node.as_table()) {
+    value.kind = Kind::table;
+    for (const auto& [key, child] : *table) {
+      value.members.emplace_back(std::string(key.str()), convert(child, depth + 1, call, file));
+      // A table's line is that of its key, which a dotted or inline table lacks on its own.
+      if (value.members.back().second.line == 0) {
+        value.members.back().second.line = line_of(key.source());
+      }
+    }
+    // The parser sorts by name; the file's order is what the author meant.
+    std::vector<std::pair<toml::source_position, std::size_t>> order;
+    std::size_t i = 0;
+    for (const auto& [key, child] : *table) order.emplace_back(key.source().begin, i++);
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+      return a.first == b.first ? a.second < b.second : a.first < b.first;
+    });
+    std::vector<std::pair<std::string, TomlValue>> sorted;
+    sorted.reserve(order.size());
+    for (const auto& entry : order) sorted.push_back(std::move(value.members[entry.second]));
+    value.members = std::move(sorted);
+  } else if (const auto* array = node.as_array()) {
+    value.kind = Kind::array;
+    value.items.reserve(array->size());
+    for (const auto& child : *array) value.items.push_back(convert(child, depth + 1, call, file));
+  } else if (const auto* text = node.as_string()) {
+    value.kind = Kind::text;
+    value.text = text->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.kind = Kind::number;
+    value.text = std::to_string(integer->get());
+  } else if (const auto* number = node.as_floating_point()) {
+    value.kind = Kind::number;
+    value.text = to_text(number->get());
+  } else if (const auto* boolean = node.as_boolean()) {
+    value.kind = Kind::boolean;
+    value.boolean = boolean->get();
+  } else {
+    value.kind = Kind::other;
+  }
+  return value;
+}
+
+}  // namespace
+
+const TomlValue* TomlValue::find(std::string_view key) const {
+  for (const auto& [name, value] : members) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+std::string_view TomlValue::kind_text() const {
+  switch (kind) {
+    case Kind::table:
+      return "a table";
+    case Kind::array:
+      return "an array";
+    case Kind::text:
+      return "a text";
+    case Kind::number:
+      return "a number";
+    case Kind::boolean:
+      return "true or false";
+    case Kind::other:
+      break;
+  }
+  return "a date or time";
+}
+
+TomlValue parse_toml(std::string_view call, std::string_view text, const std::string& file) {
+  if (text.size() > kMaxTomlBytes) {
+    throw Error(fmt::format("{}: {}: has {} bytes, expected at most {}", call, file, text.size(),
+                            kMaxTomlBytes));
+  }
+  if (text.find('\0') != text.npos) {
+    throw Error(fmt::format("{}: {}: is a binary file, expected TOML text", call, file));
+  }
+  Guard(call, text, file).run();
+  try {
+    return convert(toml::parse(text), 0, call, file);
+  } catch (const toml::parse_error& error) {
+    throw Error(fmt::format("{}: {}:{}: not well-formed TOML ({})", call, file,
+                            line_of(error.source()), error.description()));
+  }
+}
+
+}  // namespace limb

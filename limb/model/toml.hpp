@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+/// A TOML text as plain values that know their line. Keeps the parser's own types out of every
+/// header, and its dangers (depth, size) in one file.
+namespace limb {
+
+struct TomlValue {
+  enum class Kind { table, array, text, number, boolean, other };
+  Kind kind = Kind::table;
+  int line = 0;
+  bool boolean = false;
+  /// text: itself; number: decimal text that reads back as the same number ("nan", "inf" where it
+  /// is none).
+  std::string text;
+  std::vector<TomlValue> items;                            ///< of an array
+  std::vector<std::pair<std::string, TomlValue>> members;  ///< of a table, in the order written
+
+  /// The member of a table, or null.
+  [[nodiscard]] const TomlValue* find(std::string_view key) const;
+  /// "a table", "a text", ...: for messages.
+  [[nodiscard]] std::string_view kind_text() const;
+};
+
+inline constexpr std::size_t kMaxTomlBytes = 16u << 20;
+inline constexpr std::size_t kMaxTomlValues = 1'000'000;
+inline constexpr int kMaxTomlDepth = 16;
+
+/// @throws Error "call: file:line: not well-formed TOML (...)", or where a limit above is passed.
+TomlValue parse_toml(std::string_view call, std::string_view text, const std::string& file);
+
+}  // namespace limb
