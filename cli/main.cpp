@@ -1,9 +1,12 @@
 #include <array>
 
+#include "cli/check.hpp"
 #include "cli/demo.hpp"
+#include "cli/info.hpp"
 #include "cli/verb.hpp"
 
 int main(int argc, char** argv) {
-  const std::array verbs = {limb::cli::make_demo()};
+  const std::array verbs = {limb::cli::make_info(), limb::cli::make_check(),
+                            limb::cli::make_demo()};
   return limb::cli::run_command_line(verbs, argc, argv);
 }

@@ -7,7 +7,7 @@
 #include "limb/base/error.hpp"
 #include "limb/math/inertia_consistency.hpp"
 #include "limb/model/read_recipe.hpp"
-#include "limb/model/testing/walk.hpp"
+#include "limb/model/testing/description_walk.hpp"
 
 namespace limb {
 namespace {

@@ -5,7 +5,7 @@
 #include "limb/math/testing/random.hpp"
 #include "limb/model/builtin.hpp"
 #include "limb/model/read_recipe.hpp"
-#include "limb/model/testing/walk.hpp"
+#include "limb/model/testing/description_walk.hpp"
 
 namespace limb {
 namespace {

@@ -1,0 +1,169 @@
+#include "cli/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "cli/robot_options.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/model/builtin.hpp"
+#include "limb/model/check.hpp"
+#include "limb/model/repair.hpp"
+#include "limb/model/write_recipe.hpp"
+#include "limb/model/write_urdf.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+using Severity = Diagnostic::Severity;
+
+/// In the order of the file, errors first on a line.
+void sort_by_line(Diagnostics& diagnostics) {
+  std::stable_sort(diagnostics.begin(), diagnostics.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) {
+                     return std::tuple(a.source.file, a.source.line, b.severity) <
+                            std::tuple(b.source.file, b.source.line, a.severity);
+                   });
+}
+
+int count(const Diagnostics& diagnostics, Severity severity) {
+  return static_cast<int>(
+      std::count_if(diagnostics.begin(), diagnostics.end(),
+                    [&](const Diagnostic& d) { return d.severity == severity; }));
+}
+
+std::string summary_of(const Diagnostics& diagnostics) {
+  const auto some = [](int n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  return fmt::format("{}, {}, {}", some(count(diagnostics, Severity::error), "error"),
+                     some(count(diagnostics, Severity::warning), "warning"),
+                     some(count(diagnostics, Severity::note), "note"));
+}
+
+Json to_json(const Diagnostics& diagnostics) {
+  Json list = Json::array();
+  for (const Diagnostic& d : diagnostics) {
+    list.push_back({{"severity", to_text(d.severity)},
+                    {"rule", d.rule},
+                    {"file", d.source.file},
+                    {"line", d.source.line},
+                    {"message", d.message},
+                    {"reason", d.reason},
+                    {"fix", d.fix}});
+  }
+  return list;
+}
+
+void print(const Diagnostics& diagnostics, std::ostream& out) {
+  for (const Diagnostic& d : diagnostics) {
+    out << d.text() << "\n";
+    if (!d.reason.empty()) out << "    why: " << d.reason << "\n";
+    if (!d.fix.empty()) out << "    fix: " << d.fix << "\n";
+  }
+}
+
+class Check : public Verb {
+ public:
+  std::string_view name() const override { return "check"; }
+  std::string_view summary() const override {
+    return "every problem of a robot file, why it matters, and its fix";
+  }
+  std::string_view examples() const override {
+    return "  limb check arm.urdf                        problems with file:line\n"
+           "  limb check arm.urdf --fix mended.urdf      the same file, safe repairs made\n"
+           "  limb check scene.xml --fix mended.urdf     MJCF is written out as URDF or .toml\n"
+           "  limb check arm.urdf --json                 for programs\n";
+  }
+  void add_options(CLI::App& app) override {
+    robot_.add(app, false);
+    app.add_option(
+           "--fix", fix_,
+           "write a repaired file (.urdf or .toml) and list what changed; a URDF keeps every "
+           "other byte")
+        ->type_name("OUT");
+    app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
+    app.add_flag("--json", json_, "machine-readable output");
+  }
+
+  Exit run(std::ostream& out) override {
+    Diagnostics found;
+    const Description<double> robot = parse_robot(robot_.path(), robot_.read_options(), found);
+    const Diagnostics rules = limb::check(robot);
+    found.insert(found.end(), rules.begin(), rules.end());
+    sort_by_line(found);
+    if (quiet_) {
+      std::erase_if(found, [](const Diagnostic& d) { return d.severity == Severity::note; });
+    }
+    Json json = {{"file", robot_.path()}, {"diagnostics", to_json(found)}};
+    if (!json_) {
+      print(found, out);
+      out << robot_.path() << ": " << summary_of(found) << "\n";
+    }
+    Diagnostics left = found;
+    if (!fix_.empty()) left = repair_to_file(robot, found, json, out);
+    json["errors_remaining"] = count(left, Severity::error);
+    if (json_) out << json.dump(2) << "\n";
+    return has_errors(left) ? Exit::bad_input : Exit::ok;
+  }
+
+ private:
+  /// Writes the repaired robot and returns what is still wrong with it.
+  Diagnostics repair_to_file(const Description<double>& robot, const Diagnostics& found, Json& json,
+                             std::ostream& out) const {
+    const Repair repaired = repair(robot);
+    Diagnostics lost;
+    write_text_file("limb check", fix_, repaired_text(repaired, lost));
+    // The written file is read again: what counts is what the next program will see.
+    Diagnostics left;
+    const Description<double> again = parse_robot(fix_, robot_.read_options(), left);
+    const Diagnostics rules = limb::check(again);
+    left.insert(left.end(), rules.begin(), rules.end());
+    sort_by_line(left);
+    json["written"] = fix_;
+    json["changes"] = Json::array();
+    for (const Edit& edit : repaired.edits) json["changes"].push_back(edit.text());
+    json["not_kept"] = to_json(lost);
+    json["remaining"] = to_json(left);
+    if (json_) return left;
+    out << "\n" << fix_ << ": " << repaired.edits.size() << " changes\n";
+    for (const Edit& edit : repaired.edits) out << "  " << edit.text() << "\n";
+    for (const Diagnostic& d : lost) out << "  not kept: " << d.message << "\n";
+    out << "remaining: " << summary_of(left) << " (before: " << summary_of(found) << ")\n";
+    return left;
+  }
+
+  /// A URDF written as URDF keeps its text but for the numbers changed; all else is written anew.
+  std::string repaired_text(const Repair& repaired, Diagnostics& lost) const {
+    const std::string ending = std::filesystem::path(fix_).extension().string();
+    const bool from_file = !is_builtin(robot_.path());
+    if (ending == ".urdf") {
+      if (from_file) {
+        const std::string text = read_text_file("limb check", robot_.path());
+        if (robot_format(robot_.path(), text) == RobotFormat::urdf) {
+          return repair_urdf(text, robot_.path(), repaired.edits);
+        }
+      }
+      return write_urdf(repaired.robot, lost);
+    }
+    if (ending == ".toml") return write_recipe(repaired.robot);
+    throw Error(fmt::format(
+        "limb check: --fix is '{}', expected a name that ends in .urdf or .toml", fix_));
+  }
+
+  RobotOptions robot_;
+  std::string fix_;
+  bool quiet_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_check() {
+  return std::make_unique<Check>();
+}
+
+}  // namespace limb::cli

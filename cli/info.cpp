@@ -1,0 +1,246 @@
+#include "cli/info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/robot_options.hpp"
+#include "cli/table.hpp"
+#include "limb/base/check.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string range(int start, int size) {
+  if (size == 0) return "-";
+  return size == 1 ? fmt::format("{}", start) : fmt::format("{}..{}", start, start + size - 1);
+}
+
+/// "z", "-x", or the numbers.
+std::string axis_text(const Joint<double>& joint) {
+  const auto text = [](const Vector3<double>& a) {
+    for (int k = 0; k < 3; ++k) {
+      if (a == Vector3<double>::Unit(k)) return std::string(1, "xyz"[k]);
+      if (a == -Vector3<double>::Unit(k)) return std::string("-") + "xyz"[k];
+    }
+    return fmt::format("{:.4g} {:.4g} {:.4g}", a[0], a[1], a[2]);
+  };
+  switch (joint.type()) {
+    case JointType::universal:
+      return text(joint.axis()) + " then " + text(joint.axis2());
+    case JointType::fixed:
+    case JointType::translation:
+    case JointType::spherical:
+    case JointType::free:
+      return "-";
+    default:
+      return text(joint.axis());
+  }
+}
+
+std::string limit_text(const Body<double>& body) {
+  std::string text;
+  for (const DofLimits<double>& x : body.limits) {
+    if (!text.empty()) text += "; ";
+    if (!x.lower && !x.upper) {
+      text += "-";
+      continue;
+    }
+    const auto bound = [](const std::optional<double>& b, const char* none) {
+      return b ? fmt::format("{:.4g}", *b) : std::string(none);
+    };
+    text += bound(x.lower, "-inf") + " .. " + bound(x.upper, "inf");
+  }
+  // Six times "-" says no more than once.
+  return text.find_first_not_of("-; ") == text.npos ? "-" : text;
+}
+
+/// Degrees of freedom that something moves on purpose, and those that only follow.
+struct Freedom {
+  int actuated = 0, passive = 0, independent = 0;
+};
+
+Freedom count_freedom(const Model<double>& model) {
+  Freedom f;
+  for (const bool driven : model.actuated()) ++(driven ? f.actuated : f.passive);
+  f.independent = model.coupling().ny_v();
+  return f;
+}
+
+std::string underactuation(const Model<double>& model, const Freedom& f) {
+  if (f.passive == 0) return "fully actuated";
+  const bool free = model.body_count() > 1 && model.bodies()[1].joint.type() == JointType::free;
+  return fmt::format("underactuated: {} of {} degrees of freedom have no motor{}", f.passive,
+                     model.nv(), free && f.passive == 6 ? " (the free base)" : "");
+}
+
+/// The bodies as a tree drawn with lines, children below their parents.
+void draw_tree(const Model<double>& model, std::ostream& out) {
+  std::vector<std::vector<int>> children(static_cast<std::size_t>(model.body_count()));
+  for (int b = 1; b < model.body_count(); ++b) {
+    const int parent = model.bodies()[static_cast<std::size_t>(b)].parent.value();
+    children[static_cast<std::size_t>(parent)].push_back(b);
+  }
+  out << "Tree (joint -> link)\n  world\n";
+  struct Open {
+    int body;
+    std::string indent;
+    bool last;
+  };
+  std::vector<Open> open;
+  const auto push = [&](int body, const std::string& indent) {
+    const auto& list = children[static_cast<std::size_t>(body)];
+    for (std::size_t k = list.size(); k-- > 0;)
+      open.push_back({list[k], indent, k + 1 == list.size()});
+  };
+  push(0, "  ");
+  // A long chain would march off the screen: from some depth on, indentation stops growing.
+  constexpr std::size_t kWidest = 80;
+  while (!open.empty()) {
+    const Open next = open.back();
+    open.pop_back();
+    const Body<double>& body = model.bodies()[static_cast<std::size_t>(next.body)];
+    out << next.indent << (next.last ? "`- " : "|- ") << body.name << " -> " << body.link << "\n";
+    push(next.body,
+         next.indent.size() < kWidest ? next.indent + (next.last ? "   " : "|  ") : next.indent);
+  }
+}
+
+class Info : public Verb {
+ public:
+  std::string_view name() const override { return "info"; }
+  std::string_view summary() const override {
+    return "joints, frames, masses, degrees of freedom of a robot";
+  }
+  std::string_view examples() const override {
+    return "  limb info builtin:quadruped            a robot that comes with limb\n"
+           "  limb info panda.urdf --base fixed      an arm on a table\n"
+           "  limb info go2.urdf --base free --json  for programs\n";
+  }
+  void add_options(CLI::App& app) override {
+    robot_.add(app);
+    app.add_flag("--frames", frames_, "list every frame with its pose on its body");
+    app.add_flag("--json", json_, "machine-readable output");
+  }
+  Exit run(std::ostream& out) override {
+    const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
+    if (json_) {
+      out << to_json(model).dump(2) << "\n";
+    } else {
+      print(model, out);
+    }
+    return Exit::ok;
+  }
+
+ private:
+  void print(const Model<double>& model, std::ostream& out) const {
+    const Freedom f = count_freedom(model);
+    out << fmt::format("{}  ({})\n", model.name().empty() ? "robot" : model.name(), robot_.path());
+    out << fmt::format("  mass      {:.6g} kg in {} moving bodies\n", model.total_mass(),
+                       model.body_count() - 1);
+    out << fmt::format("  freedom   nq = {}, nv = {}; {}\n", model.nq(), model.nv(),
+                       underactuation(model, f));
+    if (!model.coupling().is_identity()) {
+      out << fmt::format("  couplings {} independent coordinates\n", f.independent);
+    }
+    if (!model.loops().empty()) out << fmt::format("  loops     {}\n", model.loops().size());
+    const Vector3<double> g = model.gravity();
+    out << fmt::format("  gravity   ({:.6g}, {:.6g}, {:.6g}) m/s^2\n", g[0], g[1], g[2]);
+    out << "  units     SI, rad; twists and wrenches linear before angular; quaternions x y z "
+           "w\n\n";
+    draw_tree(model, out);
+    out << "\n";
+    Table joints("Joints (axis in the joint's frame; limits in rad or m)",
+                 {"", "type", "axis", "q", "v", "limits", "velocity", "effort", "mass (kg)"});
+    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+      const Body<double>& b = model.bodies()[i];
+      const auto first = [&](std::optional<double> DofLimits<double>::*field) {
+        const auto& value = b.limits.empty() ? std::optional<double>() : b.limits[0].*field;
+        return value ? fmt::format("{:.4g}", *value) : std::string("-");
+      };
+      joints.add({b.name, std::string(to_text(b.joint.type())), axis_text(b.joint),
+                  range(b.q_start, b.joint.nq()), range(b.v_start, b.joint.nv()), limit_text(b),
+                  first(&DofLimits<double>::velocity), first(&DofLimits<double>::effort),
+                  fmt::format("{:.6g}", b.inertia.mass())});
+    }
+    out << joints.text();
+    out << fmt::format("\n{} frames{}\n", model.frames().size(),
+                       frames_ ? ":" : "; --frames lists them");
+    if (!frames_) return;
+    Table frames("Frames, position (m) on their body", {"", "body", "x", "y", "z"});
+    for (const Frame<double>& frame : model.frames()) {
+      std::vector<std::string> row = {frame.name, model.body(frame.body).name};
+      for (const std::string& cell : to_cells({frame.X_BF.p.data(), 3})) row.push_back(cell);
+      frames.add(row);
+    }
+    out << frames.text();
+  }
+
+  Json to_json(const Model<double>& model) const {
+    const Freedom f = count_freedom(model);
+    Json result = {{"name", model.name()},
+                   {"file", robot_.path()},
+                   {"nq", model.nq()},
+                   {"nv", model.nv()},
+                   {"total_mass", model.total_mass()},
+                   {"gravity", cli::to_json(model.gravity())},
+                   {"actuated_dofs", f.actuated},
+                   {"passive_dofs", f.passive},
+                   {"independent_dofs", f.independent},
+                   {"loops", model.loops().size()},
+                   {"joints", Json::array()},
+                   {"frames", Json::array()}};
+    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+      const Body<double>& b = model.bodies()[i];
+      Json limits = Json::array();
+      for (const DofLimits<double>& x : b.limits) {
+        limits.push_back({{"lower", cli::to_json(x.lower)},
+                          {"upper", cli::to_json(x.upper)},
+                          {"velocity", cli::to_json(x.velocity)},
+                          {"effort", cli::to_json(x.effort)}});
+      }
+      const bool massive = b.inertia.mass() > 0;
+      result["joints"].push_back(
+          {{"name", b.name},
+           {"link", b.link},
+           {"type", to_text(b.joint.type())},
+           {"axis", cli::to_json(b.joint.axis())},
+           {"parent", model.body(b.parent).name},
+           {"idx_q", b.q_start},
+           {"nq", b.joint.nq()},
+           {"idx_v", b.v_start},
+           {"nv", b.joint.nv()},
+           {"placement_R", cli::to_json(b.X_PJ.R)},
+           {"placement_p", cli::to_json(b.X_PJ.p)},
+           {"mass", b.inertia.mass()},
+           {"lever", massive ? cli::to_json(b.inertia.com()) : Json(nullptr)},
+           {"inertia_com", massive ? cli::to_json(b.inertia.tensor_about_com()) : Json(nullptr)},
+           {"damping", b.damping},
+           {"friction", b.friction},
+           {"armature", b.armature},
+           {"limits", limits},
+           {"source", cli::to_json(b.source)}});
+    }
+    for (const Frame<double>& frame : model.frames()) {
+      result["frames"].push_back({{"name", frame.name},
+                                  {"parent_joint", model.body(frame.body).name},
+                                  {"placement_R", cli::to_json(frame.X_BF.R)},
+                                  {"placement_p", cli::to_json(frame.X_BF.p)}});
+    }
+    return result;
+  }
+
+  RobotOptions robot_;
+  bool frames_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_info() {
+  return std::make_unique<Info>();
+}
+
+}  // namespace limb::cli

@@ -1,0 +1,49 @@
+#include "cli/robot_options.hpp"
+
+namespace limb::cli {
+
+void RobotOptions::add(CLI::App& app, bool with_base) {
+  app.add_option("MODEL", path_, "a .urdf file, an MJCF .xml file, a .toml recipe, or builtin:NAME")
+      ->required();
+  if (with_base) {
+    app.add_option("--base", base_,
+                   "how the root stands: described (as the file says), fixed, or free")
+        ->check(CLI::IsMember({"described", "fixed", "free"}))
+        ->type_name("KIND")
+        ->capture_default_str();
+  }
+  app.add_option("--root", roots_,
+                 "folder in which package:// and relative paths are looked for; may be repeated")
+      ->type_name("FOLDER");
+}
+
+Base RobotOptions::base() const {
+  if (base_ == "fixed") return Base::fixed;
+  return base_ == "free" ? Base::free : Base::described;
+}
+
+ReadOptions RobotOptions::read_options() const {
+  ReadOptions options;
+  for (const std::string& root : roots_) options.roots.emplace_back(root);
+  return options;
+}
+
+nlohmann::json to_json(const Vector3<double>& v) {
+  return nlohmann::json::array({v[0], v[1], v[2]});
+}
+
+nlohmann::json to_json(const Matrix3<double>& m) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (int i = 0; i < 3; ++i) rows.push_back(to_json(Vector3<double>(m.row(i))));
+  return rows;
+}
+
+nlohmann::json to_json(const std::optional<double>& x) {
+  return x ? nlohmann::json(*x) : nlohmann::json(nullptr);
+}
+
+nlohmann::json to_json(const Source& source) {
+  return {{"file", source.file}, {"line", source.line}};
+}
+
+}  // namespace limb::cli

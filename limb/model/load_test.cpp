@@ -1,0 +1,91 @@
+#include "limb/model/load.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "limb/model/builtin.hpp"
+
+namespace limb {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file with the given name and text in a folder that goes away with the test.
+class Load : public ::testing::Test {
+ protected:
+  Load() {
+    folder_ = fs::temp_directory_path() /
+              ("limb_load_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+  }
+  ~Load() override { fs::remove_all(folder_); }
+
+  std::string file(const std::string& name, const std::string& text) {
+    const fs::path path = folder_ / name;
+    std::ofstream(path) << text;
+    return path.string();
+  }
+  static std::string message(const std::string& path) {
+    try {
+      load_model(path);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Load, TellsFormatsApartByWhatTheyAre) {
+  EXPECT_EQ(robot_format("a.xml", "<?xml version='1.0'?>\n<!-- <robot/> -->\n<mujoco model='m'/>"),
+            RobotFormat::mjcf);
+  EXPECT_EQ(robot_format("a.xml", "<robot name='r'/>"), RobotFormat::urdf);
+  EXPECT_EQ(robot_format("a.urdf", "<robot name='r'/>"), RobotFormat::urdf);
+  EXPECT_EQ(robot_format("noending", "<robot name='r'/>"), RobotFormat::urdf);
+  EXPECT_EQ(robot_format("a.toml", "name = 'r'"), RobotFormat::recipe);
+}
+
+TEST_F(Load, SaysWhatItReadsAndWhatWasWrong) {
+  const std::string picture = file("robot.png", "PNG");
+  EXPECT_EQ(message(picture), "load: " + picture +
+                                  ": not a robot file that limb reads (.urdf, MJCF .xml, .toml "
+                                  "recipe, builtin:NAME)");
+  const std::string nothing = (folder_ / "none.urdf").string();
+  EXPECT_EQ(message(nothing), "load: " + nothing + ": no such file");
+  EXPECT_EQ(message(folder_.string()),
+            "load: " + folder_.string() + ": is a folder, expected a file");
+  const std::string wrong =
+      file("wrong.urdf",
+           "<robot name='r'>\n<link name='a'/>\n<joint name='j' type='fixed'>\n<parent link='a'/>\n"
+           "<child link='b'/>\n</joint>\n</robot>\n");
+  EXPECT_EQ(message(wrong).find("build_model: " + wrong + ":3: "), 0u) << message(wrong);
+}
+
+TEST_F(Load, EveryFormatGivesAModel) {
+  const std::string urdf =
+      file("arm.urdf",
+           "<robot name='arm'><link name='base'/><link name='tip'><inertial><mass value='2'/>"
+           "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+           "<joint name='j' type='continuous'><parent link='base'/><child link='tip'/>"
+           "<axis xyz='0 0 1'/></joint></robot>");
+  const std::string mjcf =
+      file("arm.xml",
+           "<mujoco><worldbody><body name='tip'><joint name='j' type='hinge' axis='0 0 1'/>"
+           "<inertial pos='0 0 0' mass='2' diaginertia='1 1 1'/></body></worldbody></mujoco>");
+  for (const std::string& path : {urdf, mjcf}) {
+    const Model<double> model = load_model(path);
+    EXPECT_EQ(model.nv(), 1) << path;
+    EXPECT_EQ(model.total_mass(), 2.0) << path;
+    EXPECT_EQ(model.bodies()[1].joint.axis(), Vector3<double>::UnitZ()) << path;
+  }
+  for (const std::string& name : builtin_names()) {
+    EXPECT_GT(load_model("builtin:" + name).nv(), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace limb
