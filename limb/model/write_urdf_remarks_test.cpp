@@ -28,7 +28,8 @@ std::string remarks(const Description<double>& robot) {
   std::string lines;
   for (const Diagnostic& d : found) {
     EXPECT_FALSE(d.reason.empty()) << d.text();
-    lines += d.text() + '\n';
+    lines += d.text();
+    lines += '\n';
   }
   return lines;
 }
@@ -96,10 +97,11 @@ TEST(WriteUrdfRemarks, RefusesWhatNoReaderWouldTake) {
   robot.links[0].inertial->mass = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(thrown(robot), "write_urdf: link 'a' mass value is nan, expected a finite number");
   robot.links[0].inertial.reset();
-  robot.joints.resize(1);
-  robot.joints[0].name = "j";
-  robot.joints[0].X_PJ.R(0, 0) = 2;
-  EXPECT_EQ(thrown(robot).substr(0, 32), "write_urdf: joint 'j' origin R i");
+  JointDescription<double> joint;
+  joint.name = "j";
+  joint.X_PJ.R(0, 0) = 2;
+  robot.joints.push_back(joint);
+  EXPECT_EQ(thrown(robot).substr(0, 31), "write_urdf: joint 'j' origin R ");
   robot.joints[0].X_PJ = {};
   robot.joints[0].X_PJ.p[1] = std::numeric_limits<double>::infinity();
   EXPECT_EQ(thrown(robot),
