@@ -59,6 +59,9 @@ const MeshPath& MeshPaths::find(const std::string& uri) {
 }
 
 MeshPath MeshPaths::search(const std::string& uri) const {
+  // No system opens longer ones, and each of their parts would take its own memory.
+  constexpr std::size_t kLongest = 4096;
+  if (uri.size() > kLongest) return {};
   std::string_view rest = uri;
   std::vector<std::string> names;  // what may follow the root
   if (take_prefix(rest, "package://") || take_prefix(rest, "model://")) {

@@ -84,7 +84,7 @@ TEST_F(MeshPathTest, WhatIsNotThereIsNotFound) {
         std::string("package://arm"), std::string("http://example.org/a.stl"),
         std::string("file://"), std::string("arm"), std::string("loop.stl"),
         std::string("file://arm%00/meshes/a.stl"), std::string("file://arm/%zz%"),
-        std::string(100000, 'a')}) {
+        std::string(100000, 'a'), std::string(5000, '/') + "etc/passwd"}) {
     EXPECT_EQ(status(uri), Status::not_found) << uri.substr(0, 40);
   }
 }

@@ -81,7 +81,9 @@ Vector3<double> read_axis(Reading& reading, const Element& joint, const char* ta
 
 /// Whether the attribute 'unlimited' of <limit> lists `bound`.
 bool is_unlimited(const Element& limit, std::string_view bound) {
-  std::istringstream words(XmlReader::text(limit, "unlimited").value_or(""));
+  const char* listed = limit.Attribute("unlimited");
+  if (listed == nullptr) return false;
+  std::istringstream words(listed);
   for (std::string word; words >> word;) {
     if (word == bound) return true;
   }

@@ -96,14 +96,14 @@ class Writer {
       const Matrix3<double>& I = inertial.tensor;
       text_.open("inertial");
       text_.origin(title + " inertial", moved(link.name, inertial.X_LI));
-      text_.open("mass").number(title, "value", inertial.mass).close();
+      text_.open("mass").number(title + " mass", "value", inertial.mass).close();
       text_.open("inertia")
-          .number(title, "ixx", I(0, 0))
-          .number(title, "ixy", I(0, 1))
-          .number(title, "ixz", I(0, 2))
-          .number(title, "iyy", I(1, 1))
-          .number(title, "iyz", I(1, 2))
-          .number(title, "izz", I(2, 2))
+          .number(title + " inertia", "ixx", I(0, 0))
+          .number(title + " inertia", "ixy", I(0, 1))
+          .number(title + " inertia", "ixz", I(0, 2))
+          .number(title + " inertia", "iyy", I(1, 1))
+          .number(title + " inertia", "iyz", I(1, 2))
+          .number(title + " inertia", "izz", I(2, 2))
           .close();
       text_.close();
     }

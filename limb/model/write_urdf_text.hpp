@@ -35,8 +35,8 @@ class Text {
   std::vector<Open> open_;
 };
 
-/// Roll, pitch, yaw that give R back to 4 eps; an angle that was written with at most 12 decimals
-/// comes back as written.
+/// Roll, pitch, yaw that give R back to 4 eps, at gimbal lock to 9; an angle that was written with
+/// at most 12 decimals comes back as written.
 Vector3<double> short_rpy(const Matrix3<double>& R);
 
 }  // namespace limb::urdf

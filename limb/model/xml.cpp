@@ -22,6 +22,37 @@ std::string unknown(std::string_view kind, std::string_view name,
                      close.empty() ? "" : fmt::format(" (closest: '{}')", close));
 }
 
+// tinyxml2 compares each attribute of an element with all before it, and keeps some hundred bytes a
+// node: without these two limits a small file could cost hours or gigabytes.
+constexpr std::size_t kMaxAttributes = 1000;  // of one element
+constexpr std::ptrdiff_t kMaxTags = 4'000'000;
+
+std::size_t skip_past(std::string_view text, std::size_t from, std::string_view end) {
+  const std::size_t found = text.find(end, from);
+  return found == text.npos ? text.size() : found + end.size();
+}
+
+/// Where an element with more than kMaxAttributes begins, or npos.
+std::size_t find_overlong_element(std::string_view text) {
+  std::size_t i = 0;
+  while ((i = text.find('<', i)) != text.npos) {
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("<!--")) {
+      i = skip_past(text, i, "-->");
+    } else if (rest.starts_with("<![CDATA[")) {
+      i = skip_past(text, i, "]]>");
+    } else {
+      const std::size_t start = i++;
+      std::size_t attributes = 0;
+      for (; i < text.size() && text[i] != '>'; ++i) {
+        if (text[i] == '=' && ++attributes > kMaxAttributes) return start;
+        if (text[i] == '"' || text[i] == '\'') i = std::min(text.find(text[i], i + 1), text.size());
+      }
+    }
+  }
+  return text.npos;
+}
+
 }  // namespace
 
 std::string shorten(std::string_view text) {
@@ -35,6 +66,15 @@ XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
     : file_(std::move(file)) {
   if (text.find('\0') != text.npos) {
     throw Error(fmt::format("{}: {}: is a binary file, expected XML text", call, file_));
+  }
+  if (std::count(text.begin(), text.end(), '<') > kMaxTags) {
+    throw Error(fmt::format("{}: {}: has more than {} tags, the limit for a robot description",
+                            call, file_, kMaxTags));
+  }
+  if (const std::size_t start = find_overlong_element(text); start != text.npos) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(start), '\n');
+    throw Error(fmt::format("{}: {}:{}: element with more than {} attributes", call, file_, line,
+                            kMaxAttributes));
   }
   document_.Parse(text.data(), text.size());
   if (document_.Error()) {

@@ -32,6 +32,22 @@ TEST(XmlFile, NamesFileAndLineOfWhatIsNotXml) {
             "read: robot.xml:1: not well-formed XML (elements are nested ");
 }
 
+// Each of these would cost the parser hours or gigabytes.
+TEST(XmlFile, RefusesWhatWouldGrowWithoutBound) {
+  std::string many = "<!-- <a b='1' -->\n<![CDATA[ = ]]>\n<r x='>=' ";
+  std::string plain = many;
+  for (int i = 0; i < 100000; ++i) many.append("a").append(std::to_string(i)).append("='=' ");
+  for (int i = 0; i < 999; ++i) plain.append("a").append(std::to_string(i)).append("='=' ");
+  EXPECT_EQ(message(many + "/>"), "read: robot.xml:3: element with more than 1000 attributes");
+  EXPECT_EQ(message(plain.substr(plain.find("<r")) + "/>"), "no error");
+  EXPECT_EQ(message("<!--" + std::string(5000, '=') + "--><r>" + std::string(5000, '=') + "</r>"),
+            "no error");
+  std::string tags = "<r>";
+  for (int i = 0; i < 4'000'000; ++i) tags += "<a/>";
+  EXPECT_EQ(message(tags + "</r>"),
+            "read: robot.xml: has more than 4000000 tags, the limit for a robot description");
+}
+
 // The famous bomb defines entities in terms of entities; ours stay the text that they are.
 TEST(XmlFile, DoesNotExpandEntities) {
   const XmlFile file("read",
