@@ -57,7 +57,7 @@ TEST(CheckStructure, ATreeIsFine) {
 TEST(CheckStructure, TheWorldNeedsNoDeclaration) {
   EXPECT_EQ(texts(robot_of({"a", "b"}, {{"j", "world", "a"}, {"k", "world", "b"}})), Texts{});
   EXPECT_EQ(texts(robot_of({"a", "b"}, {{"j", "world", "a"}})),
-            Texts{"r.urdf: error: the robot has 2 roots: 'b', 'world' [root-several]"});
+            Texts{"r.urdf:2: error: the robot has 2 roots: 'b', 'world' [root-several]"});
   EXPECT_EQ(texts(robot_of({"world", "a"}, {{"j", "world", "a"}})), Texts{});
 }
 
@@ -114,7 +114,7 @@ TEST(CheckStructure, CouplingsMustEndAtAFreeCoordinate) {
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: joint 'y' is coupled twice [coupling-twice]"});
   robot.couplings = {coupling("yy", {"x"})};
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: coupling of joint 'yy' names joint 'yy', no "
-                                "such joint (closest: 'x') [coupling-unknown-joint]"});
+                                "such joint (closest: 'y') [coupling-unknown-joint]"});
   robot.couplings = {coupling("y", {"x"})};
   robot.joints[0].type = JointType::spherical;
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: coupling of joint 'y': joint 'x' is spherical "
