@@ -63,7 +63,7 @@ void find_inconsistent(const Description<double>& robot, std::size_t i,
         : slight ? "no body has it, by a little; energies stay positive"
                  : "no body has this inertia, and simulated motion gains energy or diverges",
         fmt::format("nearest valid ixx iyy izz ixy ixz iyz = {}",
-                    to_text(std::span<const double>(tensor_entries(mended.tensor()))))},
+                    to_text(std::span<const double>(written_entries(mended.tensor()))))},
        {edit_tensor(rule, robot, i, mended.tensor())}});
 }
 

@@ -97,7 +97,7 @@ void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
           "the tensor seems to be about the link's origin where one about the mass centre is "
           "expected",
           fmt::format("about the mass centre: ixx iyy izz ixy ixz iyz = {}",
-                      to_text(std::span<const double>(tensor_entries(moved))))},
+                      to_text(std::span<const double>(written_entries(moved))))},
          std::move(edits)});
   }
 }

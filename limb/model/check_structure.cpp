@@ -199,7 +199,8 @@ class Checker {
       // A duplicate is reported as such, not as a root.
       if (joint_[static_cast<std::size_t>(i)] != kNone || links_.find(links_[i]) != i) continue;
       roots.push_back(links_[i]);
-      if (roots.size() == 2 && static_cast<std::size_t>(i) < robot_.links.size()) {
+      // Where the second stands; an undeclared world stands nowhere.
+      if (roots.size() <= 2 && static_cast<std::size_t>(i) < robot_.links.size()) {
         second = robot_.links[static_cast<std::size_t>(i)].source;
       }
     }

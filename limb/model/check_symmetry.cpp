@@ -284,7 +284,7 @@ class Checker {
     const Vector3<double> products(miss(0, 1), miss(0, 2), miss(1, 2));
     const std::string fix =
         fmt::format("ixx iyy izz ixy ixz iyz = {} for '{}', if '{}' is right",
-                    to_text(std::span<const double>(tensor_entries(expected))),
+                    to_text(std::span<const double>(written_entries(expected))),
                     robot_.links[pair.right].name, robot_.links[pair.left].name);
     const bool copied = (l.tensor - r.tensor).norm() <= 1e-3 * trace;
     if (copied && products.norm() > 2 * kProduct * trace &&

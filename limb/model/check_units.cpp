@@ -115,7 +115,8 @@ class Checker {
       if (has_known_shape(link)) ++known_;
       s.reach = box.diagonal().norm() / 2;
       s.rho = second / (link.inertial->mass * s.reach * s.reach);
-      s.large = s.rho > (s.drawn ? 10 : 4);
+      // A robot without shapes may be larger than its joints tell.
+      s.large = s.rho > (s.drawn ? 10 : 100);
       // Too small is no contradiction: only shapes that are all known speak against it.
       if (!s.large && !(s.rho < 1e-4 && has_known_shape(link))) continue;
       for (std::size_t u = 0; u < kUnits.size(); ++u) {
@@ -146,7 +147,7 @@ class Checker {
     const Matrix3<double> tensor = s.large ? Matrix3<double>(inertial.tensor / unit->factor)
                                            : Matrix3<double>(inertial.tensor * unit->factor);
     const std::string entries = fmt::format(
-        "ixx iyy izz ixy ixz iyz = {}", to_text(std::span<const double>(tensor_entries(tensor))));
+        "ixx iyy izz ixy ixz iyz = {}", to_text(std::span<const double>(written_entries(tensor))));
     // Small tensors are often placeholders: only most of a robot makes a unit of it.
     const bool sure = s.large || (votes >= 2 && 2 * votes >= known_);
     std::vector<Edit> edits;

@@ -62,6 +62,13 @@ std::vector<double> tensor_entries(const Matrix3<double>& I) {
   return {I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)};
 }
 
+std::vector<double> written_entries(const Matrix3<double>& tensor) {
+  std::vector<double> entries = rounded(tensor_entries(tensor));
+  const double least = 1e-14 * tensor.cwiseAbs().maxCoeff();
+  for (double& entry : entries) entry = std::abs(entry) < least ? 0.0 : entry;
+  return entries;
+}
+
 Matrix3<double> tensor_from(const std::vector<double>& e) {
   return tensor_from_entries<double>(e.at(0), e.at(1), e.at(2), e.at(3), e.at(4), e.at(5));
 }
@@ -85,7 +92,7 @@ Edit edit_tensor(std::string rule, const Description<double>& robot, std::size_t
                  const Matrix3<double>& tensor) {
   Edit edit = of_inertial(std::move(rule), robot, link, Edit::Field::tensor);
   edit.before = tensor_entries(robot.links[link].inertial->tensor);
-  edit.after = rounded(tensor_entries(tensor));
+  edit.after = written_entries(tensor);
   return edit;
 }
 

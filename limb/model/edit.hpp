@@ -48,6 +48,8 @@ using Findings = std::vector<Finding>;
 /// The six entries ixx iyy izz ixy ixz iyz, and the matrix with these entries.
 std::vector<double> tensor_entries(const Matrix3<double>& tensor);
 Matrix3<double> tensor_from(const std::vector<double>& entries);
+/// The entries as an edit writes them: 14 digits, and 0 for what is rounding beside the largest.
+std::vector<double> written_entries(const Matrix3<double>& tensor);
 
 Edit edit_mass(std::string rule, const Description<double>& robot, std::size_t link, double mass);
 Edit edit_com(std::string rule, const Description<double>& robot, std::size_t link,
