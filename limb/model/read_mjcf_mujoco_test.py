@@ -17,7 +17,7 @@ DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")) / "describe_dump"
 SMALL = sorted((ROOT / "limb/model/testing/mjcf").glob("*.xml"))
 SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared"))
 ROBOTS = ["iiwa14", "g1", "panda", "go2"]
-# MuJoCo turns inertias to principal axes by an iteration, and measured 3e-14 away from ours; it
+# MuJoCo turns inertias to principal axes by an iteration, measured less than 1e-13 from ours, and
 # keeps quaternions where limb keeps matrices. The rest is rounding.
 CLOSE = 1e-12
 
