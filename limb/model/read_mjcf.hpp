@@ -34,6 +34,9 @@
 /// An equality of one joint (polycoef without joint2) is a coupling without terms: q = offset.
 /// <tendon>, <deformable>, <attach>, <replicate>, <composite>, <flexcomp> are not read, with a
 /// warning; joint springs, gravity compensation and mocap with a note.
+///
+/// Bodies nest as deep as the XML parser allows (100 to 500 elements by its version); includes can
+/// add up to 500.
 namespace limb {
 
 /// Reads MJCF text. What is wrong becomes a diagnostic, and reading goes on.

@@ -55,7 +55,7 @@ class Tree {
       a.error("name-world", "the name 'world' belongs to the world itself",
               "joints could not tell the two apart");
     }
-    const Pose<double> X_PB = body.X_PF * pose(a, r_.compiler);
+    const Pose<double> X_FB = pose(a, r_.compiler), X_PB = body.X_PF * X_FB;
     const Pose<double> X_WB = X_WP * X_PB;
     if (a.keyword("mocap", {"true", "false"}, "false") == "true") {
       a.note("mocap-not-read", "attribute 'mocap' is not read", "the body is fixed to the world");
@@ -75,7 +75,7 @@ class Tree {
     link.name = name;
     link.source = node.source();
     link.inertial =
-        body_inertial(contents.inertial, contents.geoms, r_.compiler, node, r_.diagnostics);
+        body_inertial(contents.inertial, contents.geoms, r_.compiler, X_FB, node, r_.diagnostics);
     for (Geom& geom : contents.geoms) {
       if (geom.geometry) link.geometry.push_back(std::move(*geom.geometry));
     }

@@ -236,7 +236,8 @@ std::optional<InertialDescription<double>> read_inertial(const Attributes& a,
 
 std::optional<InertialDescription<double>> body_inertial(
     const std::optional<InertialDescription<double>>& written, const std::vector<Geom>& geoms,
-    const Compiler& compiler, const Node& body, Diagnostics& diagnostics) {
+    const Compiler& compiler, const Pose<double>& pose_written, const Node& body,
+    Diagnostics& diagnostics) {
   using FromGeom = Compiler::InertiaFromGeom;
   std::optional<InertialDescription<double>> result = written;
   const bool from_geoms = compiler.inertiafromgeom == FromGeom::yes ||
@@ -273,8 +274,11 @@ std::optional<InertialDescription<double>> body_inertial(
     }
   }
   if (!result && (compiler.boundmass > 0 || compiler.boundinertia > 0)) {
+    // Where MuJoCo puts a bound that has nothing to hold on to: the body's own pos and quat, now
+    // read in the body's frame.
     result.emplace();
     result->source = body.source();
+    result->X_LI = pose_written;
   }
   if (result) {
     result->mass = std::max(result->mass, compiler.boundmass);

@@ -39,10 +39,11 @@ std::optional<InertialDescription<double>> read_inertial(const Attributes& attri
                                                          const Compiler& compiler);
 
 /// Mass properties of a body from its <inertial> (or none) and its geoms, by the compiler's rules,
-/// all but settotalmass.
+/// all but settotalmass. pose_written: that of the body as its element says it.
 std::optional<InertialDescription<double>> body_inertial(
     const std::optional<InertialDescription<double>>& written, const std::vector<Geom>& geoms,
-    const Compiler& compiler, const Node& body, Diagnostics& diagnostics);
+    const Compiler& compiler, const Pose<double>& pose_written, const Node& body,
+    Diagnostics& diagnostics);
 
 /// Pose of the segment of `fromto` (z along it) and its half length; nothing if the attribute is
 /// missing or wrong.
