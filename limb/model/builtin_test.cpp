@@ -31,19 +31,33 @@ std::vector<Worked> worked_examples() {
     return m;
   };
   return {
-      {"2r", M(6.295621249482772, 1.8778106247413862, 0.96), {39.16191709880742, 6.36043874467974},
-       0.4881905312370693, 20.052482728875653},
-      {"rp", M(3.035, 0, 1.5), {28.584145422882695, 4.348579841021611}, 0.499375,
+      {"2r",
+       M(6.295621249482772, 1.8778106247413862, 0.96),
+       {39.16191709880742, 6.36043874467974},
+       0.4881905312370693,
+       20.052482728875653},
+      {"rp", M(3.035, 0, 1.5), {28.584145422882695, 4.348579841021611}, 0.499375, 8.84211234341061},
+      {"craig-rp",
+       M(3.035, 0, 1.5),
+       {28.584145422882695, 4.348579841021611},
+       0.499375,
        8.84211234341061},
-      {"craig-rp", M(3.035, 0, 1.5), {28.584145422882695, 4.348579841021611}, 0.499375,
-       8.84211234341061},
-      {"pr", M(3.5, -0.6764285715995756, 0.835), {0, 7.878256950123873}, 0.6395857143199151,
+      {"pr",
+       M(3.5, -0.6764285715995756, 0.835),
+       {0, 7.878256950123873},
+       0.6395857143199151,
        6.6357642873918365},
       {"pp", M(3.5, 0, 1.5), {34.335, 0}, 0.5575, 10.3005},
-      {"rr", M(3.457810624741386, 0.7989053123706931, 0.34),
-       {26.609846768145356, 3.18021937233987}, 0.29964526561853466, 12.200531284948632},
-      {"belt-leg", M(0.196, 0.06769798305921206, 0.049), {1.826403533229077, 1.3271528574783673},
-       0.01488040338815759, -7.479917493767758},
+      {"rr",
+       M(3.457810624741386, 0.7989053123706931, 0.34),
+       {26.609846768145356, 3.18021937233987},
+       0.29964526561853466,
+       12.200531284948632},
+      {"belt-leg",
+       M(0.196, 0.06769798305921206, 0.049),
+       {1.826403533229077, 1.3271528574783673},
+       0.01488040338815759,
+       -7.479917493767758},
   };
 }
 
@@ -140,9 +154,8 @@ TEST(Builtin, MachinesHaveTheirJointsMassAndReach) {
   const auto flange = testing::walk(arm6, VectorX<double>::Zero(6)).links.back().X_WL.p;
   EXPECT_LT((flange - Vector3<double>(-0.817, -0.191, -0.006)).norm(), 1e-15);
   for (const char* leg : {"FL", "FR", "RL", "RR"}) {
-    EXPECT_TRUE(std::any_of(quadruped.frames.begin(), quadruped.frames.end(), [&](const auto& f) {
-      return f.name == std::string(leg) + "_foot";
-    }));
+    EXPECT_TRUE(std::any_of(quadruped.frames.begin(), quadruped.frames.end(),
+                            [&](const auto& f) { return f.name == std::string(leg) + "_foot"; }));
   }
 }
 
@@ -151,7 +164,8 @@ TEST(Builtin, LeggedRobotsAreSymmetric) {
   for (const char* name : {"quadruped", "humanoid"}) {
     const auto d = read_builtin(name);
     Inertia<double> sum;
-    for (const auto& link : testing::walk(d, VectorX<double>::Zero(testing::moving_joints(d))).links)
+    for (const auto& link :
+         testing::walk(d, VectorX<double>::Zero(testing::moving_joints(d))).links)
       sum = sum + link.I_W;
     EXPECT_NEAR(sum.first_moment().y(), 0, 1e-15) << name;
     EXPECT_NEAR(sum.tensor()(0, 1), 0, 1e-15) << name;

@@ -1,5 +1,6 @@
 #include "limb/model/expression.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,27 +20,27 @@ struct Traced {
   explicit Traced(double value) : text(std::to_string(value)) {}
   explicit Traced(std::string t) : text(std::move(t)) {}
   friend Traced operator+(const Traced& a, const Traced& b) {
-    return Traced("(" + a.text + "+" + b.text + ")");
+    return Traced(fmt::format("({}+{})", a.text, b.text));
   }
   friend Traced operator-(const Traced& a, const Traced& b) {
-    return Traced("(" + a.text + "-" + b.text + ")");
+    return Traced(fmt::format("({}-{})", a.text, b.text));
   }
   friend Traced operator*(const Traced& a, const Traced& b) {
-    return Traced("(" + a.text + "*" + b.text + ")");
+    return Traced(fmt::format("({}*{})", a.text, b.text));
   }
   friend Traced operator/(const Traced& a, const Traced& b) {
-    return Traced("(" + a.text + "/" + b.text + ")");
+    return Traced(fmt::format("({}/{})", a.text, b.text));
   }
-  friend Traced operator-(const Traced& a) { return Traced("-" + a.text); }
-  friend Traced sqrt(const Traced& a) { return Traced("sqrt(" + a.text + ")"); }
+  friend Traced operator-(const Traced& a) { return Traced(fmt::format("-{}", a.text)); }
+  friend Traced sqrt(const Traced& a) { return Traced(fmt::format("sqrt({})", a.text)); }
 };
 
 template <>
 struct ConstantsOf<Traced> {
   static Traced ratio(std::int64_t n, std::int64_t d) {
-    return Traced(std::to_string(n) + (d == 1 ? "" : ":" + std::to_string(d)));
+    return Traced(d == 1 ? fmt::format("{}", n) : fmt::format("{}:{}", n, d));
   }
-  static Traced decimal(double value) { return Traced("~" + std::to_string(value)); }
+  static Traced decimal(double value) { return Traced(fmt::format("~{:.6f}", value)); }
   static Traced pi() { return Traced(std::string("pi")); }
 };
 
@@ -153,8 +154,9 @@ TEST(Expression, ErrorsNameTheColumn) {
 
 TEST(Expression, LimitsHold) {
   EXPECT_EQ(value(std::string(64, '(') + "1" + std::string(64, ')')), 1);
-  EXPECT_NE(error_of(std::string(65, '(') + "1" + std::string(65, ')')).find("nested deeper than 64"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(std::string(65, '(') + "1" + std::string(65, ')')).find("nested deeper than 64"),
+      std::string::npos);
   EXPECT_EQ(value(std::string(998, '-') + "1"), 1);
   EXPECT_NE(error_of(std::string(1001, '1')).find("column 1001: longer than 1000 characters"),
             std::string::npos);

@@ -43,8 +43,9 @@ void expect(const std::vector<Case>& cases) {
 }
 
 TEST(RecipeErrors, OutermostTable) {
-  EXPECT_EQ(first(kJoint), "r.toml:1: error: recipe: 'name' is missing, expected a text in quotes "
-                           "[recipe-missing-key]");
+  EXPECT_EQ(first(kJoint),
+            "r.toml:1: error: recipe: 'name' is missing, expected a text in quotes "
+            "[recipe-missing-key]");
   const std::string ways =
       "expected exactly one of [[standard_dh]], [[modified_dh]], [[screw]], [[joint]] "
       "[recipe-ways]";
@@ -66,15 +67,17 @@ TEST(RecipeErrors, OutermostTable) {
       {"units = {length = \"cm\"}\n" + kJoint,
        "2: error: [units]: length is 'cm', expected one of m, mm (closest: 'm') "
        "[recipe-bad-value]"},
-      {"joint = 3\n", "2: error: recipe: joint is a number, expected tables that are each headed by "
-                      "[[joint]] [recipe-wrong-type]"},
+      {"joint = 3\n",
+       "2: error: recipe: joint is a number, expected tables that are each headed by "
+       "[[joint]] [recipe-wrong-type]"},
       {"joint = [3]\n",
        "2: error: [[joint]]: an entry is a number, expected a table [recipe-wrong-type]"},
       {"base = {}\n" + kJoint,
        "2: error: recipe: 'base' belongs to DH and screw recipes; a [[joint]] or [[frame]] has its "
        "own placement [recipe-bad-value]"},
       {"[[screw]]\ntype = \"fixed\"\n[[link]]\nname = \"a\"\n",
-       "4: error: recipe: [[link]] belongs to [[joint]] recipes; a row of [[screw]] holds its link's "
+       "4: error: recipe: [[link]] belongs to [[joint]] recipes; a row of [[screw]] holds its "
+       "link's "
        "mass [recipe-bad-value]"},
   });
 }
@@ -145,7 +148,7 @@ TEST(RecipeErrors, Joints) {
        "8: error: joint 'j': limits is a number, expected a table {lower, upper, velocity, effort} "
        "[recipe-wrong-type]"},
       {kJoint + "limits = {low = 1}\n",
-       "8: error: joint 'j': limits: unknown key 'low' [recipe-unknown-key]"},
+       "8: error: joint 'j': limits: unknown key 'low' (closest: 'lower') [recipe-unknown-key]"},
       {kJoint + "armature = 1\nrotor = {inertia = 1}\n",
        "9: error: joint 'j': both armature and rotor, expected one [recipe-bad-value]"},
       {kJoint + "rotor = {}\n",
@@ -175,12 +178,14 @@ TEST(RecipeErrors, RowsOfDhAndScrews) {
       {"[[screw]]\ntype = \"revolute\"\nw = [0, 0, 2]\nq = [0, 0, 0]\n",
        "2: error: [[screw]] row 1: w has length 2, expected 1 [recipe-bad-value]"},
       {"[[screw]]\ntype = \"revolute\"\nw = [0, 0, 1]\n",
-       "2: error: [[screw]] row 1: has neither q nor v, expected one of q (a point on the axis), v = "
+       "2: error: [[screw]] row 1: has neither q nor v, expected one of q (a point on the axis), v "
+       "= "
        "-w x q [recipe-missing-key]"},
       {"[[screw]]\ntype = \"revolute\"\nw = [0, 0, 1]\nv = [0, 0, 1]\n",
        "2: error: [[screw]] row 1: w.v is 1, expected 0 for a revolute joint [recipe-bad-value]"},
       {"[[screw]]\ntype = \"helical\"\nw = [0, 0, 1]\nq = [0, 0, 1]\n",
-       "2: error: [[screw]] row 1: a helical joint needs v = -w x q + pitch w [recipe-missing-key]"},
+       "2: error: [[screw]] row 1: a helical joint needs v = -w x q + pitch w "
+       "[recipe-missing-key]"},
       {"[[screw]]\ntype = \"prismatic\"\nw = [0, 0, 1]\nv = [0, 0, 1]\n",
        "4: error: [[screw]] row 1: a prismatic joint has no w, expected v only [recipe-bad-value]"},
       {"[[screw]]\ntype = \"fixed\"\nparent = \"nobody\"\n",
@@ -225,7 +230,8 @@ TEST(RecipeErrors, Links) {
        "4: error: link 'a': solid: a point has no volume, expected mass instead of density "
        "[recipe-bad-value]"},
       {link + "solid = {shape = \"sphere\", mass = 1, radius = -1}\n",
-       "4: error: link 'a': solid: sphere_inertia: radius is -1, expected > 0 [recipe-bad-value]"},
+       "4: error: link 'a': solid: sphere_inertia: radius is -1, expected > 0 and finite "
+       "[recipe-bad-value]"},
       {link + "solids = []\n",
        "4: error: link 'a': solids is an array, expected an array of tables, at least one "
        "[recipe-wrong-type]"},
@@ -265,17 +271,19 @@ TEST(RecipeErrors, CouplingsLoopsFramesActuators) {
 }
 
 TEST(RecipeErrors, ReadingGoesOnAfterAMistake) {
-  const Diagnostics found =
-      problems("name = \"r\"\nfoo = 1\n[[link]]\nname = \"a\"\nmass = \"x\"\n" + kJoint + "bar = 1\n");
+  const Diagnostics found = problems(
+      "name = \"r\"\nfoo = 1\n[[link]]\nname = \"a\"\nmass = \"x\"\n" + kJoint + "bar = 1\n");
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[2].source.line, 12);
 }
 
 TEST(RecipeErrors, TextThatIsNoToml) {
   EXPECT_EQ(thrown("name = ").substr(0, 51), "parse_recipe: r.toml:1: not well-formed TOML (Error");
-  EXPECT_EQ(thrown("a = 1\na = 2\n").substr(0, 46), "parse_recipe: r.toml:2: not well-formed TOML (");
-  EXPECT_EQ(thrown(std::string("a\0b", 3)), "parse_recipe: r.toml: is a binary file, expected TOML "
-                                            "text");
+  EXPECT_EQ(thrown("a = 1\na = 2\n").substr(0, 46),
+            "parse_recipe: r.toml:2: not well-formed TOML (");
+  EXPECT_EQ(thrown(std::string("a\0b", 3)),
+            "parse_recipe: r.toml: is a binary file, expected TOML "
+            "text");
   try {
     read_recipe("/nonexistent/robot.toml");
     FAIL();
@@ -316,7 +324,8 @@ TEST(RecipeErrors, HostileTextsAreRefusedSoon) {
 TEST(RecipeErrors, ManyMistakesAreReportedInLinearTime) {
   std::string text = "name = \"r\"\n[parameters]\n";
   for (int i = 0; i < 5000; ++i) text += fmt::format("p{} = 1\n", i);
-  for (int i = 0; i < 5000; ++i) text += fmt::format("[[link]]\nname = \"l{}\"\nmass = \"x{}\"\n", i, i);
+  for (int i = 0; i < 5000; ++i)
+    text += fmt::format("[[link]]\nname = \"l{}\"\nmass = \"x{}\"\n", i, i);
   Diagnostics found;
   EXPECT_LT(seconds([&] { found = problems(text); }), 2.0);
   EXPECT_EQ(found.size(), 5000u);

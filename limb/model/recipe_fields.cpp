@@ -46,9 +46,10 @@ std::string RecipeFields::closest(std::string_view typed, const Keys& known) con
 }
 
 void RecipeFields::expect_keys(const TomlValue& table, std::string_view owner, const Keys& known) {
-  for (const auto& [key, value] : table.members) {
+  for (std::size_t i = 0; i < table.keys.size(); ++i) {
+    const std::string& key = table.keys[i];
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    error(value, "recipe-unknown-key",
+    error(table.items[i], "recipe-unknown-key",
           fmt::format("{}: unknown key '{}'{}", owner, shortened(key), closest(key, known)),
           "a key that is not read cannot mean what its author wanted");
   }

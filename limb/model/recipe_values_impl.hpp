@@ -23,8 +23,7 @@ std::pair<T, T> recipe_cos_sin(const T& angle) {
   if constexpr (Real<T>) {
     const double quarters = double(angle) / (std::numbers::pi / 2);
     const double k = std::round(quarters);
-    if (std::abs(k) < 1e6 &&
-        std::abs(quarters - k) <= 4 * std::numeric_limits<double>::epsilon() * std::abs(k)) {
+    if (std::abs(k) < 1e6 && std::abs(quarters - k) <= 4 * double(epsilon<T>()) * std::abs(k)) {
       constexpr int kCos[] = {1, 0, -1, 0}, kSin[] = {0, 1, 0, -1};
       const int turn = ((static_cast<int>(k) % 4) + 4) % 4;
       return {T(kCos[turn]), T(kSin[turn])};
@@ -62,14 +61,16 @@ class RecipeValues : public RecipeFields {
     const TomlValue* parameters = document.find("parameters");
     if (parameters == nullptr || !expect_table(*parameters, "recipe", "parameters")) return;
     constexpr std::size_t kMaxParameters = 10'000;
-    if (parameters->members.size() > kMaxParameters) {
+    if (parameters->keys.size() > kMaxParameters) {
       error(*parameters, "recipe-bad-value",
-            fmt::format("[parameters] has {} entries, expected at most {}",
-                        parameters->members.size(), kMaxParameters));
+            fmt::format("[parameters] has {} entries, expected at most {}", parameters->keys.size(),
+                        kMaxParameters));
       return;
     }
     // In file order: a parameter may use those above it.
-    for (const auto& [name, value] : parameters->members) {
+    for (std::size_t i = 0; i < parameters->keys.size(); ++i) {
+      const std::string& name = parameters->keys[i];
+      const TomlValue& value = parameters->items[i];
       if (!is_symbol(name)) {
         error(value, "recipe-bad-value",
               fmt::format("[parameters]: '{}' is no name of a symbol, expected letters, digits and "

@@ -92,10 +92,10 @@ Matrix4<double> spong_row(double alpha, double a, double d, double theta) {
 TEST(RecipeWays, DhRowsAreTheMatricesOfTheBooks) {
   const std::string rows[] = {"standard_dh", "modified_dh"};
   for (const std::string& way : rows) {
-    const auto d = parse(fmt::format(
-        "[[{0}]]\ntype = \"revolute\"\ntheta = 0.3\nd = 0.4\na = 0.5\nalpha = 0.6\n"
-        "[[{0}]]\ntype = \"prismatic\"\ntheta = -1.1\nd = 0.2\na = -0.7\nalpha = 2.5\n",
-        way));
+    const auto d = parse(
+        fmt::format("[[{0}]]\ntype = \"revolute\"\ntheta = 0.3\nd = 0.4\na = 0.5\nalpha = 0.6\n"
+                    "[[{0}]]\ntype = \"prismatic\"\ntheta = -1.1\nd = 0.2\na = -0.7\nalpha = 2.5\n",
+                    way));
     const auto row = way == "standard_dh" ? spong_row : craig_row;
     const auto w = testing::walk(d, Eigen::Vector2d(0.9, 0.35));
     const Matrix4<double> expected =

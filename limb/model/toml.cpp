@@ -109,24 +109,18 @@ TomlValue convert(const toml::node& node, int depth, std::string_view call,
   }
   if (const auto* table = node.as_table()) {
     value.kind = Kind::table;
-    for (const auto& [key, child] : *table) {
-      value.members.emplace_back(std::string(key.str()), convert(child, depth + 1, call, file));
-      // A table's line is that of its key, which a dotted or inline table lacks on its own.
-      if (value.members.back().second.line == 0) {
-        value.members.back().second.line = line_of(key.source());
-      }
-    }
     // The parser sorts by name; the file's order is what the author meant.
-    std::vector<std::pair<toml::source_position, std::size_t>> order;
-    std::size_t i = 0;
-    for (const auto& [key, child] : *table) order.emplace_back(key.source().begin, i++);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-      return a.first == b.first ? a.second < b.second : a.first < b.first;
+    std::vector<std::pair<const toml::key*, const toml::node*>> members;
+    for (const auto& [key, child] : *table) members.emplace_back(&key, &child);
+    std::stable_sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+      return a.first->source().begin < b.first->source().begin;
     });
-    std::vector<std::pair<std::string, TomlValue>> sorted;
-    sorted.reserve(order.size());
-    for (const auto& entry : order) sorted.push_back(std::move(value.members[entry.second]));
-    value.members = std::move(sorted);
+    for (const auto& [key, child] : members) {
+      value.keys.emplace_back(key->str());
+      value.items.push_back(convert(*child, depth + 1, call, file));
+      // A table's line is that of its key, which a dotted or inline table lacks on its own.
+      if (value.items.back().line == 0) value.items.back().line = line_of(key->source());
+    }
   } else if (const auto* array = node.as_array()) {
     value.kind = Kind::array;
     value.items.reserve(array->size());
@@ -152,8 +146,8 @@ TomlValue convert(const toml::node& node, int depth, std::string_view call,
 }  // namespace
 
 const TomlValue* TomlValue::find(std::string_view key) const {
-  for (const auto& [name, value] : members) {
-    if (name == key) return &value;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == key) return &items[i];
   }
   return nullptr;
 }

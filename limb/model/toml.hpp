@@ -2,7 +2,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 /// A TOML text as plain values that know their line. Keeps the parser's own types out of every
@@ -17,8 +16,8 @@ struct TomlValue {
   /// text: itself; number: decimal text that reads back as the same number ("nan", "inf" where it
   /// is none).
   std::string text;
-  std::vector<TomlValue> items;                            ///< of an array
-  std::vector<std::pair<std::string, TomlValue>> members;  ///< of a table, in the order written
+  std::vector<TomlValue> items;   ///< of an array or a table, in the order written
+  std::vector<std::string> keys;  ///< of a table: keys[i] is that of items[i]
 
   /// The member of a table, or null.
   [[nodiscard]] const TomlValue* find(std::string_view key) const;
