@@ -148,13 +148,15 @@ void read_q(const ConventionFacts& facts, const Joint<double>& joint, const Pose
       }
       break;
     case JointType::free: {
-      const Pose<double> X = free_origin(facts, X_PJ).inverse();
+      const Pose<double> X = free_origin(facts, X_PJ);
       const bool position_first = facts.free_position == PartOrder::linear_first;
       const double* p = position_first ? other : other + quaternion_width(facts.quaternion);
       const double* turn = position_first ? other + 3 : other;
-      const Vector3<double> p_JB = X * Vector3<double>(p[0], p[1], p[2]);
+      const Vector3<double> p_JB = X.inverse() * Vector3<double>(p[0], p[1], p[2]);
       std::copy_n(p_JB.data(), 3, q);
-      put(quaternion_from_matrix(X.R) * read_quaternion(facts.quaternion, turn, w), q + 3);
+      // The conjugate, not the quaternion of the transpose: that may have the other sign.
+      const Quaternion<double> back = quaternion_from_matrix(X.R).conjugate();
+      put(back * read_quaternion(facts.quaternion, turn, w), q + 3);
       break;
     }
     default:
