@@ -64,6 +64,7 @@ Matrix6<T> right_jacobian_inverse(const Motion<T>& V) {
 /// Screw motion from X0 (t = 0) to X1 (t = 1): X0 exp(t log(X0^-1 X1)), constant body twist.
 template <typename T>
 Pose<T> interpolate(const Pose<T>& X0, const Pose<T>& X1, const T& t) {
+  if constexpr (Real<T>) check_finite("se3::interpolate", "t", double(t));
   return X0 * exp<T>(log<T>(X0.inverse() * X1) * t);
 }
 

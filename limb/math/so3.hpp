@@ -153,6 +153,7 @@ Matrix3<T> right_jacobian_inverse(const Vector3<T>& w) {
 /// Geodesic from R0 (t = 0) to R1 (t = 1): R0 exp(t log(R0^T R1)), constant angular velocity.
 template <typename T>
 Matrix3<T> interpolate(const Matrix3<T>& R0, const Matrix3<T>& R1, const T& t) {
+  if constexpr (Real<T>) check_finite("so3::interpolate", "t", double(t));
   return R0 * exp<T>(t * log<T>(R0.transpose() * R1));
 }
 
