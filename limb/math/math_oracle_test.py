@@ -1,4 +1,4 @@
-"""limb's math room against Pinocchio, SciPy and SymPy, on the numbers that oracle_dump prints.
+"""limb's math room against Pinocchio, SciPy and power series, on the numbers that oracle_dump prints.
 
 Pinocchio orders spatial vectors as limb does, linear before angular, and its Jexp and Jlog are the
 right Jacobian and its inverse; SciPy writes quaternions x y z w and Euler sequences as limb does.
@@ -49,7 +49,7 @@ class Worst:
         self.found[name] = max(self.found.get(name, 0.0), difference / (EPS * scale))
 
     def check(self, **limits):
-        print({name: round(value, 1) for name, value in self.found.items()})
+        print({name: round(float(value), 2) for name, value in self.found.items()})
         assert set(limits) == set(self.found)
         for name, limit in limits.items():
             assert self.found[name] <= limit, f"{name}: {self.found[name]:.1f} > {limit} eps"
@@ -67,8 +67,11 @@ def test_exponential_maps_and_jacobians(limb, pin):
         X = pin.exp6(pin.Motion(V))
         worst.see("exp3", case["exp3"], pin.exp3(V[3:]))
         worst.see("exp6", case["exp6"], X.homogeneous, 2)
-        worst.see("Jexp3", case["Jexp3"], pin.Jexp3(V[3:]))
-        worst.see("Jexp6", case["Jexp6"], pin.Jexp6(pin.Motion(V)), 2)
+        # Pinocchio's closed forms cancel as 1 / angle and 1 / angle^3 at small angles; the power
+        # series below judges limb there.
+        small = max(angle, 1e-4) if 0 < angle < 1 else 1.0
+        worst.see("Jexp3", case["Jexp3"], pin.Jexp3(V[3:]), 1 / small)
+        worst.see("Jexp6", case["Jexp6"], pin.Jexp6(pin.Motion(V)), 2 / small**3)
         worst.see("Jlog3", case["Jlog3"], pin.Jlog3(np.array(case["exp3"])), spread(angle))
         worst.see("Jlog6", case["Jlog6"], pin.Jlog6(pose(pin, case["exp6"])), 2 * spread(angle))
         # At half a turn w and -w are the same rotation: either is right.
@@ -78,7 +81,7 @@ def test_exponential_maps_and_jacobians(limb, pin):
             continue
         worst.see("log3", log3, other3, spread(angle))
         worst.see("log6", log6, other6, 2 * spread(angle))
-    worst.check(exp3=8, exp6=16, Jexp3=16, Jexp6=64, log3=32, log6=64, Jlog3=64, Jlog6=256)
+    worst.check(exp3=4, exp6=16, Jexp3=8, Jexp6=8, log3=64, log6=32, Jlog3=32, Jlog6=32)
 
 
 def spread(angle):
@@ -95,7 +98,7 @@ def test_round_trip_is_exact_to_rounding_at_every_angle(limb):
             back[3:] = -back[3:]
             back[:3] = V[:3]  # the same screw the other way round has another linear part
         worst.see("round trip", back, V, 4)
-    worst.check(**{"round trip": 16})
+    worst.check(**{"round trip": 4})
 
 
 def test_quaternion_exponential(limb, Rotation):
@@ -146,7 +149,7 @@ def test_euler_angles(limb, Rotation):
     assert {c["sequence"] for c in limb["euler"]} == {
         f"{a}{b}{c}" for letters in ("xyz", "XYZ") for a in letters for b in letters
         for c in letters if a != b and b != c}
-    worst.check(**{"to matrix": 8, "from matrix": 32})
+    worst.check(**{"to matrix": 8, "from matrix": 8})
 
 
 def test_slerp(limb, Rotation):
@@ -155,30 +158,39 @@ def test_slerp(limb, Rotation):
     for c in limb["interpolation"]:
         other = Slerp([0, 1], Rotation.from_quat([c["a"], c["b"]]))(c["t"]).as_quat()
         worst.see("slerp", c["slerp"], other * np.sign(other @ c["slerp"]))
-    worst.check(slerp=16)
+    worst.check(slerp=4)
 
 
-def test_left_jacobian_is_the_integral_of_the_exponential(limb):
-    """J_right(w) = integral over s from 0 to 1 of exp(-s [w]), by SymPy, exactly."""
-    sympy = pytest.importorskip("sympy", reason="skipped: no sympy in .venv")
-    s, t = sympy.symbols("s t", positive=True)
-    W = sympy.Matrix([[0, 0, 0], [0, 0, -1], [0, 1, 0]])  # about x, angle t
-    J = (sympy.eye(3) - sympy.sin(s * t) * W + (1 - sympy.cos(s * t)) * W**2).applyfunc(
-        lambda entry: sympy.integrate(entry, (s, 0, 1)))
+def test_exp_and_jacobians_against_power_series(limb):
+    """exp(M) = sum M^n / n! and J_right = sum (-ad)^n / (n + 1)!, summed with 40 digits."""
+    mp = pytest.importorskip("mpmath", reason="skipped: no mpmath in .venv (sympy brings it)").mp
+    mp.dps = 40
     worst = Worst()
     for case in limb["groups"][:40]:
-        w = np.array(case["V"][3:])
-        angle = float(np.linalg.norm(w))
-        if angle == 0:
-            continue
-        exact = np.array(J.subs(t, sympy.Float(angle, 40)).evalf(30)).astype(float)
-        # Turn the x axis onto w's axis with any rotation A: J(w) = A J(x) A^T.
-        A = frame_with_first_axis(w / angle)
-        worst.see("J", case["Jexp3"], A @ exact @ A.T)
-    worst.check(J=8)
+        V = case["V"]
+        v, w = skew(V[:3]), skew(V[3:])
+        hat = [w[i] + [V[i]] for i in range(3)] + [[0.0] * 4]
+        minus_ad = [[-x for x in w[i] + v[i]] for i in range(3)] + [
+            [0.0] * 3 + [-x for x in w[i]] for i in range(3)]
+        worst.see("exp6", case["exp6"], series(mp, mp.matrix(hat), 0), 2)
+        worst.see("Jexp6", case["Jexp6"], series(mp, mp.matrix(minus_ad), 1), 2)
+        inverse = series(mp, mp.matrix(minus_ad), 1, invert=True)
+        worst.see("Jlog6", case["Jlog6"], inverse, 2)
+    worst.check(exp6=4, Jexp6=8, Jlog6=8)
 
 
-def frame_with_first_axis(x):
-    y = np.cross(x, np.eye(3)[np.argmin(np.abs(x))])
-    y /= np.linalg.norm(y)
-    return np.column_stack([x, y, np.cross(x, y)])
+def skew(w):
+    x, y, z = w
+    return [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+
+
+def series(mp, M, offset, invert=False):
+    """Sum over n of M^n / (n + offset)!; |M| is at most about 5, so 60 terms reach 1e-40."""
+    term = mp.eye(M.rows) / mp.factorial(offset)
+    total = term.copy()
+    for n in range(1, 60):
+        term = term * M / (n + offset)
+        total += term
+    if invert:
+        total = total**-1
+    return np.array([[float(total[i, j]) for j in range(M.cols)] for i in range(M.rows)])

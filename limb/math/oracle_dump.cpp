@@ -31,17 +31,15 @@ class Case {
     return *this;
   }
   Case& add(const char* name, double x) { return raw(name, fmt::format("{:.17g}", x)); }
-  Case& add(const char* name, const std::string& x) { return raw(name, "\"" + x + "\""); }
+  Case& add(const char* name, const std::string& x) { return raw(name, fmt::format("\"{}\"", x)); }
   Case& add(const char* name, const Quaternion<double>& q) { return add(name, q.xyzw()); }
   Case& add(const char* name, const Motion<double>& V) { return add(name, V.vector()); }
   Case& add(const char* name, const Force<double>& F) { return add(name, F.vector()); }
   Case& add(const char* name, const Pose<double>& X) { return add(name, X.matrix()); }
-  [[nodiscard]] std::string text() const { return "{" + join(fields_) + "}"; }
+  [[nodiscard]] std::string text() const { return fmt::format("{{{}}}", join(fields_)); }
 
   static std::string join(const std::vector<std::string>& parts) {
-    std::string all;
-    for (const auto& part : parts) all += (all.empty() ? "" : ", ") + part;
-    return all;
+    return fmt::format("{}", fmt::join(parts, ", "));
   }
 
  private:
