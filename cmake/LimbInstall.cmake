@@ -13,7 +13,8 @@ foreach(room ${rooms})
   target_link_libraries(limb_all INTERFACE limb_${room})
   install(TARGETS limb_${room} EXPORT limbTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/limb/${room}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limb FILES_MATCHING PATTERN "*.hpp")
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limb FILES_MATCHING PATTERN "*.hpp"
+    PATTERN "testing" EXCLUDE PATTERN "*_data.hpp" EXCLUDE)  # these serve the tests alone
 endforeach()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/limb
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")

@@ -36,6 +36,13 @@ TEST(Check, FiniteGivesTheIndexOfTheFirstBadNumber) {
   EXPECT_EQ(message([&] { check_finite("aba", "tau", std::span(values).first(1)); }), "no error");
 }
 
+TEST(Check, FiniteNumber) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(message([&] { check_finite("slerp", "t", -inf); }),
+            "slerp: t is -inf, expected a finite number");
+  EXPECT_EQ(message([] { check_finite("slerp", "t", 1e300); }), "no error");
+}
+
 TEST(Check, PositiveRefusesZeroNegativeAndNonFinite) {
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(message([] { check_positive("box", "mass", 0.0); }),
@@ -46,6 +53,23 @@ TEST(Check, PositiveRefusesZeroNegativeAndNonFinite) {
   EXPECT_EQ(message([] { check_not_negative("box", "inner radius", -1.0); }),
             "box: inner radius is -1, expected >= 0 and finite");
   EXPECT_EQ(message([] { check_not_negative("box", "inner radius", 0.0); }), "no error");
+}
+
+TEST(Check, NotANumberIsNeitherPositiveNorNotNegative) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(message([&] { check_positive("box", "mass", nan); }),
+            "box: mass is nan, expected > 0 and finite");
+  EXPECT_EQ(message([&] { check_not_negative("box", "mass", nan); }),
+            "box: mass is nan, expected >= 0 and finite");
+}
+
+TEST(Error, TextWithAHintEndsWithIt) {
+  EXPECT_EQ(message([] { fail("slerp", "t", "2", "0 to 1", "t is a share of the way"); }),
+            "slerp: t is 2, expected 0 to 1 (t is a share of the way)");
+}
+
+TEST(Error, IsAStandardException) {
+  EXPECT_THROW(fail("f", "x", "1", "2"), std::runtime_error);
 }
 
 TEST(Error, SaysWhetherTheCallerCanMendIt) {
@@ -66,6 +90,8 @@ TEST(Error, SaysWhetherTheCallerCanMendIt) {
 TEST(Text, NumbersReadBackExactly) {
   EXPECT_EQ(to_text(0.1), "0.1");
   EXPECT_EQ(std::stod(to_text(1.0 / 3.0)), 1.0 / 3.0);
+  EXPECT_EQ(to_text(std::array<double, 3>{1, 0.5, -2}), "[1, 0.5, -2]");
+  EXPECT_EQ(to_text(std::span<const double>()), "[]");
 }
 
 TEST(Index, DifferentKindsDoNotMix) {
@@ -76,6 +102,10 @@ TEST(Index, DifferentKindsDoNotMix) {
   static_assert(!std::is_convertible_v<int, BodyIndex>);
   EXPECT_FALSE(BodyIndex().is_valid());
   EXPECT_LT(BodyIndex(1), BodyIndex(2));
+  EXPECT_EQ(BodyIndex(3), BodyIndex(3));
+  EXPECT_NE(BodyIndex(3), BodyIndex(4));
+  EXPECT_TRUE(BodyIndex(0).is_valid());
+  EXPECT_EQ(BodyIndex(7).value(), 7);
 }
 
 }  // namespace

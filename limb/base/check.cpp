@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cmath>
-
 namespace limb {
 
 std::string to_text(double value) {
@@ -31,10 +29,6 @@ void check_finite(std::string_view call, std::string_view argument,
       fail(call, fmt::format("{}[{}]", argument, i), to_text(values[i]), "a finite number");
     }
   }
-}
-
-void check_finite(std::string_view call, std::string_view argument, double value) {
-  if (!std::isfinite(value)) fail(call, argument, to_text(value), "a finite number");
 }
 
 void check_positive(std::string_view call, std::string_view argument, double value) {

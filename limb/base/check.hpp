@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -19,7 +20,9 @@ void check_size(std::string_view call, std::string_view argument, std::ptrdiff_t
                 std::ptrdiff_t expected, std::string_view hint = {});
 /// Every number finite; the message gives the index of the first that is not.
 void check_finite(std::string_view call, std::string_view argument, std::span<const double> values);
-void check_finite(std::string_view call, std::string_view argument, double value);
+inline void check_finite(std::string_view call, std::string_view argument, double value) {
+  if (!std::isfinite(value)) fail(call, argument, to_text(value), "a finite number");
+}
 /// Finite and > 0.
 void check_positive(std::string_view call, std::string_view argument, double value);
 /// Finite and >= 0.

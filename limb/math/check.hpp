@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <string_view>
 
 #include "limb/base/check.hpp"
@@ -10,21 +11,41 @@
 /// graph nodes) they compile to nothing, since there is no one value to look at.
 namespace limb {
 
+/// A matrix of any kind, read entry by entry as doubles. What the checks do with one is then
+/// compiled once, in check.cpp, and not again for each size in each file of a user.
+struct MatrixView {
+  Eigen::Index rows, cols;
+  double (*entry)(const void* matrix, Eigen::Index row, Eigen::Index col);
+  const void* matrix;
+
+  template <typename Derived>
+  explicit MatrixView(const Eigen::DenseCoeffsBase<Derived, Eigen::ReadOnlyAccessors>& m)
+      : rows(m.rows()),
+        cols(m.cols()),
+        entry([](const void* object, Eigen::Index row, Eigen::Index col) {
+          return static_cast<double>(static_cast<const Derived*>(object)->coeff(row, col));
+        }),
+        matrix(&m.derived()) {}
+
+  double operator()(Eigen::Index row, Eigen::Index col) const { return entry(matrix, row, col); }
+};
+
 /// Error text of a small matrix or vector: "[1, 2, 3]", rows one after another.
+std::string to_text(const MatrixView& m);
 template <typename Derived>
 std::string to_text(const Eigen::MatrixBase<Derived>& m) {
-  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> rows =
-      m.template cast<double>();
-  return to_text(std::span<const double>(rows.data(), static_cast<std::size_t>(rows.size())));
+  return to_text(MatrixView(m));
 }
 
+void check_finite(std::string_view call, std::string_view argument, const MatrixView& m);
 template <typename Derived>
 void check_finite(std::string_view call, std::string_view argument,
                   const Eigen::MatrixBase<Derived>& m) {
-  if constexpr (Real<typename Derived::Scalar>) {
-    if (!m.allFinite()) fail(call, argument, to_text(m), "finite numbers");
-  }
+  if constexpr (Real<typename Derived::Scalar>) check_finite(call, argument, MatrixView(m));
 }
+
+/// Throws the error of a vector that is not finite or not of unit length.
+[[noreturn]] void fail_unit(std::string_view call, std::string_view argument, const MatrixView& m);
 
 /// Unit length to sqrt(eps): an axis typed with eight digits passes, a forgotten normalisation
 /// fails.
@@ -34,26 +55,21 @@ void check_unit(std::string_view call, std::string_view argument,
   using T = typename Derived::Scalar;
   if constexpr (Real<T>) {
     // |m|^2 - 1 is twice the error of the length; not-a-number fails the comparison too.
-    if (std::abs(m.squaredNorm() - T(1)) <= T(2) * std::sqrt(epsilon<T>())) return;
-    check_finite(call, argument, m);
-    const T norm = m.norm();
-    fail(call, argument, to_text(m) + " of length " + to_text(double(norm)), "length 1",
-         norm == T(0) ? "a zero vector has no direction" : "normalise it first");
+    if (!(std::abs(m.squaredNorm() - T(1)) <= T(2) * std::sqrt(epsilon<T>()))) {
+      fail_unit(call, argument, MatrixView(m));
+    }
   }
 }
 
 /// Symmetric to 64 eps of its largest entry: rounding passes, a mistyped entry does not.
+void check_symmetric(std::string_view call, std::string_view argument, const MatrixView& m,
+                     double epsilon);
 template <typename Derived>
 void check_symmetric(std::string_view call, std::string_view argument,
                      const Eigen::MatrixBase<Derived>& m) {
   using T = typename Derived::Scalar;
   if constexpr (Real<T>) {
-    check_finite(call, argument, m);
-    const T skewness = (m - m.transpose()).cwiseAbs().maxCoeff();
-    if (skewness > T(64) * epsilon<T>() * m.cwiseAbs().maxCoeff()) {
-      fail(call, argument, to_text(m) + ", off by " + to_text(double(skewness)),
-           "a symmetric matrix");
-    }
+    check_symmetric(call, argument, MatrixView(m), static_cast<double>(epsilon<T>()));
   }
 }
 

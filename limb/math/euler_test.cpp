@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <numbers>
-#include <random>
 #include <sstream>
 #include <vector>
 
 #include "limb/math/euler_scipy_data.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
+
+using testing::message;
+using testing::Random;
 
 constexpr double kPi = std::numbers::pi;
 constexpr unsigned kSeed = 20240611;
@@ -58,11 +62,9 @@ std::vector<Vector3<T>> grid(const EulerSequence& s, const std::vector<T>& offse
 
 template <typename T>
 std::vector<Vector3<T>> random_angles(int count, T range) {
-  std::mt19937 random(kSeed);
-  std::uniform_real_distribution<T> uniform(-range, range);
+  Random random(kSeed);
   std::vector<Vector3<T>> all;
-  for (int n = 0; n < count; ++n)
-    all.emplace_back(uniform(random), uniform(random), uniform(random));
+  for (int n = 0; n < count; ++n) all.push_back(random.vector<T>(double(range)));
   return all;
 }
 
@@ -73,8 +75,8 @@ std::vector<T> offsets() {
 }
 
 template <typename T>
-class EulerOf : public testing::Test {};
-using Scalars = testing::Types<double, float>;
+class EulerOf : public ::testing::Test {};
+using Scalars = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(EulerOf, Scalars);
 
 // The definition: axis rotations multiplied in the order of the letters, or against it.
@@ -91,8 +93,9 @@ TYPED_TEST(EulerOf, MatrixIsTheProductOfAxisRotations) {
           std::max(worst_quaternion, largest<T>(to_matrix(euler_to_quaternion(s, t)) - R));
     }
   }
-  testing::Test::RecordProperty("matrix_eps", std::to_string(worst / epsilon<T>()));
-  testing::Test::RecordProperty("quaternion_eps", std::to_string(worst_quaternion / epsilon<T>()));
+  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("quaternion_eps",
+                                  std::to_string(worst_quaternion / epsilon<T>()));
   // The same products of two factors at most, as the turns of columns: measured 0.
   EXPECT_LE(worst, 2 * epsilon<T>());
   // Two quaternion products and the squares of to_matrix: measured 3.5 eps, double and float.
@@ -135,8 +138,8 @@ TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
       EXPECT_EQ(from_q.angles, t);
     }
   }
-  testing::Test::RecordProperty("free_eps", std::to_string(worst / epsilon<T>()));
-  testing::Test::RecordProperty("locked_eps", std::to_string(worst_locked / epsilon<T>()));
+  ::testing::Test::RecordProperty("free_eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("locked_eps", std::to_string(worst_locked / epsilon<T>()));
   // Rounding of R into q, of three angles of size up to pi (half an ulp is 1 eps) and of the
   // product back: measured 5.0 eps (double), 5.3 (float); at lock 3.0 and 4.3.
   EXPECT_LE(worst, 12 * epsilon<T>());
@@ -157,8 +160,8 @@ TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
       for (int n = 0; n < 3; ++n) worst_sign = std::max(worst_sign, apart(minus.angles[n], t[n]));
     }
   }
-  testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
-  testing::Test::RecordProperty("sign_eps", std::to_string(worst_sign / epsilon<T>()));
+  ::testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("sign_eps", std::to_string(worst_sign / epsilon<T>()));
   EXPECT_LE(worst, 8 * epsilon<T>());  // measured 3.0 eps (double), 3.2 (float)
   // Sum and difference of two angles up to pi are rounded at up to 2 pi: an ulp there is 4 eps.
   // Measured 6.0 eps (double), 4.8 (float).
@@ -185,10 +188,10 @@ TYPED_TEST(EulerOf, AnglesComeBack) {
       }
     }
   }
-  testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
-  testing::Test::RecordProperty("outer_eps", std::to_string(worst_outer / epsilon<T>()));
-  testing::Test::RecordProperty("distance_eps", std::to_string(worst_distance / epsilon<T>()));
-  testing::Test::RecordProperty("measure_eps", std::to_string(worst_measure / epsilon<T>()));
+  ::testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
+  ::testing::Test::RecordProperty("outer_eps", std::to_string(worst_outer / epsilon<T>()));
+  ::testing::Test::RecordProperty("distance_eps", std::to_string(worst_distance / epsilon<T>()));
+  ::testing::Test::RecordProperty("measure_eps", std::to_string(worst_measure / epsilon<T>()));
   // Entries of R are known to about an eps, angles up to pi to two: measured for middle, outer,
   // distance and measure 2.5, 4.0, 2.5, 2.0 eps (double), 2.0, 4.0, 2.0, 1.5 (float).
   EXPECT_LE(worst_middle, 8 * epsilon<T>());
@@ -219,7 +222,7 @@ TYPED_TEST(EulerOf, LockIsDetectedAndTheThirdAngleIsZero) {
       }
     }
   }
-  testing::Test::RecordProperty("distance_eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("distance_eps", std::to_string(worst / epsilon<T>()));
   EXPECT_LE(worst, 4 * epsilon<T>());  // measured 0.6 eps (double), 0.8 (float); kEulerLockEps = 8
                                        // stands clear of it
 }
@@ -254,10 +257,10 @@ TEST(Euler, AgreesWithSciPy) {
     ++count;
   }
   EXPECT_EQ(count, 72);
-  testing::Test::RecordProperty("matrix_eps", std::to_string(worst_matrix / epsilon<double>()));
-  testing::Test::RecordProperty("quaternion_eps",
-                                std::to_string(worst_quaternion / epsilon<double>()));
-  testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<double>()));
+  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst_matrix / epsilon<double>()));
+  ::testing::Test::RecordProperty("quaternion_eps",
+                                  std::to_string(worst_quaternion / epsilon<double>()));
+  ::testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<double>()));
   // Two roundings of the same formulas: measured 2.0, 0.7 and 3.6 eps.
   EXPECT_LE(worst_matrix, 8 * epsilon<double>());
   EXPECT_LE(worst_quaternion, 8 * epsilon<double>());
@@ -287,54 +290,43 @@ TEST(Euler, IdentityIsExactlyZero) {
   }
 }
 
-template <typename Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), Error::Kind::bad_input);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(EulerErrors, SayCallArgumentFoundExpected) {
   const EulerSequence s("ZYX");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message([&] {
               euler_to_matrix<double>(s, {0, nan, 1});
             }),
             "euler_to_matrix: angles is [0, nan, 1], expected finite numbers");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(message([&] {
               euler_to_quaternion<double>(s, {inf, 0, 1});
             }),
             "euler_to_quaternion: angles is [inf, 0, 1], expected finite numbers");
-  EXPECT_EQ(error_of([&] { rpy_to_matrix(0.0, nan, 1.0); }),
+  EXPECT_EQ(message([&] { rpy_to_matrix(0.0, nan, 1.0); }),
             "rpy_to_matrix: (roll, pitch, yaw) is [0, nan, 1], expected finite numbers");
-  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(2.0, 0.0, 0.0, 0.0)); }),
+  EXPECT_EQ(message([&] { euler_from_quaternion(s, quat_wxyz(2.0, 0.0, 0.0, 0.0)); }),
             "euler_from_quaternion: q_AB is [0, 0, 0, 2] of length 2, expected length 1 (normalise "
             "it first)");
-  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(0.0, 0.0, 0.0, 0.0)); }),
+  EXPECT_EQ(message([&] { euler_from_quaternion(s, quat_wxyz(0.0, 0.0, 0.0, 0.0)); }),
             "euler_from_quaternion: q_AB is [0, 0, 0, 0] of length 0, expected length 1 (a zero "
             "vector has no direction)");
-  EXPECT_EQ(error_of([&] { euler_from_quaternion(s, quat_wxyz(1.0, nan, 0.0, 0.0)); }),
+  EXPECT_EQ(message([&] { euler_from_quaternion(s, quat_wxyz(1.0, nan, 0.0, 0.0)); }),
             "euler_from_quaternion: q_AB is [nan, 0, 0, 1], expected finite numbers");
 }
 
 TEST(EulerErrors, RefuseWhatIsNoRotation) {
   const EulerSequence s("zxz");
   const Matrix3<double> stretched = Vector3<double>(1, 1, 1.5).asDiagonal();
-  EXPECT_EQ(error_of([&] { euler_from_matrix(s, stretched); }),
+  EXPECT_EQ(message([&] { euler_from_matrix(s, stretched); }),
             "euler_from_matrix: R_AB is [1, 0, 0, 0, 1, 0, 0, 0, 1.5] with |R^T R - 1| = 1.25 and "
             "det = 1.5, expected a rotation matrix (nearest_rotation() repairs drift)");
   const Matrix3<double> mirror = Vector3<double>(1, 1, -1).asDiagonal();
-  EXPECT_EQ(error_of([&] { matrix_to_rpy(mirror); }),
+  EXPECT_EQ(message([&] { matrix_to_rpy(mirror); }),
             "matrix_to_rpy: R_AB is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = "
             "-1, expected a rotation matrix (it is a reflection: an axis is flipped)");
   Matrix3<double> hole = Matrix3<double>::Identity();
   hole(1, 2) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(error_of([&] { euler_from_matrix(s, hole); }),
+  EXPECT_EQ(message([&] { euler_from_matrix(s, hole); }),
             "euler_from_matrix: R_AB is [1, 0, 0, 0, 1, nan, 0, 0, 1], expected finite numbers");
 }
 
@@ -361,7 +353,7 @@ TEST(EulerSequence, TextForms) {
 
 TEST(EulerSequence, RefusesOtherTexts) {
   const auto text_of = [](std::string_view text) {
-    return error_of([&] { EulerSequence sequence(text); });
+    return message([&] { EulerSequence sequence(text); });
   };
   const std::string start = "EulerSequence: text is ", expected =
                                                            ", expected a sequence such as \"ZYX\" "

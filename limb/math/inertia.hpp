@@ -33,7 +33,9 @@ Matrix3<T> tensor_from_products(const T& Ixx, const T& Iyy, const T& Izz, const 
 /// |d|^2 1 - d d^T: tensor of a unit point mass at d about the origin; equal to -[d]^2.
 template <typename T>
 Matrix3<T> unit_point_tensor(const Vector3<T>& d) {
-  return d.squaredNorm() * Matrix3<T>::Identity() - d * d.transpose();
+  const T x2 = d[0] * d[0], y2 = d[1] * d[1], z2 = d[2] * d[2];
+  return tensor_from_entries<T>(y2 + z2, x2 + z2, x2 + y2, -d[0] * d[1], -d[0] * d[2],
+                                -d[1] * d[2]);
 }
 
 /// Matrix of second moments int(r r^T) of the body whose tensor is I: tr(I)/2 1 - I.

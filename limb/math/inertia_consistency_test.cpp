@@ -7,12 +7,13 @@
 #include <limits>
 
 #include "limb/math/inertia_solids.hpp"
-#include "limb/math/inertia_test_support.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
 
-using namespace inertia_tests;
+using namespace testing;
 using I = Inertia<double>;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
@@ -70,9 +71,10 @@ TEST(Report, EverySolidIsConsistentWhereverItStandsAndInEveryUnit) {
   Random random(72);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 500; ++k) {
-    const double size = std::pow(10, random.in(-6, 3)), mass = std::pow(10, random.in(-9, 6));
+    const double size = std::pow(10, random.uniform(-6, 3)),
+                 mass = std::pow(10, random.uniform(-9, 6));
     const auto box = box_inertia(Mass{mass}, {size, 0.1 * size, 0.02 * size});
-    Pose<double> X = random.pose();
+    Pose<double> X = random.pose<double>(2);
     X.p *= 100 * size;
     const auto report = inertia_report(box.seen_from(X));
     EXPECT_TRUE(report.consistent()) << report.text();
@@ -83,9 +85,9 @@ TEST(Report, LimitsAreRealizableButNotConsistent) {
   Random random(73);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 300; ++k) {
-    const Pose<double> X = random.pose();
-    const double m = random.in(0.1, 5), a = random.in(0.1, 2), b = random.in(0.1, 2);
-    const I point = I::point_mass(m, random.vector<3>());
+    const Pose<double> X = random.pose<double>(2);
+    const double m = random.uniform(0.1, 5), a = random.uniform(0.1, 2), b = random.uniform(0.1, 2);
+    const I point = I::point_mass(m, random.vector<double>());
     const I rod = I::from_com(m, V3::Zero(), V3(0, a, a).asDiagonal()).seen_from(X);
     const I plate = I::from_com(m, V3::Zero(), V3(a, b, a + b).asDiagonal()).seen_from(X);
     for (const I& limit : {point, rod, plate}) {
@@ -141,7 +143,8 @@ TEST(Report, FloatHasItsOwnTolerance) {
   for (int k = 0; k < 300; ++k) {
     const Inertia<float> solid = random.body().cast<float>();
     EXPECT_TRUE(inertia_report(solid).consistent()) << inertia_report(solid).text();
-    const I rod = I::from_com(1, V3::Zero(), V3(0, 1, 1).asDiagonal()).seen_from(random.pose());
+    const I rod =
+        I::from_com(1, V3::Zero(), V3(0, 1, 1).asDiagonal()).seen_from(random.pose<double>(2));
     const auto report = inertia_report(rod.cast<float>());
     EXPECT_TRUE(report.realizable() && !report.consistent()) << report.text();
   }
@@ -174,7 +177,7 @@ double smallest(const M3& S) {
 I broken(Random& random) {
   for (;;) {
     M3 noise;
-    noise << random.vector<3>(3), random.vector<3>(3), random.vector<3>(3);
+    noise << random.vector<double>(3), random.vector<double>(3), random.vector<double>(3);
     const I body = random.body();
     const M3 S = central_moments(body) + noise + noise.transpose();
     if (smallest(S) < -0.01) {
@@ -223,9 +226,10 @@ TEST(Nearest, NoConsistentCandidateIsNearer) {
       // Candidates near the answer and far from it, all with eigenvalues >= least: a positive
       // semidefinite matrix on top of the floor, mixed with the answer (the set is convex).
       M3 A;
-      A << random.vector<3>(), random.vector<3>(), random.vector<3>();
-      const M3 far = std::pow(10, random.in(-3, 1)) * A * A.transpose() + least * M3::Identity();
-      const double t = std::pow(10, random.in(-6, 0));
+      A << random.vector<double>(), random.vector<double>(), random.vector<double>();
+      const M3 far =
+          std::pow(10, random.uniform(-3, 1)) * A * A.transpose() + least * M3::Identity();
+      const double t = std::pow(10, random.uniform(-6, 0));
       const M3 candidate = (1 - t) * mended + t * far;
       ASSERT_GT(smallest(candidate), least - rounding);
       EXPECT_GE((candidate - S).norm(), distance - rounding);

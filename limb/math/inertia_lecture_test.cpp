@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "limb/math/inertia_solids.hpp"
-#include "limb/math/inertia_test_support.hpp"
+#include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
 
-using namespace inertia_tests;
+using namespace testing;
 using I = Inertia<double>;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
@@ -51,7 +51,8 @@ TEST(LectureBox, CornerFormulasHoldForEveryBox) {
   Random random(31);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
-    const Box box{random.in(0.1, 5), random.in(0.1, 2), random.in(0.1, 2), random.in(0.1, 2)};
+    const Box box{random.uniform(0.1, 5), random.uniform(0.1, 2), random.uniform(0.1, 2),
+                  random.uniform(0.1, 2)};
     const auto [m, w, l, h] = box;
     const M3 expected = tensor_from_entries(m / 3 * (l * l + h * h), m / 3 * (w * w + h * h),
                                             m / 3 * (l * l + w * w), -m / 4 * w * l, -m / 4 * h * w,
@@ -178,7 +179,7 @@ TEST(LectureSpatialInertia, ChangesFrameByTheAdjoint) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
     const I I_B = random.body();
-    const Pose<double> X_AB = random.pose(), X_BA = X_AB.inverse();
+    const Pose<double> X_AB = random.pose<double>(2), X_BA = X_AB.inverse();
     // G_a = [Ad_Tba]^T G_b [Ad_Tba], in the order (angular, linear) of the lecture.
     M6 Ad = M6::Zero();
     Ad.topLeftCorner<3, 3>() = Ad.bottomRightCorner<3, 3>() = X_BA.R;

@@ -6,12 +6,13 @@
 #include <map>
 
 #include "limb/math/inertia_sympy_data.hpp"
-#include "limb/math/inertia_test_support.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
 
-using namespace inertia_tests;
+using namespace testing;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
 
@@ -120,8 +121,8 @@ TEST(Mesh, TetrahedronIsAFifthInItsCornersAndTheRestInItsCentre) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     Mesh mesh = tetrahedron_mesh();
-    for (V3& p : mesh.vertices) p += random.vector<3>(0.2);
-    const double m = random.in(0.1, 3);
+    for (V3& p : mesh.vertices) p += random.vector<double>(0.2);
+    const double m = random.uniform(0.1, 3);
     std::vector<PointMass<double>> points;
     V3 centre = V3::Zero();
     for (const V3& p : mesh.vertices) {
@@ -160,7 +161,7 @@ TEST(Mesh, MovesAsItsInertia) {
   const Mesh mesh = tetrahedron_mesh();
   const auto still = measure(mesh, Density{2.7});
   for (int k = 0; k < 200; ++k) {
-    const Pose<double> X = random.pose();
+    const Pose<double> X = random.pose<double>(2);
     const auto moved = measure(mesh.moved(X), Density{2.7});
     EXPECT_LT(relative_error(still.inertia.seen_from(X), moved.inertia), 128 * eps);
     EXPECT_NEAR(moved.volume, still.volume, 32 * eps * still.volume);
@@ -257,8 +258,8 @@ TEST(MeshErrors, FlatIsNeitherInNorOut) {
   Random random(53);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
-    const Mesh sheet =
-        Mesh{{{0, 0, 0}, {1, 0, 0}, {0.3, 1, 0}}, {{0, 1, 2}, {0, 2, 1}}}.moved(random.pose());
+    const Mesh sheet = Mesh{{{0, 0, 0}, {1, 0, 0}, {0.3, 1, 0}}, {{0, 1, 2}, {0, 2, 1}}}.moved(
+        random.pose<double>(2));
     const std::string text = message([&] { measure(sheet, Mass{1.0}); });
     EXPECT_NE(text.find("expected > 0 (the mesh is flat and encloses nothing)"), std::string::npos)
         << text;
@@ -267,7 +268,8 @@ TEST(MeshErrors, FlatIsNeitherInNorOut) {
   for (int k = 0; k < 100; ++k) {
     Mesh flat = tetrahedron_mesh();
     for (V3& p : flat.vertices) p.z() = 0;
-    const std::string text = message([&] { measure(flat.moved(random.pose()), Mass{1.0}); });
+    const std::string text =
+        message([&] { measure(flat.moved(random.pose<double>(2)), Mass{1.0}); });
     EXPECT_NE(text.find("expected > 0 (the mesh is flat and encloses nothing)"), std::string::npos)
         << text;
   }
@@ -298,7 +300,8 @@ TEST(MeshErrors, BadNumbersAndIndices) {
   EXPECT_EQ(message([&] {
               measure(box_mesh({1e150, 1e150, 1e150}), Density{1.0});
             }),
-            "inertia_from_mesh: the volume integrals overflow: the mesh is too large for its unit");
+            "inertia_from_mesh: the volume integrals overflow: the mesh is too large for its unit "
+            "[computation failed]");
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 #include <map>
 
 #include "limb/math/inertia_sympy_data.hpp"
-#include "limb/math/inertia_test_support.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
+#include "limb/math/testing/scalars.hpp"
 
 namespace limb {
 namespace {
 
-using namespace inertia_tests;
+using namespace testing;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
 
@@ -63,8 +65,8 @@ std::map<std::string, Inertia<T>> all_solids(const A& amount) {
 }
 
 template <typename T>
-class Solids : public testing::Test {};
-using Scalars = testing::Types<double, float>;
+class Solids : public ::testing::Test {};
+using Scalars = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(Solids, Scalars);
 
 TYPED_TEST(Solids, MatchSymbolicIntegrals) {
@@ -192,8 +194,9 @@ TEST(SolidsIdentity, HollowIsTheSolidLessItsCavity) {
   Random random(41);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
-    const double r = random.in(0.1, 1), r1 = r * random.in(0.1, 0.9), l = random.in(0.1, 2);
-    const Density rho{random.in(1, 1000)};
+    const double r = random.uniform(0.1, 1), r1 = r * random.uniform(0.1, 0.9),
+                 l = random.uniform(0.1, 2);
+    const Density rho{random.uniform(1, 1000)};
     // The outer body at most 1 / (1 - 0.9^2) = 5 times the wall: some digits cancel.
     EXPECT_LT(relative_error(hollow_cylinder_inertia(rho, r1, r, l),
                              cylinder_inertia(rho, r, l) - cylinder_inertia(rho, r1, l)),
@@ -227,13 +230,15 @@ TEST(SolidsIdentity, ThinWallsKeepTheirDigits) {
 TEST(SolidsScalar, MakersDifferentiate) {
   // d/dr of 2/5 rho 4/3 pi r^5 = 8/3 pi rho r^4.
   const Dual rho(2.0), r(0.3, 1.0);
-  const double d = sphere_inertia(Density<Dual>{rho}, r).tensor()(0, 0).d;
+  const double d = sphere_inertia(Density<Dual>{rho}, r).tensor()(0, 0).derivative;
   EXPECT_NEAR(d, 8.0 / 3 * std::numbers::pi * 2 * 0.3 * 0.3 * 0.3 * 0.3, 8 * eps);
   // d/dl of m (3 r^2 + l^2) / 12 = m l / 6.
   const Mass<Dual> m{Dual(3.0)};
-  EXPECT_NEAR(cylinder_inertia(m, Dual(0.3), Dual(0.8, 1)).tensor()(0, 0).d, 3 * 0.8 / 6, 8 * eps);
-  EXPECT_NEAR(box_inertia(m, {Dual(1), Dual(2, 1), Dual(3)}).tensor()(0, 0).d, 1, 8 * eps);
-  EXPECT_NEAR(cone_inertia(m, Dual(0.3), Dual(0.8, 1)).first_moment().z().d, 0.75, 8 * eps);
+  EXPECT_NEAR(cylinder_inertia(m, Dual(0.3), Dual(0.8, 1)).tensor()(0, 0).derivative, 3 * 0.8 / 6,
+              8 * eps);
+  EXPECT_NEAR(box_inertia(m, {Dual(1), Dual(2, 1), Dual(3)}).tensor()(0, 0).derivative, 1, 8 * eps);
+  EXPECT_NEAR(cone_inertia(m, Dual(0.3), Dual(0.8, 1)).first_moment().z().derivative, 0.75,
+              8 * eps);
 }
 
 TEST(SolidsErrors, NameCallArgumentFoundAndExpected) {

@@ -5,12 +5,14 @@
 #include <limits>
 #include <sstream>
 
-#include "limb/math/inertia_test_support.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
+#include "limb/math/testing/scalars.hpp"
 
 namespace limb {
 namespace {
 
-using namespace inertia_tests;
+using namespace testing;
 using I = Inertia<double>;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
@@ -120,7 +122,7 @@ TEST(Inertia, SeenFromMovesThePoints) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     auto points = random.points(6);
-    const Pose<double> X = random.pose();
+    const Pose<double> X = random.pose<double>(2);
     const I moved = I::from_point_masses(points).seen_from(X);
     for (auto& point : points) point.position = X * point.position;
     // Positions of a few metres, moments that partly cancel.
@@ -133,7 +135,7 @@ TEST(Inertia, SeenFromIsTheDualAdjointSandwich) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     const I body = random.body();
-    const Pose<double> X = random.pose();
+    const Pose<double> X = random.pose<double>(2);
     const Matrix6<double> sandwich = X.dual_adjoint() * body.matrix() * X.inverse().adjoint();
     const Matrix6<double> moved = body.seen_from(X).matrix();
     EXPECT_LT((moved - sandwich).norm(), 64 * eps * moved.norm());
@@ -145,7 +147,7 @@ TEST(Inertia, SeenFromThereAndBackIsTheSameBody) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     const I body = random.body();
-    const Pose<double> X = random.pose();
+    const Pose<double> X = random.pose<double>(2);
     const I back = body.seen_from(X).seen_from(X.inverse());
     // Out to |p| = 3.5 m at most: m |p|^2 is some ten times the tensor and cancels again.
     EXPECT_LT((back.tensor() - body.tensor()).norm(), 512 * eps * body.tensor().norm());
@@ -159,7 +161,7 @@ TEST(Inertia, TensorAboutAPointIsTwoParallelAxisMoves) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     const I body = random.body();
-    const V3 point = random.vector<3>(3);
+    const V3 point = random.vector<double>(3);
     const M3 at_com = parallel_axis_to_com<double>(body.tensor(), body.mass(), body.com());
     const M3 expected = parallel_axis_from_com<double>(at_com, body.mass(), point - body.com());
     EXPECT_LT((body.tensor_about(point) - expected).norm(), 64 * eps * expected.norm());
@@ -190,8 +192,8 @@ TEST(Inertia, KineticEnergyIsTheSameInEveryFrameAndOfEveryPoint) {
   for (int k = 0; k < 200; ++k) {
     const auto points = random.points(6);
     const I body = I::from_point_masses(points);
-    const Motion<double> V = random.motion();
-    const Pose<double> X = random.pose();
+    const Motion<double> V = random.motion<double>(2);
+    const Pose<double> X = random.pose<double>(2);
     double energy = 0;
     for (const auto& [m, p] : points) energy += 0.5 * m * (V.v + V.w.cross(p)).squaredNorm();
     // Terms of both signs about as large as the scale (|v| + |w| |p|)^2 m.
@@ -206,7 +208,7 @@ TEST(Inertia, TimesMotionIsTheMatrixTimesTheVectorAndSymmetric) {
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
     const I body = random.body();
-    const Motion<double> V = random.motion(), U = random.motion();
+    const Motion<double> V = random.motion<double>(2), U = random.motion<double>(2);
     const Vector6<double> P = body.matrix() * V.vector();
     EXPECT_LT(((body * V).vector() - P).norm(),
               32 * eps * body.matrix().norm() * V.vector().norm());
@@ -220,7 +222,7 @@ TEST(Inertia, FloatFollowsDouble) {
   const float feps = std::numeric_limits<float>::epsilon();
   for (int k = 0; k < 100; ++k) {
     const I body = random.body();
-    const Pose<double> X = random.pose();
+    const Pose<double> X = random.pose<double>(2);
     const auto f = body.cast<float>().seen_from(X.cast<float>());
     EXPECT_LT(relative_error(body.seen_from(X), f.cast<double>()), 32 * feps);
   }

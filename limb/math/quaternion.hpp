@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <ostream>
 
 #include "limb/math/angle_series.hpp"
@@ -48,17 +49,34 @@ class Quaternion {
   T squared_norm() const { return xyzw_.squaredNorm(); }
   T norm() const {
     using std::sqrt;
-    return sqrt(squared_norm());
+    const T n2 = squared_norm();
+    if constexpr (Real<T>) {
+      if (!squares_keep_digits(n2)) return rescaled_norm();
+    }
+    return sqrt(n2);
   }
   Quaternion conjugate() const { return Quaternion(-x(), -y(), -z(), w()); }
   /// q* / |q|^2, for any q but 0.
   Quaternion inverse() const {
-    check_not_zero("Quaternion::inverse");
-    return conjugate() / squared_norm();
+    const T n2 = squared_norm();
+    if constexpr (Real<T>) {
+      if (!squares_keep_digits(n2)) {
+        const T s = largest_part("Quaternion::inverse");
+        return (*this / s).inverse() / s;
+      }
+    }
+    return conjugate() / n2;
   }
+  /// q / |q|, for any q but 0, however small or large.
   Quaternion normalized() const {
-    check_not_zero("Quaternion::normalized");
-    return *this / norm();
+    using std::sqrt;
+    const T n2 = squared_norm();
+    if constexpr (Real<T>) {
+      if (!squares_keep_digits(n2)) {
+        return (*this / largest_part("Quaternion::normalized")).normalized();
+      }
+    }
+    return *this / sqrt(n2);
   }
 
   Quaternion operator-() const { return Quaternion(-xyzw_); }
@@ -92,11 +110,21 @@ class Quaternion {
   template <typename Derived>
   explicit Quaternion(const Eigen::MatrixBase<Derived>& xyzw) : xyzw_(xyzw) {}
 
-  void check_not_zero(std::string_view call) const {
-    if constexpr (Real<T>) {
-      check_finite(call, "q", xyzw_);
-      if (squared_norm() == T(0)) fail(call, "q", "0 + 0i + 0j + 0k", "a quaternion other than 0");
-    }
+  /// Neither overflow nor a part lost below the normal numbers; false for not-a-number and 0.
+  static bool squares_keep_digits(const T& squared_norm) {
+    constexpr T kSmallest = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+    return squared_norm >= kSmallest && squared_norm <= std::numeric_limits<T>::max();
+  }
+  T largest_part() const { return xyzw_.cwiseAbs().maxCoeff(); }
+  T largest_part(std::string_view call) const {
+    check_finite(call, "q", xyzw_);
+    const T largest = largest_part();
+    if (largest == T(0)) fail(call, "q", "0 + 0i + 0j + 0k", "a quaternion other than 0");
+    return largest;
+  }
+  T rescaled_norm() const {
+    const T s = largest_part();
+    return T(0) < s && std::isfinite(s) ? s * (*this / s).norm() : std::sqrt(squared_norm());
   }
 
   Coefficients xyzw_;
@@ -279,6 +307,7 @@ Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) 
   using std::sqrt;
   check_unit("slerp", "a", a.xyzw());
   check_unit("slerp", "b", b.xyzw());
+  if constexpr (Real<T>) check_finite("slerp", "t", double(t));
   // With h half the angle between the rotations the result is a cos(t h) + (b - a cos h) r,
   // r = sin(t h) / sin h. Where h is small r depends on it by h^2 only, so that the rounding of cos
   // h does not matter.
@@ -330,6 +359,7 @@ Quaternion<T> squad_control(const Quaternion<T>& before, const Quaternion<T>& q,
 template <typename T>
 Quaternion<T> squad(const Quaternion<T>& q0, const Quaternion<T>& q1, const Quaternion<T>& s0,
                     const Quaternion<T>& s1, const T& t) {
+  if constexpr (Real<T>) check_finite("squad", "t", double(t));
   return slerp(slerp(q0, q1, t), slerp(s0, s1, t), T(T(2) * t * (T(1) - t)));
 }
 

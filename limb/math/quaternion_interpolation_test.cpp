@@ -2,29 +2,18 @@
 #include <gtest/gtest.h>
 
 #include <numbers>
-#include <random>
 
-#include "limb/math/quaternion.hpp"
+#include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
 
+using testing::Random;
+
 constexpr double kPi = std::numbers::pi;
 constexpr unsigned kSeed = 20240614;
 
-template <typename T>
-class Draw {
- public:
-  Quaternion<T> unit() { return quat_xyzw(normal(), normal(), normal(), normal()).normalized(); }
-  Vector3<T> axis() {
-    const T x = normal(), y = normal(), z = normal();
-    return Vector3<T>(x, y, z).normalized();
-  }
-
- private:
-  T normal() { return std::normal_distribution<T>()(random_); }
-  std::mt19937 random_{kSeed};
-};
+;
 
 /// Angle of the rotation from a to b, at most pi.
 template <typename T>
@@ -33,16 +22,16 @@ T angle_between(const Quaternion<T>& a, const Quaternion<T>& b) {
 }
 
 template <typename T>
-class InterpolationOf : public testing::Test {};
-using Scalars = testing::Types<double, float>;
+class InterpolationOf : public ::testing::Test {};
+using Scalars = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(InterpolationOf, Scalars);
 
 TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
   using T = TypeParam;
-  Draw<T> draw;
+  Random draw(kSeed);
   T worst = 0, worst_middle = 0, worst_speed = 0;
   for (int n = 0; n < 200; ++n) {
-    const auto a = draw.unit(), b = draw.unit();
+    const auto a = draw.unit_quaternion<T>(), b = draw.unit_quaternion<T>();
     const auto aligned = align_sign(a, b);
     const T whole = angle_between(a, b);
     worst = std::max({worst, (slerp(a, b, T(0)) - a).norm(), (slerp(a, b, T(1)) - aligned).norm(),
@@ -55,9 +44,9 @@ TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
       worst_speed = std::max(worst_speed, std::abs(angle_between(from, to) - whole / 8));
     }
   }
-  testing::Test::RecordProperty("ends_eps", std::to_string(worst / epsilon<T>()));
-  testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
-  testing::Test::RecordProperty("speed_eps", std::to_string(worst_speed / epsilon<T>()));
+  ::testing::Test::RecordProperty("ends_eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
+  ::testing::Test::RecordProperty("speed_eps", std::to_string(worst_speed / epsilon<T>()));
   // Angles up to pi (an ulp is 2 eps) through log and exp: measured at most 2.3, 1.6 and 4.0 eps.
   EXPECT_LE(worst, 8 * epsilon<T>());
   EXPECT_LE(worst_middle, 8 * epsilon<T>());
@@ -67,9 +56,9 @@ TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
 // q and -q are one rotation, so either sign must give the same path, the short one.
 TYPED_TEST(InterpolationOf, SlerpTakesTheShortWayWhateverTheSigns) {
   using T = TypeParam;
-  Draw<T> draw;
+  Random draw(kSeed);
   for (int n = 0; n < 100; ++n) {
-    const auto a = draw.unit(), b = draw.unit();
+    const auto a = draw.unit_quaternion<T>(), b = draw.unit_quaternion<T>();
     for (const T t : {T(0), T(0.25), T(0.6), T(1)}) {
       const auto q = slerp(a, b, t);
       EXPECT_EQ(slerp(a, -b, t).xyzw(), q.xyzw());
@@ -82,10 +71,10 @@ TYPED_TEST(InterpolationOf, SlerpTakesTheShortWayWhateverTheSigns) {
 }
 
 TEST(Slerp, NearlyEqualAndNearlyOpposite) {
-  Draw<double> draw;
+  Random draw(kSeed);
   for (int n = 0; n < 100; ++n) {
-    const auto a = draw.unit();
-    const Vector3<double> axis = draw.axis();
+    const auto a = draw.unit_quaternion<double>();
+    const Vector3<double> axis = draw.direction<double>();
     for (const double angle : {1e-300, 1e-160, 1e-12, 1e-8, 1e-3, kPi - 1e-3, kPi - 1e-12}) {
       const auto b = a * quaternion_from_axis_angle(axis, angle);
       const auto expected = a * quaternion_from_axis_angle(axis, 0.3 * angle);

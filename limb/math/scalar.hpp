@@ -81,6 +81,12 @@ Vector3<T> transpose_product(const Matrix3<T>& R, const Vector3<T>& x) {
           R(0, 2) * x[0] + R(1, 2) * x[1] + R(2, 2) * x[2]};
 }
 
+/// a x b
+template <typename T>
+Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
+  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+}
+
 /// c + a x b
 template <typename T>
 Vector3<T> add_cross(const Vector3<T>& c, const Vector3<T>& a, const Vector3<T>& b) {

@@ -13,7 +13,9 @@
 namespace limb {
 namespace {
 
+using testing::derivative;
 using testing::Dual;
+using testing::dual;
 using testing::kLanes;
 using testing::Pack;
 using testing::Random;
@@ -24,27 +26,13 @@ constexpr double kPi = std::numbers::pi;
 static_assert(Branching<double> && Branching<Dual> && !Branching<Pack>);
 static_assert(Real<float> && !Real<Dual> && !Real<Pack>);
 
-/// x + e d as dual numbers.
-template <int N>
-Eigen::Matrix<Dual, N, 1> seed(const Eigen::Matrix<double, N, 1>& x,
-                               const Eigen::Matrix<double, N, 1>& d) {
-  Eigen::Matrix<Dual, N, 1> r;
-  for (int i = 0; i < N; ++i) r[i] = Dual(x[i], d[i]);
-  return r;
-}
-
-template <int N, int M>
-Eigen::Matrix<double, N, M> derivative(const Eigen::Matrix<Dual, N, M>& x) {
-  return x.unaryExpr([](const Dual& d) { return d.derivative; });
-}
-
 // d exp(w + e d) = [J_left d] exp(w): exact derivatives, so the tolerance is rounding alone, also
 // at w = 0 and across the switch of series where the plain formulas divide 0 by 0.
 TEST(Dual, DerivativeOfSo3ExpIsTheLeftJacobian) {
   Random random(7);
   for (const double angle : {0.0, 1e-12, 1e-4, 0.3, 0.999, 1.001, 2.0, kPi}) {
     const Eigen::Vector3d w = random.direction<double>() * angle, d = random.vector<double>();
-    const Eigen::Matrix3d dR = derivative<3, 3>(so3::exp<Dual>(seed<3>(w, d)));
+    const Eigen::Matrix3d dR = derivative<3, 3>(so3::exp<Dual>(dual<3, 1>(w, d)));
     const Eigen::Vector3d left = so3::left_jacobian(w) * d;
     EXPECT_LT((dR - skew<double>(left) * so3::exp(w)).norm(), 24 * kEps) << "angle " << angle;
   }
@@ -58,7 +46,7 @@ TEST(Dual, DerivativeOfLogIsTheInverseJacobian) {
     // log(exp(V) exp(e d)) = V + e J_right^-1 d
     const Pose<Dual> X =
         se3::exp(V).cast<Dual>() *
-        se3::exp(Motion<Dual>::from_vector(seed<6>(Vector6<double>::Zero(), d.vector())));
+        se3::exp(Motion<Dual>::from_vector(dual<6, 1>(Vector6<double>::Zero(), d.vector())));
     const Vector6<double> dV = derivative<6, 1>(se3::log(X).vector());
     const Vector6<double> expected = se3::right_jacobian_inverse(V) * d.vector();
     EXPECT_LT((dV - expected).norm(), 100 * kEps) << "angle " << angle;
@@ -70,7 +58,7 @@ TEST(Dual, DerivativeOfSe3ExpIsTheRightJacobian) {
   for (const double angle : {0.0, 1e-12, 1e-4, 0.3, 0.999, 1.001, 1.999, 2.001, kPi}) {
     const Motion<double> V{random.vector<double>(), random.direction<double>() * angle};
     const Vector6<double> d = random.motion<double>().vector();
-    const Pose<Dual> X = se3::exp(Motion<Dual>::from_vector(seed<6>(V.vector(), d)));
+    const Pose<Dual> X = se3::exp(Motion<Dual>::from_vector(dual<6, 1>(V.vector(), d)));
     // X^-1 dX = [w] and v of the body twist.
     const Eigen::Matrix3d R = se3::exp(V).R;
     Vector6<double> body;
@@ -83,7 +71,7 @@ TEST(Dual, DerivativeOfSe3ExpIsTheRightJacobian) {
 TEST(Dual, QuaternionPathsDifferentiate) {
   Random random(10);
   const Eigen::Vector3d w = random.vector<double>(), d = random.vector<double>();
-  const Quaternion<Dual> q = quaternion_exp<Dual>(seed<3>(w, d));
+  const Quaternion<Dual> q = quaternion_exp<Dual>(dual<3, 1>(w, d));
   const Quaternion<double> dq = Quaternion<double>::from_xyzw(derivative<4, 1>(q.xyzw()));
   // The body angular velocity of exp(w + t d) at t = 0 is J_right d.
   EXPECT_LT((angular_velocity(quaternion_exp(w), dq) - so3::right_jacobian(w) * d).norm(),
@@ -119,7 +107,8 @@ PackCase pack_case(unsigned random_seed) {
 }
 
 // The same operations in the same order, but the compiler may contract or reorder sums inside
-// Eigen's vectorised products of doubles: a few roundings.
+// Eigen's vectorised products of doubles: a few roundings. One of |w|^2 turns the frame by up to
+// pi / 2 eps, which all nine entries of R see: 8 eps in the Frobenius norm.
 TEST(Pack, EachLaneEqualsTheDoubleResult) {
   for (unsigned random_seed = 1; random_seed <= 20; ++random_seed) {
     const PackCase c = pack_case(random_seed);
@@ -134,7 +123,7 @@ TEST(Pack, EachLaneEqualsTheDoubleResult) {
     const Force<Pack> h = I.seen_from(X) * c.packed;
     for (int i = 0; i < kLanes; ++i) {
       const Pose<double> X_one = se3::exp(c.V[i]);
-      EXPECT_LT((lane<3, 3>(X.R, i) - X_one.R).norm(), 4 * kEps);
+      EXPECT_LT((lane<3, 3>(X.R, i) - X_one.R).norm(), 8 * kEps);
       EXPECT_LT((lane<3, 1>(X.p, i) - X_one.p).norm(), 8 * kEps);
       EXPECT_LT((lane<6, 1>(back.vector(), i) - se3::log(X_one).vector()).norm(), 32 * kEps);
       EXPECT_LT((lane<6, 6>(J, i) - se3::left_jacobian(c.V[i])).norm(), 32 * kEps);

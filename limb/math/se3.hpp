@@ -10,17 +10,17 @@ namespace limb::se3 {
 template <typename T>
 Pose<T> exp(const Motion<T>& V) {
   const auto e = angle_series::exponential<T>(V.w.squaredNorm());
-  const Vector3<T> wv = V.w.cross(V.v);
-  return {so3::quadratic<T>(e.cos, e.a, e.b, V.w), V.v + e.b * wv + e.c * V.w.cross(wv)};
+  const Vector3<T> wv = entries::cross<T>(V.w, V.v), wwv = entries::cross<T>(V.w, wv);
+  return {so3::quadratic<T>(e.cos, e.a, e.b, V.w), V.v + e.b * wv + e.c * wwv};
 }
 
 /// The twist V with exp(V) = X and |w| at most pi.
 template <typename T>
 Motion<T> log(const Pose<T>& X) {
   const Vector3<T> w = so3::log(X.R);
-  const Vector3<T> wp = w.cross(X.p);
+  const Vector3<T> wp = entries::cross<T>(w, X.p), wwp = entries::cross<T>(w, wp);
   const T d = angle_series::inverse_jacobian<T>(w.squaredNorm());
-  return {X.p - T(0.5) * wp + d * w.cross(wp), w};
+  return {X.p - T(0.5) * wp + d * wwp, w};
 }
 
 /// Upper right block Q(V) of the left Jacobian. [Barfoot 2017, Jacobians of SE(3)]
@@ -64,6 +64,7 @@ Matrix6<T> right_jacobian_inverse(const Motion<T>& V) {
 /// Screw motion from X0 (t = 0) to X1 (t = 1): X0 exp(t log(X0^-1 X1)), constant body twist.
 template <typename T>
 Pose<T> interpolate(const Pose<T>& X0, const Pose<T>& X1, const T& t) {
+  if constexpr (Real<T>) check_finite("se3::interpolate", "t", double(t));
   return X0 * exp<T>(log<T>(X0.inverse() * X1) * t);
 }
 

@@ -4,6 +4,17 @@
 
 namespace limb {
 
+void fail_rotation(std::string_view call, std::string_view argument, const MatrixView& R,
+                   double orthogonality, double determinant) {
+  check_finite(call, argument, R);
+  fail(call, argument,
+       to_text(R) + " with |R^T R - 1| = " + to_text(orthogonality) +
+           " and det = " + to_text(determinant),
+       "a rotation matrix",
+       determinant < 0 ? "it is a reflection: an axis is flipped"
+                       : "nearest_rotation() repairs drift");
+}
+
 template <Real T>
 Matrix3<T> nearest_rotation(const Matrix3<T>& A) {
   check_finite("nearest_rotation", "A", A);

@@ -40,14 +40,22 @@ Matrix3<T> axis_rotation(int axis, const T& angle) {
 /// How far a matrix is from being a rotation.
 template <typename T>
 struct RotationError {
-  T orthogonality;  ///< largest entry of |R^T R - 1|
+  T orthogonality;  ///< largest entry of |R^T R - 1|; NaN if one is
   T determinant;    ///< det R - 1; about -2 for a reflection
 };
 
-template <typename T>
+template <Real T>
 RotationError<T> rotation_error(const Matrix3<T>& R) {
-  return {(R.transpose() * R - Matrix3<T>::Identity()).cwiseAbs().maxCoeff(),
-          R.determinant() - T(1)};
+  const auto column = [&R](int k) { return Vector3<T>(R(0, k), R(1, k), R(2, k)); };
+  const Vector3<T> x = column(0), y = column(1), z = column(2);
+  T largest(0);
+  for (const T& entry : {T(x.dot(x) - T(1)), T(y.dot(y) - T(1)), T(z.dot(z) - T(1)), T(x.dot(y)),
+                         T(x.dot(z)), T(y.dot(z))}) {
+    if (std::abs(entry) <= largest) continue;
+    largest = std::abs(entry);
+    if (std::isnan(largest)) break;
+  }
+  return {largest, x.dot(entries::cross<T>(y, z)) - T(1)};
 }
 
 /// R^T R = 1 and det R = +1, each within the tolerance. NaN is no rotation.
@@ -57,20 +65,18 @@ bool is_rotation(const Matrix3<T>& R, T tolerance = T(64) * epsilon<T>()) {
   return orthogonality <= tolerance && std::abs(determinant) <= tolerance;
 }
 
+/// Throws the error of a matrix that is not finite or no rotation.
+[[noreturn]] void fail_rotation(std::string_view call, std::string_view argument,
+                                const MatrixView& R, double orthogonality, double determinant);
+
 /// @throws Error that says by how much R fails to be a rotation.
 template <typename T>
 void check_rotation(std::string_view call, std::string_view argument, const Matrix3<T>& R,
                     std::type_identity_t<T> tolerance = T(64) * epsilon<T>()) {
   if constexpr (Real<T>) {
-    check_finite(call, argument, R);
     if (is_rotation(R, tolerance)) return;
     const auto [orthogonality, determinant] = rotation_error(R);
-    fail(call, argument,
-         to_text(R) + " with |R^T R - 1| = " + to_text(double(orthogonality)) +
-             " and det = " + to_text(double(determinant + T(1))),
-         "a rotation matrix",
-         determinant < T(-1) ? "it is a reflection: an axis is flipped"
-                             : "nearest_rotation() repairs drift");
+    fail_rotation(call, argument, MatrixView(R), double(orthogonality), double(determinant + T(1)));
   }
 }
 
@@ -147,6 +153,7 @@ Matrix3<T> right_jacobian_inverse(const Vector3<T>& w) {
 /// Geodesic from R0 (t = 0) to R1 (t = 1): R0 exp(t log(R0^T R1)), constant angular velocity.
 template <typename T>
 Matrix3<T> interpolate(const Matrix3<T>& R0, const Matrix3<T>& R1, const T& t) {
+  if constexpr (Real<T>) check_finite("so3::interpolate", "t", double(t));
   return R0 * exp<T>(t * log<T>(R0.transpose() * R1));
 }
 

@@ -8,11 +8,13 @@
 #include <numbers>
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
 namespace {
 
+using testing::message;
 using testing::Random;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 constexpr double kPi = std::numbers::pi;
@@ -93,22 +95,12 @@ TEST(IsRotation, AcceptsRotationsAndRefusesTheRest) {
 TEST(CheckRotation, SaysByHowMuchAndWhy) {
   Eigen::Matrix3d mirror = Eigen::Matrix3d::Identity();
   mirror(2, 2) = -1;
-  try {
-    check_rotation<double>("place", "R", mirror);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "place: R is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = -1, "
-                 "expected a rotation matrix (it is a reflection: an axis is flipped)");
-  }
-  try {
-    check_rotation<double>("place", "R", 2 * Eigen::Matrix3d::Identity());
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "place: R is [2, 0, 0, 0, 2, 0, 0, 0, 2] with |R^T R - 1| = 3 and det = 8, "
-                 "expected a rotation matrix (nearest_rotation() repairs drift)");
-  }
+  EXPECT_EQ(message([&] { check_rotation<double>("place", "R", mirror); }),
+            "place: R is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = -1, "
+            "expected a rotation matrix (it is a reflection: an axis is flipped)");
+  EXPECT_EQ(message([&] { check_rotation<double>("place", "R", 2 * Eigen::Matrix3d::Identity()); }),
+            "place: R is [2, 0, 0, 0, 2, 0, 0, 0, 2] with |R^T R - 1| = 3 and det = 8, "
+            "expected a rotation matrix (nearest_rotation() repairs drift)");
 }
 
 template <typename T>
@@ -156,15 +148,9 @@ TEST(NearestRotation, RefusesWhatHasNone) {
   EXPECT_THROW(nearest_rotation<double>(Eigen::Matrix3d::Zero()), Error);
   Eigen::Matrix3d rank_one = Eigen::Matrix3d::Zero();
   rank_one(0, 0) = 1;
-  try {
-    nearest_rotation(rank_one);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(
-        error.what(),
-        "nearest_rotation: A is [1, 0, 0, 0, 0, 0, 0, 0, 0], expected a matrix of rank 2 or "
-        "3 (no unique rotation is nearest to it)");
-  }
+  EXPECT_EQ(message([&] { nearest_rotation(rank_one); }),
+            "nearest_rotation: A is [1, 0, 0, 0, 0, 0, 0, 0, 0], expected a matrix of rank 2 or "
+            "3 (no unique rotation is nearest to it)");
   rank_one(2, 2) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(nearest_rotation(rank_one), Error);
 }

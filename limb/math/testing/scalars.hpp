@@ -40,6 +40,8 @@ struct Dual {
   }
   friend Dual sin(Dual a) { return {std::sin(a.value), a.derivative * std::cos(a.value)}; }
   friend Dual cos(Dual a) { return {std::cos(a.value), -a.derivative * std::sin(a.value)}; }
+  friend Dual exp(Dual a) { return {std::exp(a.value), a.derivative * std::exp(a.value)}; }
+  friend Dual log(Dual a) { return {std::log(a.value), a.derivative / a.value}; }
   friend Dual atan2(Dual y, Dual x) {
     const double r = x.value * x.value + y.value * y.value;
     return {std::atan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / r};
@@ -114,6 +116,12 @@ struct Pack {
   friend Pack cos(const Pack& a) {
     return map(a, [](double x) { return std::cos(x); });
   }
+  friend Pack exp(const Pack& a) {
+    return map(a, [](double x) { return std::exp(x); });
+  }
+  friend Pack log(const Pack& a) {
+    return map(a, [](double x) { return std::log(x); });
+  }
   friend Pack atan2(const Pack& a, const Pack& b) {
     return map(a, b, [](double y, double x) { return std::atan2(y, x); });
   }
@@ -138,3 +146,26 @@ struct NumTraits<limb::testing::Pack> : NumTraits<double> {
 };
 
 }  // namespace Eigen
+
+namespace limb::testing {
+
+/// x + e d as dual numbers.
+template <int Rows, int Cols>
+Eigen::Matrix<Dual, Rows, Cols> dual(const Eigen::Matrix<double, Rows, Cols>& x,
+                                     const Eigen::Matrix<double, Rows, Cols>& d) {
+  Eigen::Matrix<Dual, Rows, Cols> r;
+  for (int i = 0; i < r.size(); ++i) r.data()[i] = Dual(x.data()[i], d.data()[i]);
+  return r;
+}
+
+template <int Rows, int Cols>
+Eigen::Matrix<double, Rows, Cols> value(const Eigen::Matrix<Dual, Rows, Cols>& x) {
+  return x.unaryExpr([](const Dual& d) { return d.value; });
+}
+
+template <int Rows, int Cols>
+Eigen::Matrix<double, Rows, Cols> derivative(const Eigen::Matrix<Dual, Rows, Cols>& x) {
+  return x.unaryExpr([](const Dual& d) { return d.derivative; });
+}
+
+}  // namespace limb::testing
