@@ -7,8 +7,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "limb/base/text_file.hpp"
-#include "limb/model/read_mjcf.hpp"
+#include "limb/model/load.hpp"
 
 namespace {
 
@@ -98,13 +97,8 @@ json to_json(const Description<double>& d, const Diagnostics& diagnostics) {
 
 json describe(const std::filesystem::path& path) {
   Diagnostics diagnostics;
-  const std::string ending = path.extension().string();
-  if (ending == ".xml") {
-    const auto description =
-        parse_mjcf(read_text_file("describe_dump", path), path.string(), {}, diagnostics);
-    return to_json(description, diagnostics);
-  }
-  throw Error("describe_dump: " + path.string() + " ends in '" + ending + "', expected .xml");
+  const auto description = parse_robot(path.string(), {}, diagnostics);
+  return to_json(description, diagnostics);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ mujoco = pytest.importorskip("mujoco", reason="the mujoco wheel is not installed
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
-DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")) / "describe_dump"
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")) / "tests/model_describe_dump"
 SMALL = sorted((ROOT / "limb/model/testing/mjcf").glob("*.xml"))
 SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared"))
 ROBOTS = ["iiwa14", "g1", "panda", "go2"]
