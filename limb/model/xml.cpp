@@ -22,12 +22,53 @@ std::string unknown(std::string_view kind, std::string_view name,
                      close.empty() ? "" : fmt::format(" (closest: '{}')", close));
 }
 
+/// No format that we read has an element with a tenth of it; the parser compares each attribute of
+/// an element with all others, so that a long list would take it hours.
+constexpr int kMaxAttributes = 1000;
+
+/// The line of the first element with more than kMaxAttributes attributes, or 0. One look at each
+/// letter; what is no well-formed XML is left to the parser.
+int line_of_too_many_attributes(std::string_view text) {
+  const auto skip_past = [&](std::size_t from, std::string_view end) {
+    const std::size_t at = text.find(end, from);
+    return at == text.npos ? text.size() : at + end.size();
+  };
+  std::size_t i = 0;
+  while ((i = text.find('<', i)) < text.size()) {
+    const std::size_t start = i;
+    const std::string_view rest = text.substr(i);
+    if (rest.starts_with("<!--")) {
+      i = skip_past(i + 4, "-->");
+    } else if (rest.starts_with("<![CDATA[")) {
+      i = skip_past(i, "]]>");
+    } else {
+      int attributes = 0;
+      while (i < text.size() && text[i] != '>') {
+        if (text[i] == '"' || text[i] == '\'') {
+          i = skip_past(i + 1, text.substr(i, 1));
+          continue;
+        }
+        attributes += text[i++] == '=';
+      }
+      if (attributes > kMaxAttributes) {
+        return 1 + static_cast<int>(
+                       std::count(text.begin(), text.begin() + std::ptrdiff_t(start), '\n'));
+      }
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
     : file_(std::move(file)) {
   if (text.find('\0') != text.npos) {
     throw Error(fmt::format("{}: {}: is a binary file, expected XML text", call, file_));
+  }
+  if (const int line = line_of_too_many_attributes(text)) {
+    throw Error(fmt::format("{}: {}:{}: an element has more than {} attributes", call, file_, line,
+                            kMaxAttributes));
   }
   document_.Parse(text.data(), text.size());
   if (document_.Error()) {

@@ -41,6 +41,14 @@ TEST(XmlFile, DoesNotExpandEntities) {
   EXPECT_EQ(XmlReader::text(file.root(), "name").value_or(""), "&b;");
 }
 
+// The parser's time grows with the square of an element's attributes.
+TEST(XmlFile, RefusesEndlessAttributes) {
+  std::string attributes;
+  for (int i = 0; i < 300000; ++i) attributes += " a" + std::to_string(i) + "=''";
+  EXPECT_EQ(message("<!-- < = --><a b='<=>'>\n<c" + attributes + "/></a>"),
+            "read: robot.xml:2: an element has more than 1000 attributes");
+}
+
 TEST(XmlReader, CollectsEveryMistakeWithItsLine) {
   const XmlFile file("read",
                      "<robot name='r'>\n"
