@@ -1,0 +1,54 @@
+// Any bytes as MJCF: a Description, diagnostics, or an Error; never a crash, a hang or an endless
+// allocation. Seeds: limb/model/testing/mjcf.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "limb/base/error.hpp"
+#include "limb/model/read_mjcf.hpp"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// What the reader promises whatever the input: finite numbers and rotations, chains whose parents
+/// are links or the world.
+void check(const limb::Description<double>& description) {
+  for (const auto& joint : description.joints) {
+    require(joint.X_PJ.R.allFinite() && joint.X_PJ.p.allFinite());
+    require(joint.X_JC.R.allFinite() && joint.X_JC.p.allFinite());
+    require(limb::is_rotation<double>(joint.X_PJ.R, 1e-9));
+    require(joint.axis.allFinite());
+    require(!joint.name.empty() && !joint.parent.empty() && !joint.child.empty());
+  }
+  for (const auto& link : description.links) {
+    require(!link.name.empty());
+    if (!link.inertial) continue;
+    require(link.inertial->tensor.allFinite() && link.inertial->X_LI.p.allFinite());
+  }
+  for (const auto& frame : description.frames) require(frame.X_LF.p.allFinite());
+  for (const auto& loop : description.loops) {
+    require(loop.X_AL.p.allFinite() && loop.X_BL.p.allFinite());
+  }
+  require(description.joints.size() == description.links.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  limb::ReadOptions options;
+  options.roots = {"/nonexistent"};  // no includes from the machine that fuzzes
+  limb::Diagnostics diagnostics;
+  try {
+    check(limb::parse_mjcf(std::string(data, data + size), "/nonexistent/fuzz.xml", options,
+                           diagnostics));
+  } catch (const limb::Error&) {  // not well-formed XML
+  }
+  for (const auto& diagnostic : diagnostics) {
+    require(!diagnostic.rule.empty() && !diagnostic.message.empty());
+  }
+  return 0;
+}
