@@ -13,13 +13,19 @@ mujoco = pytest.importorskip("mujoco", reason="the mujoco wheel is not installed
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
-DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")) / "tests/model_describe_dump"
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")).resolve() / "tests/model_describe_dump"
 SMALL = sorted((ROOT / "limb/model/testing/mjcf").glob("*.xml"))
-SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared"))
+SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared")).resolve()
 ROBOTS = ["iiwa14", "g1", "panda", "go2"]
 # MuJoCo turns inertias to principal axes by an iteration, measured less than 1e-13 from ours, and
 # keeps quaternions where limb keeps matrices. The rest is rounding.
 CLOSE = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo writes its warnings into a file in the current folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 def describe(path):
