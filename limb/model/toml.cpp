@@ -7,7 +7,16 @@
 #include "limb/base/check.hpp"
 #include "limb/base/error.hpp"
 
-// The parser is compiled here and nowhere else, with nesting limited.
+namespace limb {
+/// The parser met something that it takes to be impossible.
+struct TomlSurprise {};
+}  // namespace limb
+
+// The parser is compiled here and nowhere else, with nesting limited. Some of its assertions can be
+// reached by malformed text ("[="): they must neither abort nor, with NDEBUG, become assumptions.
+#undef NDEBUG
+#define TOML_ASSERT(expr) \
+  (static_cast<bool>(expr) ? static_cast<void>(0) : throw ::limb::TomlSurprise{})
 #define TOML_HEADER_ONLY 1
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
@@ -184,6 +193,9 @@ TomlValue parse_toml(std::string_view call, std::string_view text, const std::st
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}: {}:{}: not well-formed TOML ({})", call, file,
                             line_of(error.source()), error.description()));
+  } catch (const TomlSurprise&) {
+    throw Error(
+        fmt::format("{}: {}: not well-formed TOML (a table header or key is broken)", call, file));
   }
 }
 
