@@ -10,13 +10,15 @@
 namespace limb {
 /// The parser met something that it takes to be impossible.
 struct TomlSurprise {};
+[[noreturn]] static void toml_surprise() {
+  throw TomlSurprise{};
+}
 }  // namespace limb
 
 // The parser is compiled here and nowhere else, with nesting limited. Some of its assertions can be
 // reached by malformed text ("[="): they must neither abort nor, with NDEBUG, become assumptions.
 #undef NDEBUG
-#define TOML_ASSERT(expr) \
-  (static_cast<bool>(expr) ? static_cast<void>(0) : throw ::limb::TomlSurprise{})
+#define TOML_ASSERT(expr) (static_cast<bool>(expr) ? static_cast<void>(0) : ::limb::toml_surprise())
 #define TOML_HEADER_ONLY 1
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
