@@ -35,7 +35,8 @@ class Guard {
 
   void run() {
     std::size_t dots = 0, values = 0;
-    for (std::size_t i = 0; i < text_.size(); ++i) {
+    const std::size_t start = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // byte order mark
+    for (std::size_t i = start; i < text_.size(); ++i) {
       switch (text_[i]) {
         case '\n':
           ++line_;
@@ -62,6 +63,11 @@ class Guard {
           ++values;
           break;
         default:
+          // Outside of quotes and comments TOML is ASCII; the parser's tables of letters are not
+          // safe for every character beyond.
+          if (static_cast<unsigned char>(text_[i]) >= 0x80) {
+            stop("not well-formed TOML (a character beyond ASCII stands outside of quotes)");
+          }
           break;
       }
       if (values > kMaxTomlValues) {
