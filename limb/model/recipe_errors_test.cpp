@@ -281,6 +281,13 @@ TEST(RecipeErrors, TextThatIsNoToml) {
   EXPECT_EQ(thrown("name = ").substr(0, 51), "parse_recipe: r.toml:1: not well-formed TOML (Error");
   EXPECT_EQ(thrown("a = 1\na = 2\n").substr(0, 46),
             "parse_recipe: r.toml:2: not well-formed TOML (");
+  EXPECT_EQ(
+      thrown("a = 1\n\u00e9 = 2\n"),
+      "parse_recipe: r.toml:2: not well-formed TOML (a character beyond ASCII stands outside of "
+      "quotes)");
+  EXPECT_EQ(thrown("\xEF\xBB\xBF# caf\u00e9\nname = 'caf\u00e9'\n"), "none");
+  EXPECT_EQ(thrown("[= 1]\n"),
+            "parse_recipe: r.toml: not well-formed TOML (a table header or key is broken)");
   EXPECT_EQ(thrown(std::string("a\0b", 3)),
             "parse_recipe: r.toml: is a binary file, expected TOML "
             "text");

@@ -7,7 +7,18 @@
 #include "limb/base/check.hpp"
 #include "limb/base/error.hpp"
 
-// The parser is compiled here and nowhere else, with nesting limited.
+namespace limb {
+/// The parser met something that it takes to be impossible.
+struct TomlSurprise {};
+[[noreturn]] static void toml_surprise() {
+  throw TomlSurprise{};
+}
+}  // namespace limb
+
+// The parser is compiled here and nowhere else, with nesting limited. Some of its assertions can be
+// reached by malformed text ("[="): they must neither abort nor, with NDEBUG, become assumptions.
+#undef NDEBUG
+#define TOML_ASSERT(expr) (static_cast<bool>(expr) ? static_cast<void>(0) : ::limb::toml_surprise())
 #define TOML_HEADER_ONLY 1
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
@@ -24,7 +35,8 @@ class Guard {
 
   void run() {
     std::size_t dots = 0, values = 0;
-    for (std::size_t i = 0; i < text_.size(); ++i) {
+    const std::size_t start = text_.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // byte order mark
+    for (std::size_t i = start; i < text_.size(); ++i) {
       switch (text_[i]) {
         case '\n':
           ++line_;
@@ -51,6 +63,11 @@ class Guard {
           ++values;
           break;
         default:
+          // Outside of quotes and comments TOML is ASCII; the parser's tables of letters are not
+          // safe for every character beyond.
+          if (static_cast<unsigned char>(text_[i]) >= 0x80) {
+            stop("not well-formed TOML (a character beyond ASCII stands outside of quotes)");
+          }
           break;
       }
       if (values > kMaxTomlValues) {
@@ -184,6 +201,9 @@ TomlValue parse_toml(std::string_view call, std::string_view text, const std::st
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}: {}:{}: not well-formed TOML ({})", call, file,
                             line_of(error.source()), error.description()));
+  } catch (const TomlSurprise&) {
+    throw Error(
+        fmt::format("{}: {}: not well-formed TOML (a table header or key is broken)", call, file));
   }
 }
 
