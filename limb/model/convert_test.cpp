@@ -149,12 +149,12 @@ TEST_P(EveryConvention, AccelerationIsTheDerivativeOfVelocity) {
     const auto description = random_tree(seed, options_for(facts()));
     const auto model = build_model(description);
     const Convention convention(facts(), model, description);
-    const auto [q, v, a, tau] = random_state(model, seed);
+    const State s = random_state(model, seed);
     const auto v_other_at = [&](double t) {
-      return convention.v_to(model.integrate(q, v * t + a * (t * t / 2)), v + a * t);
+      return convention.v_to(model.integrate(s.q, s.v * t + s.a * (t * t / 2)), s.v + s.a * t);
     };
     const Vector difference = (v_other_at(h) - v_other_at(-h)) / (2 * h);
-    EXPECT_LT((convention.a_to(q, v, a) - difference).cwiseAbs().maxCoeff(), 16 * h * h);
+    EXPECT_LT((convention.a_to(s.q, s.v, s.a) - difference).cwiseAbs().maxCoeff(), 16 * h * h);
   }
 }
 
