@@ -111,12 +111,18 @@ class Check : public Verb {
   }
 
  private:
+  /// What --fix writes: the text, what changed, and what the format could not hold.
+  struct Repaired {
+    std::string text;
+    std::vector<Edit> edits;
+    Diagnostics lost;
+  };
+
   /// Writes the repaired robot and returns what is still wrong with it.
   Diagnostics repair_to_file(const Description<double>& robot, const Diagnostics& found, Json& json,
                              std::ostream& out) const {
-    const Repair repaired = repair(robot);
-    Diagnostics lost;
-    write_text_file("limb check", fix_, repaired_text(repaired, lost));
+    const Repaired repaired = repaired_file(robot);
+    write_text_file("limb check", fix_, repaired.text);
     // The written file is read again: what counts is what the next program will see.
     Diagnostics left;
     const Description<double> again = parse_robot(fix_, robot_.read_options(), left);
@@ -126,32 +132,35 @@ class Check : public Verb {
     json["written"] = fix_;
     json["changes"] = Json::array();
     for (const Edit& edit : repaired.edits) json["changes"].push_back(edit.text());
-    json["not_kept"] = to_json(lost);
+    json["not_kept"] = to_json(repaired.lost);
     json["remaining"] = to_json(left);
     if (json_) return left;
     out << "\n" << fix_ << ": " << repaired.edits.size() << " changes\n";
     for (const Edit& edit : repaired.edits) out << "  " << edit.text() << "\n";
-    for (const Diagnostic& d : lost) out << "  not kept: " << d.message << "\n";
+    for (const Diagnostic& d : repaired.lost) out << "  not kept: " << d.message << "\n";
     out << "remaining: " << summary_of(left) << " (before: " << summary_of(found) << ")\n";
     return left;
   }
 
   /// A URDF written as URDF keeps its text but for the numbers changed; all else is written anew.
-  std::string repaired_text(const Repair& repaired, Diagnostics& lost) const {
+  Repaired repaired_file(const Description<double>& robot) const {
     const std::string ending = std::filesystem::path(fix_).extension().string();
-    const bool from_file = !is_builtin(robot_.path());
-    if (ending == ".urdf") {
-      if (from_file) {
-        const std::string text = read_text_file("limb check", robot_.path());
-        if (robot_format(robot_.path(), text) == RobotFormat::urdf) {
-          return repair_urdf(text, robot_.path(), repaired.edits);
-        }
-      }
-      return write_urdf(repaired.robot, lost);
+    if (ending != ".urdf" && ending != ".toml") {
+      throw Error(fmt::format(
+          "limb check: --fix is '{}', expected a name that ends in .urdf or .toml", fix_));
     }
-    if (ending == ".toml") return write_recipe(repaired.robot);
-    throw Error(fmt::format(
-        "limb check: --fix is '{}', expected a name that ends in .urdf or .toml", fix_));
+    if (ending == ".urdf" && !is_builtin(robot_.path())) {
+      const std::string text = read_text_file("limb check", robot_.path());
+      if (robot_format(robot_.path(), text) == RobotFormat::urdf) {
+        const UrdfRepair urdf = repair_urdf_text(text, robot_.path(), robot_.read_options());
+        return {urdf.text, urdf.edits, {}};
+      }
+    }
+    const Repair repaired = repair(robot);
+    Repaired result{{}, repaired.edits, {}};
+    result.text =
+        ending == ".toml" ? write_recipe(repaired.robot) : write_urdf(repaired.robot, result.lost);
+    return result;
   }
 
   RobotOptions robot_;

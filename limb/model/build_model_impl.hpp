@@ -187,31 +187,22 @@ class ModelBuilder {
   std::vector<const JointD*> open_;
 };
 
-/// A joint that a coupling names owns an independent coordinate only if it stands in its own terms
-/// (a belt: knee = knee - hip); every other joint owns its own. Chains of mimics are followed to
-/// their end.
+/// A coupled joint owns no independent coordinate; every other joint owns its own, in the order of
+/// the joints. Chains of mimics are followed to their end; check_structure has refused circles.
 template <typename T>
 void ModelBuilder<T>::couple() {
   using Row = typename Coupling<T>::Row;
   std::unordered_map<std::string, const CouplingDescription<T>*> coupled;
   for (const auto& d : description_.couplings) {
+    // The follower may be a fixed joint, or welded with the base: it then follows nothing.
     if (model_.body_by_name_.count(d.joint) != 0) coupled[d.joint] = &d;
   }
-  const auto owns = [&](const std::string& joint) {
-    const auto found = coupled.find(joint);
-    if (found == coupled.end()) return true;
-    for (const auto& term : found->second->terms) {
-      if (term.joint == joint) return true;
-    }
-    return false;
-  };
-  // Independent coordinates keep the order of their joints.
   int ny_q = 0, ny_v = 0;
   std::vector<int> yq_of_v;
   std::unordered_map<std::string, int> own;  // joint -> its first place in independent velocities
   for (std::size_t i = 1; i < model_.bodies_.size(); ++i) {
     const Body<T>& body = model_.bodies_[i];
-    if (!owns(body.name)) continue;
+    if (coupled.count(body.name) != 0) continue;
     own[body.name] = ny_v;
     for (int k = 0; k < body.joint.nv(); ++k) yq_of_v.push_back(ny_q + k);
     ny_q += body.joint.nq();
@@ -224,28 +215,25 @@ void ModelBuilder<T>::couple() {
     if (coupled.count(body.name) == 0) {
       const int y = own.at(body.name);
       for (int k = 0; k < row.nv; ++k) row.terms.push_back({y + k, T(1)});
-      row.yq = row.nv > 0 ? yq_of_v[static_cast<std::size_t>(y)] : 0;
-    } else {
-      // Replace each named joint by what it is made of; check_structure has refused cycles.
-      struct Pending {
-        std::string joint;
-        T ratio;
-        bool coordinate;  ///< the joint's own coordinate, not its coupled value
-      };
-      std::vector<Pending> pending = {{body.name, T(1), false}};
-      while (!pending.empty()) {
-        const Pending next = pending.back();
-        pending.pop_back();
-        const auto found = coupled.find(next.joint);
-        if (next.coordinate || found == coupled.end()) {
-          row.terms.push_back({own.at(next.joint), next.ratio});
-          continue;
-        }
-        row.offset = row.offset + next.ratio * found->second->offset;
-        const auto& terms = found->second->terms;
-        for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-          pending.push_back({term->joint, next.ratio * term->ratio, owns(term->joint)});
-        }
+      row.yq = yq_of_v[static_cast<std::size_t>(y)];
+      rows.push_back(std::move(row));
+      continue;
+    }
+    // Replace each leader that is itself coupled by what it is made of.
+    std::vector<std::pair<std::string, T>> pending = {{body.name, T(1)}};
+    while (!pending.empty()) {
+      const auto [joint, ratio] = pending.back();
+      pending.pop_back();
+      const auto found = coupled.find(joint);
+      if (found == coupled.end()) {
+        const auto leader = own.find(joint);  // absent if welded: its coordinate is 0
+        if (leader != own.end()) row.terms.push_back({leader->second, ratio});
+        continue;
+      }
+      row.offset = row.offset + ratio * found->second->offset;
+      const auto& terms = found->second->terms;
+      for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+        pending.emplace_back(term->joint, ratio * term->ratio);
       }
     }
     rows.push_back(std::move(row));

@@ -73,7 +73,8 @@ class RobotBuilder {
     last_joint("rotor").armature = inertia * gear_ratio * gear_ratio;
     return *this;
   }
-  /// q of `joint` = sum of ratio * coordinate of each term + offset.
+  /// q of `joint` = sum of ratio * q of each term's joint + offset: a mimic, a belt, a
+  /// differential.
   RobotBuilder& couple(std::string joint, std::vector<typename CouplingDescription<T>::Term> terms,
                        const T& offset = T(0)) {
     description_.couplings.push_back({std::move(joint), std::move(terms), offset, {}});

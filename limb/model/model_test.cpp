@@ -149,13 +149,17 @@ TEST(Coupling, BeltTurnsRelativeIntoAbsoluteAngles) {
           {down, Vector3d::Zero()});
   b.joint("knee", Joint<double>::revolute(Vector3d::UnitZ()), "thigh", "shank",
           {Matrix3d::Identity(), {l, 0, 0}});
-  b.couple("knee", {{"knee", 1.0}, {"hip", -1.0}});
+  // The knee's motor sits in the chassis and turns a pulley; the belt runs over the hip.
+  b.link("pulley");
+  b.joint("motor", Joint<double>::revolute(Vector3d::UnitZ()), "chassis", "pulley");
+  b.couple("knee", {{"motor", 1.0}, {"hip", -1.0}});
   const Model<double> model = b.build();
   const Coupling<double>& coupling = model.coupling();
   EXPECT_FALSE(coupling.is_identity());
   ASSERT_EQ(coupling.ny_v(), 2);
   const VectorXd q = coupling.expand_position(Eigen::Vector2d(q1, q2));
   EXPECT_NEAR(q[1], q2 - q1, kEps);
+  EXPECT_EQ(q[2], q2);
   const Eigen::MatrixXd G = coupling.matrix();
   const Eigen::MatrixXd M = G.transpose() * testing::mass_matrix(model, q) * G;
   const VectorXd g = coupling.reduce_force(testing::gravity_force(model, q));
@@ -185,13 +189,14 @@ TEST(Coupling, MimicChainsEndAtTheirLeader) {
 
 TEST(Coupling, DifferentialMixesTwoMotors) {
   RobotBuilder<double> b("wrist");
-  b.link("arm").link("pitch").link("roll");
-  b.joint("pitch", Joint<double>::revolute(Vector3d::UnitY()), "arm", "pitch");
+  b.link("arm").link("a").link("b").link("pitch").link("roll");
+  const auto turn = Joint<double>::revolute(Vector3d::UnitY());
+  b.joint("m1", turn, "arm", "a").joint("m2", turn, "arm", "b");
+  b.joint("pitch", turn, "arm", "pitch");
   b.joint("roll", Joint<double>::revolute(Vector3d::UnitX()), "pitch", "roll");
-  b.couple("pitch", {{"pitch", 0.5}, {"roll", 0.5}})
-      .couple("roll", {{"pitch", 0.5}, {"roll", -0.5}});
+  b.couple("pitch", {{"m1", 0.5}, {"m2", 0.5}}).couple("roll", {{"m1", 0.5}, {"m2", -0.5}});
   const Model<double> model = b.build();
-  EXPECT_EQ(model.coupling().expand_position(Eigen::Vector2d(1, 3)), Eigen::Vector2d(2, -1));
+  EXPECT_EQ(model.coupling().expand_position(Eigen::Vector2d(1, 3)), Eigen::Vector4d(1, 3, 2, -1));
 }
 
 TEST(BuildModel, TenThousandLinksInAChain) {
