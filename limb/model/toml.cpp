@@ -77,27 +77,18 @@ class Guard {
   }
 
  private:
-  /// Index of the last character of the string that starts at i.
+  /// Index of the last character of the string that starts at i. Texts over several lines have no
+  /// use here, and in them the parser's tables of letters would be reached again.
   std::size_t skip_string(std::size_t i) {
     const char quote = text_[i];
-    const bool three = text_.substr(i, 3) == std::string(3, quote);
-    for (std::size_t j = i + (three ? 3 : 1); j < text_.size(); ++j) {
+    if (text_.substr(i, 3) == std::string(3, quote)) stop("texts in triple quotes are not read");
+    for (std::size_t j = i + 1; j < text_.size(); ++j) {
       if (text_[j] == '\\' && quote == '"') {
         ++j;
-        if (j < text_.size() && text_[j] == '\n') ++line_;
       } else if (text_[j] == '\n') {
-        if (!three) return j - 1;  // not closed: the parser will say so
-        ++line_;
+        return j - 1;  // not closed: the parser will say so
       } else if (text_[j] == quote) {
-        if (!three) return j;
-        if (text_.substr(j, 3) == std::string(3, quote)) {
-          j += 2;
-          // Up to two quotes may stand before the closing three.
-          for (int extra = 0; extra < 2 && j + 1 < text_.size() && text_[j + 1] == quote; ++extra) {
-            ++j;
-          }
-          return j;
-        }
+        return j;
       }
     }
     return text_.size();
