@@ -9,6 +9,7 @@
 
 #include "limb/math/testing/random.hpp"
 #include "limb/model/builder.hpp"
+#include "limb/model/testing/random_tree.hpp"
 #include "limb/model/testing/walk.hpp"
 
 namespace limb {
@@ -87,41 +88,29 @@ VectorXd inverse_dynamics(const Canonical<double>& canonical, const VectorXd& q,
   return tau;
 }
 
-/// A tree of every joint type, twice, each hanging on a link chosen by the seed.
-Model<double> random_tree(unsigned seed, bool neat_axes) {
-  Random random(seed);
-  RobotBuilder<double> b("tree");
-  b.link("link0");
-  int count = 0;
-  for (int round = 0; round < 2; ++round) {
-    for (const JointType type : kJointTypes) {
-      if (type == JointType::fixed) continue;
-      const int parent = static_cast<int>(random.uniform(0, count + 0.999));
-      ++count;
-      const auto pick = [&] {
-        if (!neat_axes) return Vector3d(random.direction<double>());
-        const Vector3d unit = Vector3d::Unit(static_cast<int>(random.uniform(0, 2.999)));
-        return Vector3d(random.uniform(-1, 1) < 0 ? -unit : unit);
-      };
-      const Matrix3d R =
-          neat_axes ? Matrix3d(axis_rotation(0, kPi / 2 * static_cast<int>(random.uniform(-2, 3))) *
-                               axis_rotation(2, kPi / 2 * static_cast<int>(random.uniform(-2, 3))))
-                    : random.rotation<double>();
-      const std::string name = std::to_string(count);
-      const Matrix3d T = random.rotation<double>();
-      b.link("link" + name, random.uniform(0.5, 2), random.vector<double>(0.2),
-             T * Vector3d(0.03, 0.04, 0.05).asDiagonal() * T.transpose());
-      const Vector3d axis = pick(), axis2 = pick();
-      b.joint("joint" + name, Joint<double>::make(type, axis, axis2, 0.1),
-              "link" + std::to_string(parent), "link" + name, {R, random.vector<double>(0.5)});
+/// A tree of every joint type, twice. Neat: axes and placements along the coordinate axes.
+Model<double> tree(unsigned seed, bool neat) {
+  testing::RandomTreeOptions options;
+  options.joints = 2 * static_cast<int>(kJointTypes.size());
+  Description<double> robot = testing::random_tree(seed, options);
+  if (neat) {
+    Random random(seed);
+    const auto choice = [&](int n) { return static_cast<int>(random.uniform(0, n - 1e-9)); };
+    const auto axis = [&] {
+      return Vector3d(Vector3d::Unit(choice(3)) * (choice(2) == 0 ? -1 : 1));
+    };
+    for (auto& joint : robot.joints) {
+      joint.axis = axis();
+      joint.axis2 = axis();
+      joint.X_PJ.R = axis_rotation(0, kPi / 2 * choice(4)) * axis_rotation(2, kPi / 2 * choice(4));
     }
   }
-  return b.build();
+  return build_model(robot);
 }
 
 class CanonicalTree : public ::testing::TestWithParam<unsigned> {
  protected:
-  Model<double> model_ = random_tree(GetParam(), GetParam() % 2 == 0);
+  Model<double> model_ = tree(GetParam(), GetParam() % 2 == 0);
   std::mt19937_64 engine_{GetParam()};
 };
 
@@ -182,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(Trees, CanonicalTree, ::testing::Range(1u, 21u));
 // With axes and placements along coordinate axes every sine is 0 or 1 and no offset is left, which
 // is where the savings come from.
 TEST(Canonical, QuarterTurnsAreExact) {
-  const Canonical<double> canonical = canonicalize(random_tree(4, true));
+  const Canonical<double> canonical = canonicalize(tree(4, true));
   for (std::size_t i = 1; i < canonical.steps.size(); ++i) {
     const auto& step = canonical.steps[i];
     EXPECT_EQ(step.offset, 0);
@@ -203,7 +192,7 @@ TEST(Canonical, SnapsQuarterTurnsWrittenShortOnlyWhenAsked) {
 }
 
 TEST(Canonical, CastKeepsTheNumbers) {
-  const Canonical<double> canonical = canonicalize(random_tree(7, false));
+  const Canonical<double> canonical = canonicalize(tree(7, false));
   const Canonical<float> single = canonical.cast<float>();
   ASSERT_EQ(single.steps.size(), canonical.steps.size());
   EXPECT_EQ(single.steps[3].p, canonical.steps[3].p.cast<float>());

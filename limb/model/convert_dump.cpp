@@ -13,7 +13,7 @@
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/convert_rbdl.hpp"
 #include "limb/model/testing/random_tree.hpp"
-#include "limb/model/testing/tree_motion.hpp"
+#include "limb/model/testing/walk.hpp"
 
 namespace limb {
 namespace {
@@ -114,7 +114,8 @@ Json state(const Model<double>& model, const Convention& convention, unsigned se
           {"a", numbers(convention.a_to(q, v, a))},
           {"tau", numbers(convention.tau_to(q, tau))},
           {"M", numbers(convention.mass_matrix_to(q, testing::mass_matrix(model, q)))},
-          {"J", numbers(convention.jacobian_to(q, testing::body_jacobian(model, last, q)))},
+          {"J", numbers(convention.jacobian_to(
+                    q, testing::body_jacobian(model, q, static_cast<std::size_t>(last.value()))))},
           {"J_body", model.body(last).name},
           {"bodies", motions}};
 }

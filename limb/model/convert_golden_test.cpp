@@ -9,7 +9,7 @@
 
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/testing/shared.hpp"
-#include "limb/model/testing/tree_motion.hpp"
+#include "limb/model/testing/walk.hpp"
 
 namespace limb {
 namespace {

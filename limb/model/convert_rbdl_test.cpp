@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "limb/model/testing/random_tree.hpp"
-#include "limb/model/testing/tree_motion.hpp"
+#include "limb/model/testing/walk.hpp"
 
 namespace limb {
 namespace {

@@ -13,7 +13,7 @@
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/convert_rbdl.hpp"
 #include "limb/model/testing/random_tree.hpp"
-#include "limb/model/testing/tree_motion.hpp"
+#include "limb/model/testing/walk.hpp"
 
 namespace limb {
 namespace {
@@ -133,7 +133,8 @@ TEST_P(EveryConvention, KeepsPowerAndKineticEnergy) {
     EXPECT_LT((convention.mass_matrix_from(q, M_other) - M).norm(), 16 * kEps * M.norm());
 
     const BodyId last(model.body_count() - 1);
-    const MatrixX<double> J = testing::body_jacobian(model, last, q);
+    const MatrixX<double> J =
+        testing::body_jacobian(model, q, static_cast<std::size_t>(last.value()));
     const MatrixX<double> J_other = convention.jacobian_to(q, J);
     const auto V = Motion<double>::from_vector(J * v);
     EXPECT_LT((convention.motion_to(V) - J_other * v_other).norm(), 32 * kEps * J.norm());

@@ -101,4 +101,28 @@ VectorX<T> inverse_dynamics(const Model<T>& model, const VectorX<T>& q, const Ve
   return tau;
 }
 
+struct BodyMotion {
+  Pose<double> X_WB;
+  Motion<double> V_WB_B, A_WB_B;
+};
+
+/// Pose, body twist and spatial acceleration of every body; index 0 is the world at rest.
+inline std::vector<BodyMotion> tree_motion(const Model<double>& model, const VectorX<double>& q,
+                                           const VectorX<double>& v, const VectorX<double>& a) {
+  std::vector<BodyMotion> motion(static_cast<std::size_t>(model.body_count()));
+  for (std::size_t i = 1; i < motion.size(); ++i) {
+    const Body<double>& body = model.bodies()[i];
+    const BodyMotion& parent = motion[static_cast<std::size_t>(body.parent.value())];
+    const double *qi = q.data() + body.q_start, *vi = v.data() + body.v_start;
+    const Pose<double> X_PB = body.X_PJ * body.joint.pose(qi);
+    const Motion<double> V_J = body.joint.velocity(qi, vi);
+    BodyMotion& b = motion[i];
+    b.X_WB = parent.X_WB * X_PB;
+    b.V_WB_B = X_PB.inv_act(parent.V_WB_B) + V_J;
+    b.A_WB_B = X_PB.inv_act(parent.A_WB_B) + body.joint.velocity(qi, a.data() + body.v_start) +
+               body.joint.bias(qi, vi) + cross(b.V_WB_B, V_J);
+  }
+  return motion;
+}
+
 }  // namespace limb::testing
