@@ -135,7 +135,8 @@ class Check : public Verb {
     json["not_kept"] = to_json(repaired.lost);
     json["remaining"] = to_json(left);
     if (json_) return left;
-    out << "\n" << fix_ << ": " << repaired.edits.size() << " changes\n";
+    const std::size_t n = repaired.edits.size();
+    out << "\n" << fix_ << ": " << n << (n == 1 ? " change\n" : " changes\n");
     for (const Edit& edit : repaired.edits) out << "  " << edit.text() << "\n";
     for (const Diagnostic& d : repaired.lost) out << "  not kept: " << d.message << "\n";
     out << "remaining: " << summary_of(left) << " (before: " << summary_of(found) << ")\n";

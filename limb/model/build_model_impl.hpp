@@ -94,6 +94,10 @@ class ModelBuilder {
       if (base_ == Base::free && root.type == JointType::fixed) {
         root.type = JointType::free;
         root.name = kRootJoint;
+      } else if (base_ == Base::free && root.type != JointType::free) {
+        const std::string where = root.source.text();
+        throw Error("build_model: " + (where.empty() ? "" : where + ": ") + "joint '" + root.name +
+                    "' hangs on the world itself, so there is no base link to set free");
       } else if (base_ == Base::fixed && root.type == JointType::free) {
         root.type = JointType::fixed;
       }

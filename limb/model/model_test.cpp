@@ -88,6 +88,21 @@ TEST(BuildModel, JointsOnTheWorldFollowTheBaseAskedFor) {
   EXPECT_EQ(b.build(Base::fixed).nv(), 0);
 }
 
+TEST(BuildModel, RefusesAFreeBaseWhereThereIsNoBaseLink) {
+  RobotBuilder<double> b("arm");
+  b.link("upper", 1.0, Vector3d::Zero(), Matrix3d::Identity());
+  b.joint("shoulder", Joint<double>::revolute(Vector3d::UnitZ()), kWorldLink, "upper");
+  try {
+    b.build(Base::free);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "build_model: joint 'shoulder' hangs on the world itself, so there is no base link "
+        "to set free");
+  }
+}
+
 TEST(Model, LookupsNameTheNearest) {
   const Model<double> model = small_tree().build();
   try {

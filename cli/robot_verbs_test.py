@@ -1,0 +1,167 @@
+"""The verbs about robots as a user meets them: python3 cli/robot_verbs_test.py build/limb
+
+Every broken robot of tests/broken is checked through the command line against its manifest.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LIMB = "limb"
+ROOT = Path(__file__).resolve().parent.parent
+BROKEN = ROOT / "tests" / "broken"
+
+ARM = """<robot name="arm">
+  <!-- a comment that must survive -->
+  <link name="base"/>
+  <link name="tip">
+    <inertial><origin xyz="0 0 0.1"/><mass value="2"/>
+      <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="turn" type="revolute">
+    <parent link="base"/><child link="tip"/><axis xyz="0 0 2"/>
+    <limit lower="90" upper="-90" effort="10" velocity="3"/>
+  </joint>
+</robot>
+"""
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options
+    )
+
+
+class InfoTest(unittest.TestCase):
+    def test_shows_tree_joints_and_freedom(self):
+        out = run("info", "builtin:quadruped").stdout
+        self.assertIn("nq = 19, nv = 18; underactuated: 6 of 18", out)
+        self.assertIn("`- base -> trunk", out)
+        self.assertIn("FL_knee", out)
+
+    def test_json_agrees_with_itself(self):
+        for robot in ("builtin:arm7", "builtin:humanoid", "builtin:belt-leg"):
+            info = json.loads(run("info", robot, "--json").stdout)
+            self.assertEqual(sum(j["nv"] for j in info["joints"]), info["nv"])
+            self.assertEqual(sum(j["nq"] for j in info["joints"]), info["nq"])
+            mass = sum(j["mass"] for j in info["joints"])
+            self.assertAlmostEqual(mass, info["total_mass"], delta=1e-12 * mass)
+            start = 0
+            for joint in info["joints"]:
+                self.assertEqual(joint["idx_v"], start)
+                start += joint["nv"]
+
+    def test_base_changes_the_freedom(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arm = Path(folder) / "arm.urdf"
+            arm.write_text(ARM)
+            fixed = json.loads(run("info", arm, "--json").stdout)
+            free = json.loads(run("info", arm, "--base", "free", "--json").stdout)
+        self.assertEqual((free["nq"], free["nv"]), (fixed["nq"] + 7, fixed["nv"] + 6))
+        self.assertEqual(free["joints"][0]["name"], "root_joint")
+        result = run("info", "builtin:arm7", "--base", "free")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no base link to set free", result.stderr)
+
+    def test_frames_on_request(self):
+        self.assertIn("--frames lists them", run("info", "builtin:2r").stdout)
+        self.assertIn("position (m) on their body", run("info", "builtin:2r", "--frames").stdout)
+
+    def test_mistakes_are_one_line_with_exit_1(self):
+        for arguments, text in (
+            (("info", "builtin:quadrped"), "closest: 'builtin:quadruped'"),
+            (("info", "none.urdf"), "none.urdf: no such file"),
+            (("info", "builtin:2r", "--base", "glued"), "--base"),
+            (("info",), "MODEL"),
+        ):
+            result = run(*arguments)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertEqual(result.stdout, "")
+            self.assertIn(text, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+
+
+class CheckTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name)
+        self.arm = self.path / "arm.urdf"
+        self.arm.write_text(ARM)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def test_every_finding_has_line_reason_and_fix(self):
+        result = run("check", self.arm, "--json")
+        found = json.loads(result.stdout)["diagnostics"]
+        rules = {d["rule"] for d in found}
+        self.assertIn("axis-not-unit", rules)
+        self.assertTrue(any(rule.startswith("limit") for rule in rules), rules)
+        for d in found:
+            self.assertGreater(d["line"], 0)
+            self.assertTrue(d["reason"])
+
+    def test_fix_mends_and_keeps_everything_else(self):
+        mended = self.path / "mended.urdf"
+        result = run("check", self.arm, "--fix", mended)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("remaining: 0 errors, 0 warnings", result.stdout)
+        text = mended.read_text()
+        self.assertIn("<!-- a comment that must survive -->", text)
+        self.assertEqual(self.arm.read_text(), ARM)
+        changed = [a for a, b in zip(ARM.splitlines(), text.splitlines()) if a != b]
+        self.assertEqual(len(changed), 2, changed)
+        again = self.path / "again.urdf"
+        run("check", mended, "--fix", again)
+        self.assertEqual(again.read_text(), text)
+
+    def test_fix_writes_other_formats_too(self):
+        recipe = self.path / "arm.toml"
+        self.assertEqual(run("check", self.arm, "--fix", recipe).returncode, 0)
+        before = json.loads(run("info", self.arm, "--json").stdout)
+        after = json.loads(run("info", recipe, "--json").stdout)
+        self.assertEqual(after["joints"][0]["axis"], before["joints"][0]["axis"])
+        self.assertAlmostEqual(after["total_mass"], before["total_mass"], delta=1e-14)
+        result = run("check", self.arm, "--fix", self.path / "arm.stl")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("ends in .urdf or .toml", result.stderr)
+
+    def test_builtin_robots_are_clean(self):
+        for name in ("arm6", "arm7", "quadruped", "humanoid"):
+            result = run("check", f"builtin:{name}")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("0 errors, 0 warnings", result.stdout, name)
+
+    def test_broken_robots_get_their_documented_answer(self):
+        rows = [
+            line.split("\t")
+            for line in (BROKEN / "expected.tsv").read_text().splitlines()
+            if not line.startswith("#")
+        ]
+        self.assertGreaterEqual(len(rows), 60)
+        for name, code, expected in rows:
+            with self.subTest(name):
+                result = run("check", name, "--json", cwd=BROKEN)
+                self.assertEqual(result.returncode, int(code), result.stderr)
+                if result.stdout:
+                    rules = [d["rule"] for d in json.loads(result.stdout)["diagnostics"]]
+                    self.assertTrue(expected in rules or (expected == "-" and not rules), rules)
+                else:
+                    self.assertIn(expected.split(": ", 1)[-1], result.stderr)
+
+    def test_100_megabytes_of_nothing_are_refused(self):
+        big = self.path / "big.urdf"
+        with big.open("w") as f:
+            for _ in range(100):
+                f.write(" " * (1 << 20))
+        result = run("check", big)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("has more than 67108864 bytes", result.stderr)
+
+
+if __name__ == "__main__":
+    LIMB = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=1)
