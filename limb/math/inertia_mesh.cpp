@@ -176,7 +176,7 @@ Moments checked_moments(std::span<const Vector3<T>> vertices, Triangles triangle
   check_vertices(vertices);
   check_indices(triangles, vertices.size());
   check_closed(triangles, vertices.size());
-  const Moments moments = integrate(vertices, triangles);
+  Moments moments = integrate(vertices, triangles);
   check_volume(moments);
   return moments;
 }

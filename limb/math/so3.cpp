@@ -19,7 +19,7 @@ template <Real T>
 Matrix3<T> nearest_rotation(const Matrix3<T>& A) {
   check_finite("nearest_rotation", "A", A);
   const Eigen::JacobiSVD<Matrix3<T>> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const Vector3<T> s = svd.singularValues();
+  const Vector3<T>& s = svd.singularValues();
   if (!(s[1] > T(8) * epsilon<T>() * s[0])) {
     fail("nearest_rotation", "A", to_text(A), "a matrix of rank 2 or 3",
          "no unique rotation is nearest to it");
