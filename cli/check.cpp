@@ -73,10 +73,10 @@ class Check : public Verb {
     return "every problem of a robot file, why it matters, and its fix";
   }
   std::string_view examples() const override {
-    return "  limb check arm.urdf                        problems with file:line\n"
-           "  limb check arm.urdf --fix mended.urdf      the same file, safe repairs made\n"
-           "  limb check scene.xml --fix mended.urdf     MJCF is written out as URDF or .toml\n"
-           "  limb check arm.urdf --json                 for programs\n";
+    return "  limb check arm.urdf                    problems with file:line\n"
+           "  limb check arm.urdf --fix mended.urdf  the same file, safe repairs made\n"
+           "  limb check go2.xml --fix mended.urdf   MJCF is written out as URDF or .toml\n"
+           "  limb check arm.urdf --json             for programs\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app, false);

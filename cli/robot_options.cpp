@@ -3,17 +3,14 @@
 namespace limb::cli {
 
 void RobotOptions::add(CLI::App& app, bool with_base) {
-  app.add_option("MODEL", path_, "a .urdf file, an MJCF .xml file, a .toml recipe, or builtin:NAME")
-      ->required();
+  app.add_option("MODEL", path_, ".urdf, MJCF .xml, .toml recipe or builtin:NAME")->required();
   if (with_base) {
-    app.add_option("--base", base_,
-                   "how the root stands: described (as the file says), fixed, or free")
+    app.add_option("--base", base_, "root: described (as in the file), fixed, free")
         ->check(CLI::IsMember({"described", "fixed", "free"}))
         ->type_name("KIND")
         ->capture_default_str();
   }
-  app.add_option("--root", roots_,
-                 "folder in which package:// and relative paths are looked for; may be repeated")
+  app.add_option("--root", roots_, "folder for package:// and relative paths; may be repeated")
       ->type_name("FOLDER");
 }
 

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 Vector3<double> vector_of(const Json& j) {
-  return {j[0], j[1], j[2]};
+  return Vector3<double>(j[0].get<double>(), j[1].get<double>(), j[2].get<double>());
 }
 
 Matrix3<double> matrix_of(const Json& j) {
@@ -25,7 +25,7 @@ Matrix3<double> matrix_of(const Json& j) {
 }
 
 double number_of(const Json& j) {
-  if (j.is_number()) return j;
+  if (j.is_number()) return j.get<double>();
   const double inf = std::numeric_limits<double>::infinity();
   return j.get<std::string>() == "inf" ? inf : -inf;
 }
@@ -66,7 +66,7 @@ TEST_P(Golden, JointsAndFramesAreThoseRecorded) {
     if (joint.contains("axis")) {
       near((body.joint.axis() - vector_of(joint["axis"])).norm(), 1, joint_name + " axis");
     }
-    const double mass = joint["mass"];
+    const double mass = joint["mass"].get<double>();
     near(std::abs(body.inertia.mass() - mass), mass, joint_name + " mass");
     if (mass > 0) {
       near((body.inertia.com() - vector_of(joint["lever"])).norm(), 1, joint_name + " lever");

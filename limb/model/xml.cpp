@@ -73,7 +73,7 @@ XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
   }
   if (const std::size_t start = find_overlong_element(text); start != text.npos) {
     const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(start), '\n');
-    throw Error(fmt::format("{}: {}:{}: element with more than {} attributes", call, file_, line,
+    throw Error(fmt::format("{}: {}:{}: an element has more than {} attributes", call, file_, line,
                             kMaxAttributes));
   }
   document_.Parse(text.data(), text.size());

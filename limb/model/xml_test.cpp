@@ -38,7 +38,7 @@ TEST(XmlFile, RefusesWhatWouldGrowWithoutBound) {
   std::string plain = many;
   for (int i = 0; i < 100000; ++i) many.append("a").append(std::to_string(i)).append("='=' ");
   for (int i = 0; i < 999; ++i) plain.append("a").append(std::to_string(i)).append("='=' ");
-  EXPECT_EQ(message(many + "/>"), "read: robot.xml:3: element with more than 1000 attributes");
+  EXPECT_EQ(message(many + "/>"), "read: robot.xml:3: an element has more than 1000 attributes");
   EXPECT_EQ(message(plain.substr(plain.find("<r")) + "/>"), "no error");
   EXPECT_EQ(message("<!--" + std::string(5000, '=') + "--><r>" + std::string(5000, '=') + "</r>"),
             "no error");
