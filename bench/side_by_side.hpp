@@ -51,7 +51,7 @@ inline void print(const std::string& title, const std::string& other,
               "ratio");
   for (const Timing& t : timings) {
     std::printf("%-44s %9.2f %9.2f %6.2fx%s\n", t.name.c_str(), t.limb_ns, t.other_ns, t.ratio(),
-                t.ratio() < 0.95 ? "  slower" : "");
+                t.ratio() < 0.97 ? "  slower" : "");
   }
 }
 

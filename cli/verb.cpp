@@ -69,7 +69,7 @@ std::string one_line(std::string text) {
 
 // The two mistakes that CLI11 words for programmers; anything else is passed on as it is.
 std::string explain(const CLI::ParseError& error) {
-  const std::string text = one_line(error.what());
+  std::string text = one_line(error.what());
   const std::string option = text.substr(0, text.find(':'));
   if (text.ends_with(" missing")) return option + " needs a value";
   if (text.find("but received") != std::string::npos) return option + " is given more than once";

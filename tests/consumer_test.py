@@ -17,7 +17,8 @@ from pathlib import Path
 CONSUMER = Path(__file__).resolve().parent / "consumer"
 BUDGET_S = 3.0
 ATTEMPTS = 3  # user time still varies with what else the machine does; the best one counts
-EXPECTED = "limb {version}: at (1.000, 1.000), moment 0.500\n"
+EXPECTED = ("limb {version}: at (1.000, 1.000), moment 0.500, mass at (0.500, 1.000), "
+            "turned 1.000, w 0.707\n")
 
 
 def call(*command, cwd=None) -> str:

@@ -47,8 +47,9 @@ struct Exponential {
   T c;    ///< (t - sin(t)) / t^3
 };
 
+/// Inlined by force: callers use two or three of the four, and the rest is then never computed.
 template <typename T>
-Exponential<T> exponential(const T& x) {
+[[gnu::always_inline]] inline Exponential<T> exponential(const T& x) {
   using std::cos;
   using std::sin;
   using std::sqrt;
@@ -56,25 +57,35 @@ Exponential<T> exponential(const T& x) {
   // c lose up to 1/x = 16 roundings, but they multiply [w]^2 = x: the sum keeps full accuracy.
   static constexpr auto kB = factorial_series<6>(2, [](int) { return 1.0; });
   static constexpr auto kC = factorial_series<6>(3, [](int) { return 1.0; });
-  const auto series = [&]() -> Exponential<T> {
-    const T c = polynomial(kC, x);
-    const T b = polynomial(kB, x);
-    return {T(1) - x * b, T(1) - x * c, b, c};
+  const auto series = [&x](Exponential<T>& e) {
+    e.c = polynomial(kC, x);
+    e.b = polynomial(kB, x);
+    e.a = T(1) - x * e.c;
+    e.cos = T(1) - x * e.b;
   };
-  const auto closed = [&]() -> Exponential<T> {
-    const T t = sqrt(x), over_x = T(1) / x;
-    const T cos_t = cos(t), a = sin(t) * (t * over_x);
-    return {cos_t, a, (T(1) - cos_t) * over_x, (T(1) - a) * over_x};
+  const auto closed = [&x](Exponential<T>& e) {
+    const T t = sqrt(x), over_t = T(1) / t, over_x = over_t * over_t;  // one division for all
+    e.cos = cos(t);
+    e.a = sin(t) * over_t;
+    e.b = (T(1) - e.cos) * over_x;
+    e.c = (T(1) - e.a) * over_x;
   };
   const auto small = x < T(kSmall);
+  Exponential<T> e;
   if constexpr (Branching<T>) {
-    if (small) return series();
-    return closed();
+    if (small) {
+      series(e);
+    } else {
+      closed(e);
+    }
   } else {
-    const Exponential<T> s = series(), c = closed();
-    return {select(small, s.cos, c.cos), select(small, s.a, c.a), select(small, s.b, c.b),
-            select(small, s.c, c.c)};
+    Exponential<T> s;
+    series(s);
+    closed(e);
+    e = {select(small, s.cos, e.cos), select(small, s.a, e.a), select(small, s.b, e.b),
+         select(small, s.c, e.c)};
   }
+  return e;
 }
 
 /// (1 - (t/2) cot(t/2)) / t^2: the inverse left Jacobian is 1 - [w]/2 + this [w]^2. |t| < 2 pi.

@@ -94,7 +94,8 @@ class Quaternion {
 
   /// q p q^-1 for a unit quaternion.
   Vector3<T> rotate(const Vector3<T>& p) const {
-    const Vector3<T> t = T(2) * vec().cross(p);
+    Vector3<T> t = vec().cross(p);
+    t += t;
     return p + w() * t + vec().cross(t);
   }
 

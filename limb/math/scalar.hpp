@@ -69,9 +69,18 @@ Eigen::Matrix<T, N, 1> choose_vector(const Condition& condition, const Eigen::Ma
   }
 }
 
-/// Small products in the forms that compilers turn into the best code: sums of columns (two lanes
-/// at a time), never a temporary vector in memory. Measured in bench/math_bench.cpp.
+/// Small products entry by entry: gcc keeps these in registers, where some Eigen expressions pass a
+/// vector through memory (written by halves, read as a whole: a stall of some 4 ns on x86). Which
+/// form is used where was measured with bench/math_bench.cpp.
 namespace entries {
+
+/// R x
+template <typename T>
+Vector3<T> product(const Matrix3<T>& R, const Vector3<T>& x) {
+  return {R(0, 0) * x[0] + R(0, 1) * x[1] + R(0, 2) * x[2],
+          R(1, 0) * x[0] + R(1, 1) * x[1] + R(1, 2) * x[2],
+          R(2, 0) * x[0] + R(2, 1) * x[1] + R(2, 2) * x[2]};
+}
 
 /// R^T x
 template <typename T>

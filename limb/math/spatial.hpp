@@ -135,8 +135,8 @@ struct Pose {
 
   /// Motion from axes and origin of B to those of A: Ad(X_AB) V_B.
   Motion<T> act(const Motion<T>& V) const {
-    const Vector3<T> w = R * V.w;
-    return {R * V.v + p.cross(w), w};
+    const Vector3<T> w = entries::product<T>(R, V.w);
+    return {entries::add_cross<T>(entries::product<T>(R, V.v), p, w), w};
   }
   /// Motion from A to B, without forming the inverse.
   Motion<T> inv_act(const Motion<T>& V) const {
@@ -145,8 +145,8 @@ struct Pose {
   }
   /// Wrench from axes and origin of B to those of A: the dual adjoint.
   Force<T> act(const Force<T>& F) const {
-    const Vector3<T> f = R * F.f;
-    return {f, R * F.n + p.cross(f)};
+    const Vector3<T> f = entries::product<T>(R, F.f);
+    return {f, entries::add_cross<T>(entries::product<T>(R, F.n), p, f)};
   }
   /// Wrench from A to B.
   Force<T> inv_act(const Force<T>& F) const {
