@@ -20,6 +20,9 @@ struct Data {
   std::array<Pose<double>, kStates> X;
   std::array<Quaternion<double>, kStates> q;
   std::array<Inertia<double>, kStates> I;
+  std::array<double, kStates> mass;
+  std::array<Eigen::Vector3d, kStates> com;
+  std::array<Eigen::Matrix3d, kStates> tensor;  // about the mass centre
   std::array<Eigen::Isometry3d, kStates> eigen_X;
   std::array<Eigen::Quaterniond, kStates> eigen_q;
   std::array<Matrix6<double>, kStates> eigen_I;
@@ -41,6 +44,9 @@ Data make_data() {
     d.X[i] = {so3::exp(d.w[i]), vector()};
     d.q[i] = quaternion_exp(d.w[i]);
     d.I[i] = Inertia<double>::from_com(2, vector(), Eigen::Vector3d(3, 4, 5).asDiagonal());
+    d.mass[i] = d.I[i].mass();
+    d.com[i] = d.I[i].com();
+    d.tensor[i] = d.I[i].tensor_about_com();
     d.eigen_X[i].matrix() = d.X[i].matrix();
     d.eigen_q[i] = Eigen::Quaterniond(d.q[i].w(), d.q[i].x(), d.q[i].y(), d.q[i].z());
     d.eigen_I[i] = d.I[i].matrix();
@@ -184,6 +190,16 @@ std::vector<Timing> one_by_one(const Data& d) {
   t.push_back(side_by_side(
       "motion x motion (6x6 ad)", [&](int i) { keep(cross(d.V[i & kMask], d.V[next(i)])); },
       [&](int i) { keep(Vector6<double>(ad(d.V[i & kMask]) * d.eigen_V[next(i)])); }));
+  t.push_back(side_by_side(
+      "inertia * motion (mass, centre, tensor)",
+      [&](int i) { keep(d.I[i & kMask] * d.V[next(i)]); },
+      [&](int i) {
+        const Motion<double>& V = d.V[next(i)];
+        const Vector3d f = d.mass[i & kMask] * (V.v + V.w.cross(d.com[i & kMask]));
+        const Vector3d n = d.tensor[i & kMask] * V.w + d.com[i & kMask].cross(f);
+        keep(f);
+        keep(n);
+      }));
   t.push_back(side_by_side(
       "inertia * motion (6x6, built before)", [&](int i) { keep(d.I[i & kMask] * d.V[next(i)]); },
       [&](int i) { keep(Vector6<double>(d.eigen_I[i & kMask] * d.eigen_V[next(i)])); }));
