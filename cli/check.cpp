@@ -80,10 +80,7 @@ class Check : public Verb {
   }
   void add_options(CLI::App& app) override {
     robot_.add(app, false);
-    app.add_option(
-           "--fix", fix_,
-           "write a repaired file (.urdf or .toml) and list what changed; a URDF keeps every "
-           "other byte")
+    app.add_option("--fix", fix_, "write a repaired .urdf or .toml; a URDF keeps every other byte")
         ->type_name("OUT");
     app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
     app.add_flag("--json", json_, "machine-readable output");
