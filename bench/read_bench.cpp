@@ -1,6 +1,7 @@
-// How long does it take to read a robot? From text in memory to a Description, with all remarks.
-// The arm and the chain are generated here; the humanoid is a real file of the shared folder, and
-// its line is missing where there is none (LIMB_SHARED names the folder).
+// How long does it take to read a robot (text in memory to a Description, with all remarks), and to
+// load one (to a Model: structure checked, fixed joints welded, canonical form computed)? The arm
+// and the chain are generated here; the humanoid is a real file of the shared folder, and its line
+// is missing where there is none (LIMB_SHARED names the folder).
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include <filesystem>
 
 #include "limb/base/text_file.hpp"
+#include "limb/model/load.hpp"
 #include "limb/model/read_urdf.hpp"
 #include "limb/model/write_urdf.hpp"
 
@@ -68,6 +70,16 @@ void read_urdf_chain(benchmark::State& state) {
 }
 BENCHMARK(read_urdf_chain)->Arg(7)->Arg(38)->Arg(5000)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
+void load_chain(benchmark::State& state) {
+  const std::string text = chain(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    limb::Diagnostics diagnostics;
+    const auto robot = limb::parse_urdf(text, "bench.urdf", {}, diagnostics);
+    benchmark::DoNotOptimize(limb::build_model(robot).nv());
+  }
+}
+BENCHMARK(load_chain)->Arg(7)->Arg(38)->Arg(5000)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
 void write_urdf_chain(benchmark::State& state) {
   limb::Diagnostics diagnostics;
   const auto robot =
@@ -93,6 +105,12 @@ void register_shared_robots() {
                                    }
                                  })
         ->Unit(benchmark::kMicrosecond);
+    benchmark::RegisterBenchmark(fmt::format("load/{}", name).c_str(), [file](benchmark::State&
+                                                                                  state) {
+      for (auto _ : state) {
+        benchmark::DoNotOptimize(limb::load_model(file.string(), limb::Base::free).nv());
+      }
+    })->Unit(benchmark::kMicrosecond);
   }
 }
 

@@ -94,9 +94,11 @@ class Quaternion {
 
   /// q p q^-1 for a unit quaternion.
   Vector3<T> rotate(const Vector3<T>& p) const {
-    Vector3<T> t = vec().cross(p);
-    t += t;
-    return p + w() * t + vec().cross(t);
+    // p + w t + v x t with t = (2 v) x p: doubling v first takes it off the path that waits for p.
+    const T x2 = x() + x(), y2 = y() + y(), z2 = z() + z();
+    const T tx = y2 * p[2] - z2 * p[1], ty = z2 * p[0] - x2 * p[2], tz = x2 * p[1] - y2 * p[0];
+    return {p[0] + w() * tx + (y() * tz - z() * ty), p[1] + w() * ty + (z() * tx - x() * tz),
+            p[2] + w() * tz + (x() * ty - y() * tx)};
   }
 
   template <typename U>

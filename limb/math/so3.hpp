@@ -22,12 +22,9 @@ Vector3<T> unskew(const Matrix3<T>& W) {
   return Vector3<T>(W(2, 1) - W(1, 2), W(0, 2) - W(2, 0), W(1, 0) - W(0, 1)) / T(2);
 }
 
-/// Rotation by `angle` about coordinate axis 0, 1 or 2 (x, y, z).
+/// Rotation about coordinate axis 0, 1 or 2 (x, y, z) by the angle with cosine c and sine s.
 template <typename T>
-Matrix3<T> axis_rotation(int axis, const T& angle) {
-  using std::cos;
-  using std::sin;
-  const T c = cos(angle), s = sin(angle);
+Matrix3<T> axis_rotation(int axis, const T& c, const T& s) {
   const int j = (axis + 1) % 3, k = (axis + 2) % 3;
   Matrix3<T> R = Matrix3<T>::Identity();
   R(j, j) = c;
@@ -35,6 +32,14 @@ Matrix3<T> axis_rotation(int axis, const T& angle) {
   R(k, j) = s;
   R(k, k) = c;
   return R;
+}
+
+/// Rotation by `angle` about coordinate axis 0, 1 or 2 (x, y, z).
+template <typename T>
+Matrix3<T> axis_rotation(int axis, const T& angle) {
+  using std::cos;
+  using std::sin;
+  return axis_rotation<T>(axis, cos(angle), sin(angle));
 }
 
 /// How far a matrix is from being a rotation.

@@ -23,16 +23,8 @@ struct Turn {
     return {n * quarter_turn, T(kCos[quadrant]), T(kSin[quadrant]), true};
   }
   bool is_zero() const { return quarter && c == T(1); }
-  Matrix3<T> about_z() const {
-    Matrix3<T> R;
-    R << c, -s, T(0), s, c, T(0), T(0), T(0), T(1);
-    return R;
-  }
-  Matrix3<T> about_x() const {
-    Matrix3<T> R;
-    R << T(1), T(0), T(0), T(0), c, -s, T(0), s, c;
-    return R;
-  }
+  Matrix3<T> about_z() const { return axis_rotation<T>(2, c, s); }
+  Matrix3<T> about_x() const { return axis_rotation<T>(0, c, s); }
 };
 
 /// R = Rz(gamma) Rx(alpha) Rz(delta), with gamma = 0 where alpha is 0 or a half turn.

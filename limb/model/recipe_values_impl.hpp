@@ -36,13 +36,7 @@ std::pair<T, T> recipe_cos_sin(const T& angle) {
 template <typename T>
 Matrix3<T> recipe_rotation(int axis, const T& angle) {
   const auto [c, s] = recipe_cos_sin<T>(angle);
-  const int j = (axis + 1) % 3, k = (axis + 2) % 3;
-  Matrix3<T> R = Matrix3<T>::Identity();
-  R(j, j) = c;
-  R(j, k) = -s;
-  R(k, j) = s;
-  R(k, k) = c;
-  return R;
+  return axis_rotation<T>(axis, c, s);
 }
 
 template <typename T>
