@@ -6,6 +6,8 @@
 #include <fstream>
 
 #include "limb/model/builtin.hpp"
+#include "limb/model/testing/walk.hpp"
+#include "limb/model/write_urdf.hpp"
 
 namespace limb {
 namespace {
@@ -84,6 +86,44 @@ TEST_F(Load, EveryFormatGivesAModel) {
   }
   for (const std::string& name : builtin_names()) {
     EXPECT_GT(load_model("builtin:" + name).nv(), 0) << name;
+  }
+}
+
+// The same robot in standard DH, modified DH, screw axes, explicit placements and URDF is the same
+// mechanism: mass matrix, gravity and the pose of every link's mass at random states, to 1e-12.
+TEST_F(Load, FiveWaysToWriteARobotAgree) {
+  const std::string models = LIMB_MODELS;
+  for (const std::string& name : {std::string("2r"), std::string("arm7")}) {
+    std::vector<std::string> files = {models + "/" + name + ".toml"};
+    for (const char* way : {"standard_dh", "modified_dh", "screw", "explicit"}) {
+      const std::string path = models + "/testing/" + name + "_" + way + ".toml";
+      if (fs::exists(path)) files.push_back(path);
+    }
+    Diagnostics ignored;
+    Description<double> plain = load_description(files.back());
+    const Vector3<double> gravity = plain.gravity;
+    plain.gravity = {0, 0, -9.81};  // the only one that URDF knows
+    files.push_back(file(name + ".urdf", write_urdf(plain, ignored)));
+    ASSERT_EQ(files.size(), 5u) << name;
+
+    const Model<double> first = load_model(files[0]);
+    std::mt19937_64 engine(11);
+    for (std::size_t i = 1; i < files.size(); ++i) {
+      Description<double> robot = load_description(files[i]);
+      robot.gravity = gravity;
+      const Model<double> model = build_model(robot);
+      ASSERT_EQ(model.nv(), first.nv()) << files[i];
+      EXPECT_NEAR(model.total_mass(), first.total_mass(), 1e-12) << files[i];
+      for (int k = 0; k < 5; ++k) {
+        const VectorX<double> q = first.random(engine);
+        const VectorX<double> v = VectorX<double>::LinSpaced(q.size(), -1, 1), a = v.reverse();
+        EXPECT_LT((testing::mass_matrix(model, q) - testing::mass_matrix(first, q)).norm(), 1e-12)
+            << files[i];
+        const VectorX<double> tau = testing::inverse_dynamics(first, q, v, a);
+        EXPECT_LT((testing::inverse_dynamics(model, q, v, a) - tau).norm(), 1e-12 * tau.norm())
+            << files[i];
+      }
+    }
   }
 }
 
