@@ -26,8 +26,8 @@ TEST(ReadMjcf, NamesWhatHasNoName) {
   EXPECT_TRUE(remarks.empty());
   EXPECT_EQ(d.name, "m");
   ASSERT_EQ(d.joints.size(), 5u);
-  const auto chain = [&](std::size_t i) {
-    return d.joints[i].parent + " -" + d.joints[i].name + "-> " + d.joints[i].child;
+  const auto chain = [&joints = d.joints](std::size_t i) {
+    return joints[i].parent + " -" + joints[i].name + "-> " + joints[i].child;
   };
   EXPECT_EQ(chain(0), "world -body#1/joint-> body#1/joint");
   EXPECT_EQ(chain(1), "body#1/joint -n-> body#1/n");
