@@ -25,7 +25,7 @@ struct Data {
   std::array<Eigen::Matrix3d, kStates> tensor;  // about the mass centre
   std::array<Eigen::Isometry3d, kStates> eigen_X;
   std::array<Eigen::Quaterniond, kStates> eigen_q;
-  std::array<Matrix6<double>, kStates> eigen_I;
+  std::array<Matrix6<double>, kStates> eigen_I, eigen_Ad;
   std::array<Vector6<double>, kStates> eigen_V;
 };
 
@@ -50,6 +50,7 @@ Data make_data() {
     d.eigen_X[i].matrix() = d.X[i].matrix();
     d.eigen_q[i] = Eigen::Quaterniond(d.q[i].w(), d.q[i].x(), d.q[i].y(), d.q[i].z());
     d.eigen_I[i] = d.I[i].matrix();
+    d.eigen_Ad[i] = d.X[i].adjoint();
     d.eigen_V[i] = d.V[i].vector();
   }
   return d;
@@ -161,6 +162,25 @@ std::vector<Timing> along_a_chain(const Data& d) {
 std::vector<Timing> one_by_one(const Data& d) {
   const auto next = [](int i) { return (i + 1) & kMask; };
   std::vector<Timing> t;
+  t.push_back(side_by_side(
+      "pose * pose (Isometry3d)", [&](int i) { keep(Pose<double>(d.X[i & kMask] * d.X[next(i)])); },
+      [&](int i) { keep(Isometry3d(d.eigen_X[i & kMask] * d.eigen_X[next(i)])); }));
+  t.push_back(side_by_side(
+      "pose * point (Isometry3d)", [&](int i) { keep(Vector3d(d.X[i & kMask] * d.p[next(i)])); },
+      [&](int i) { keep(Vector3d(d.eigen_X[i & kMask] * d.p[next(i)])); }));
+  t.push_back(side_by_side(
+      "motion inward (Isometry3d, cross)", [&](int i) { keep(d.X[i & kMask].act(d.V[next(i)])); },
+      [&](int i) {
+        const Isometry3d& X = d.eigen_X[i & kMask];
+        const Vector3d w = X.linear() * d.V[next(i)].w;
+        const Vector3d v = X.linear() * d.V[next(i)].v + X.translation().cross(w);
+        keep(v);
+        keep(w);
+      }));
+  t.push_back(side_by_side(
+      "motion inward (6x6 adjoint, built before)",
+      [&](int i) { keep(d.X[i & kMask].act(d.V[next(i)])); },
+      [&](int i) { keep(Vector6<double>(d.eigen_Ad[i & kMask] * d.eigen_V[next(i)])); }));
   t.push_back(side_by_side(
       "pose inverse (Isometry3d)", [&](int i) { keep(d.X[i & kMask].inverse()); },
       [&](int i) { keep(Isometry3d(d.eigen_X[i & kMask].inverse())); }));

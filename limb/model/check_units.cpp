@@ -136,7 +136,7 @@ class Checker {
         fmt::format("radius of gyration is {:.4g} m, {} reaches {:.4g} m from its middle", radius,
                     s.drawn ? "the link" : "the whole robot", s.reach);
     if (unit == nullptr) {
-      if (!s.large) return;  // a small heavy core, or a placeholder
+      if (!s.large) return;  // a small heavy core, or numbers that stand in for unknown ones
       add(Severity::warning, "inertia-implausible", s.link, found,
           "a body that fits the link has a smaller one",
           fmt::format("a full box of this size has a trace of {:.4g} kg m^2",
