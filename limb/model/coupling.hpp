@@ -42,6 +42,10 @@ class Coupling {
   VectorX<T> expand_velocity(const VectorX<T>& dy) const;
   /// G^T tau: the generalized force on the independent coordinates.
   VectorX<T> reduce_force(const VectorX<T>& tau) const;
+  /// The same on plain arrays of the right sizes, without allocation.
+  void expand_position(const T* y, T* q) const;
+  void expand_velocity(const T* dy, T* v) const;
+  void reduce_force(const T* tau, T* force) const;
   /// G, nv x ny_v.
   MatrixX<T> matrix() const;
 
@@ -76,11 +80,10 @@ Coupling<T>::Coupling(std::vector<Row> rows, int nq, int nv, int ny_q, int ny_v,
 }
 
 template <typename T>
-VectorX<T> Coupling<T>::expand_position(const VectorX<T>& y) const {
-  VectorX<T> q(nq_);
+void Coupling<T>::expand_position(const T* y, T* q) const {
   for (const Row& row : rows_) {
     if (row.yq >= 0) {
-      q.segment(row.q, row.nq) = y.segment(row.yq, row.nq);
+      for (int k = 0; k < row.nq; ++k) q[row.q + k] = y[row.yq + k];
       continue;
     }
     T sum = row.offset;
@@ -89,12 +92,17 @@ VectorX<T> Coupling<T>::expand_position(const VectorX<T>& y) const {
     }
     q[row.q] = sum;
   }
+}
+
+template <typename T>
+VectorX<T> Coupling<T>::expand_position(const VectorX<T>& y) const {
+  VectorX<T> q(nq_);
+  expand_position(y.data(), q.data());
   return q;
 }
 
 template <typename T>
-VectorX<T> Coupling<T>::expand_velocity(const VectorX<T>& dy) const {
-  VectorX<T> v(nv_);
+void Coupling<T>::expand_velocity(const T* dy, T* v) const {
   for (const Row& row : rows_) {
     if (row.yq >= 0) {
       for (int k = 0; k < row.nv; ++k) v[row.v + k] = dy[row.terms[static_cast<std::size_t>(k)].y];
@@ -104,18 +112,30 @@ VectorX<T> Coupling<T>::expand_velocity(const VectorX<T>& dy) const {
     for (const Term& term : row.terms) sum += term.ratio * dy[term.y];
     v[row.v] = sum;
   }
+}
+
+template <typename T>
+VectorX<T> Coupling<T>::expand_velocity(const VectorX<T>& dy) const {
+  VectorX<T> v(nv_);
+  expand_velocity(dy.data(), v.data());
   return v;
 }
 
 template <typename T>
-VectorX<T> Coupling<T>::reduce_force(const VectorX<T>& tau) const {
-  VectorX<T> force = VectorX<T>::Constant(ny_v_, T(0));
+void Coupling<T>::reduce_force(const T* tau, T* force) const {
+  for (int i = 0; i < ny_v_; ++i) force[i] = T(0);
   for (const Row& row : rows_) {
     for (std::size_t k = 0; k < row.terms.size(); ++k) {
       const int v = row.yq >= 0 ? row.v + static_cast<int>(k) : row.v;
       force[row.terms[k].y] += row.terms[k].ratio * tau[v];
     }
   }
+}
+
+template <typename T>
+VectorX<T> Coupling<T>::reduce_force(const VectorX<T>& tau) const {
+  VectorX<T> force(ny_v_);
+  reduce_force(tau.data(), force.data());
   return force;
 }
 

@@ -79,6 +79,12 @@ class Model {
   int nv() const { return nv_; }
   /// Which joints follow others; the identity where none does.
   const Coupling<T>& coupling() const { return coupling_; }
+  /// Sizes of the coordinates that the robot is moved by: the joints' own where none follows
+  /// another. The functions of the dynamics room take and return vectors of these sizes.
+  int position_size() const { return coupling_.ny_q(); }
+  int velocity_size() const { return coupling_.ny_v(); }
+  /// The same tree with every joint free to move on its own, as other libraries load it.
+  Model without_couplings() const;
   /// Degrees of freedom that a motor drives. Without actuators in the file: all but a free base's.
   const std::vector<bool>& actuated() const { return actuated_; }
 

@@ -49,6 +49,24 @@ const Canonical<T>& Model<T>::canonical() const {
 }
 
 template <typename T>
+Model<T> Model<T>::without_couplings() const {
+  std::vector<typename Coupling<T>::Row> rows;
+  std::vector<int> yq_of_v;
+  for (std::size_t i = 1; i < bodies_.size(); ++i) {
+    const Body<T>& body = bodies_[i];
+    const int nq = body.joint.nq(), nv = body.joint.nv();
+    rows.push_back({body.q_start, body.v_start, nq, nv, body.q_start, {}, T(0)});
+    for (int k = 0; k < nv; ++k) {
+      rows.back().terms.push_back({body.v_start + k, T(1)});
+      yq_of_v.push_back(body.q_start + k);
+    }
+  }
+  Model model = *this;
+  model.coupling_ = Coupling<T>(std::move(rows), nq_, nv_, nq_, nv_, std::move(yq_of_v));
+  return model;
+}
+
+template <typename T>
 T Model<T>::total_mass() const {
   T mass = T(0);
   for (std::size_t i = 1; i < bodies_.size(); ++i) mass += bodies_[i].inertia.mass();

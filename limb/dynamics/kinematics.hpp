@@ -1,0 +1,50 @@
+#pragma once
+
+#include <vector>
+
+#include "limb/dynamics/arguments.hpp"
+
+namespace limb {
+
+/// Where all bodies are and how they move, at one state: the result of forward_kinematics, and what
+/// Jacobians, frames, mass centre and momentum are read from. Make it once; nothing here allocates
+/// afterwards.
+///
+/// Indices are those of Model::bodies; body 0 is the world. Columns are joint velocities, followers
+/// of a coupling included.
+template <typename T>
+struct Kinematics {
+  explicit Kinematics(const Model<T>& model);
+
+  /// What has been computed: nothing, positions, velocities too, accelerations too.
+  enum class Order { none, position, velocity, acceleration };
+  Order order = Order::none;
+
+  VectorX<T> q, v, a;             ///< of the joints: q = G y + q0
+  std::vector<Pose<T>> X_WB;      ///< pose of each body in the world
+  std::vector<Motion<T>> V_WB_B;  ///< its twist, in its own axes
+  std::vector<Motion<T>> A_WB_B;  ///< its spatial acceleration, in its own axes, without gravity
+  std::vector<Motion<T>> S_W;     ///< of each joint velocity: in world axes, at its body's origin
+  std::vector<Motion<T>> dS_W;    ///< rate of S_W as a vector fixed in world axes and at that
+                                  ///< moving origin; from order velocity on
+  std::vector<int> body_of_v;     ///< body that each joint velocity moves
+};
+
+/// Poses of all bodies at q. O(n).
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, Kinematics<T>& kinematics);
+/// Poses and velocities.
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v,
+                        Kinematics<T>& kinematics);
+/// Poses, velocities, accelerations.
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
+                        Kinematics<T>& kinematics);
+
+/// @throws Error unless the kinematics have been computed up to this order.
+template <typename T>
+void check_order(const char* call, const Kinematics<T>& kinematics,
+                 typename Kinematics<T>::Order order);
+
+}  // namespace limb

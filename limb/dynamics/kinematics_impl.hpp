@@ -1,0 +1,127 @@
+#pragma once
+
+#include "limb/dynamics/kinematics.hpp"
+#include "limb/model/joint_impl.hpp"
+
+namespace limb {
+
+template <typename T>
+Kinematics<T>::Kinematics(const Model<T>& model)
+    : q(VectorX<T>::Constant(model.nq(), T(0))),
+      v(VectorX<T>::Constant(model.nv(), T(0))),
+      a(VectorX<T>::Constant(model.nv(), T(0))),
+      X_WB(static_cast<std::size_t>(model.body_count())),
+      V_WB_B(X_WB.size()),
+      A_WB_B(X_WB.size()),
+      S_W(static_cast<std::size_t>(model.nv())),
+      dS_W(S_W.size()) {
+  for (std::size_t i = 1; i < X_WB.size(); ++i) {
+    body_of_v.insert(body_of_v.end(), static_cast<std::size_t>(model.bodies()[i].joint.nv()),
+                     static_cast<int>(i));
+  }
+}
+
+namespace kinematics_detail {
+
+template <typename T>
+void positions(const Model<T>& model, Kinematics<T>& k) {
+  for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
+    const Body<T>& body = model.bodies()[i];
+    const T* q = k.q.data() + body.q_start;
+    const Pose<T>& X_WP = k.X_WB[static_cast<std::size_t>(body.parent.value())];
+    k.X_WB[i] = X_WP * (body.X_PJ * body.joint.pose(q));
+
+    Motion<T> S_B[6];
+    body.joint.subspace(q, S_B);
+    for (int j = 0; j < body.joint.nv(); ++j) {
+      const Matrix3<T>& R = k.X_WB[i].R;
+      k.S_W[static_cast<std::size_t>(body.v_start + j)] = {entries::product<T>(R, S_B[j].v),
+                                                           entries::product<T>(R, S_B[j].w)};
+    }
+  }
+}
+
+/// X_PB^-1 applied to a motion of the parent, through the world: no pose is formed again.
+template <typename T>
+Motion<T> from_parent(const Pose<T>& X_WP, const Pose<T>& X_WB, const Motion<T>& V_P) {
+  const Vector3<T> w = entries::product<T>(X_WP.R, V_P.w);
+  const Vector3<T> v =
+      entries::add_cross<T>(entries::product<T>(X_WP.R, V_P.v), w, X_WB.p - X_WP.p);
+  return {entries::transpose_product<T>(X_WB.R, v), entries::transpose_product<T>(X_WB.R, w)};
+}
+
+template <typename T>
+void velocities(const Model<T>& model, Kinematics<T>& k) {
+  for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
+    const Body<T>& body = model.bodies()[i];
+    const std::size_t p = static_cast<std::size_t>(body.parent.value());
+    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
+    k.V_WB_B[i] = from_parent(k.X_WB[p], k.X_WB[i], k.V_WB_B[p]) + body.joint.velocity(q, v);
+
+    // S_W turns with the body and its point moves with the origin: d(R S)/dt = R (w x S + dS).
+    Motion<T> dS_B[6], S_B[6];
+    body.joint.subspace(q, S_B);
+    body.joint.subspace_rate(q, v, dS_B);
+    const Vector3<T>& w = k.V_WB_B[i].w;
+    const Matrix3<T>& R = k.X_WB[i].R;
+    for (int j = 0; j < body.joint.nv(); ++j) {
+      k.dS_W[static_cast<std::size_t>(body.v_start + j)] = {
+          entries::product<T>(R, entries::add_cross<T>(dS_B[j].v, w, S_B[j].v)),
+          entries::product<T>(R, entries::add_cross<T>(dS_B[j].w, w, S_B[j].w))};
+    }
+  }
+}
+
+template <typename T>
+void accelerations(const Model<T>& model, Kinematics<T>& k) {
+  for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
+    const Body<T>& body = model.bodies()[i];
+    const std::size_t p = static_cast<std::size_t>(body.parent.value());
+    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
+    k.A_WB_B[i] = from_parent(k.X_WB[p], k.X_WB[i], k.A_WB_B[p]) +
+                  body.joint.velocity(q, k.a.data() + body.v_start) + body.joint.bias(q, v) +
+                  cross(k.V_WB_B[i], body.joint.velocity(q, v));
+  }
+}
+
+}  // namespace kinematics_detail
+
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, Kinematics<T>& kinematics) {
+  check_position("forward_kinematics", "q", model, q);
+  model.coupling().expand_position(q.data(), kinematics.q.data());
+  kinematics_detail::positions(model, kinematics);
+  kinematics.order = Kinematics<T>::Order::position;
+}
+
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v,
+                        Kinematics<T>& kinematics) {
+  check_velocity("forward_kinematics", "v", model, v);
+  forward_kinematics(model, q, kinematics);
+  model.coupling().expand_velocity(v.data(), kinematics.v.data());
+  kinematics_detail::velocities(model, kinematics);
+  kinematics.order = Kinematics<T>::Order::velocity;
+}
+
+template <typename T>
+void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
+                        Kinematics<T>& kinematics) {
+  check_velocity("forward_kinematics", "a", model, a);
+  forward_kinematics(model, q, v, kinematics);
+  model.coupling().expand_velocity(a.data(), kinematics.a.data());
+  kinematics_detail::accelerations(model, kinematics);
+  kinematics.order = Kinematics<T>::Order::acceleration;
+}
+
+template <typename T>
+void check_order(const char* call, const Kinematics<T>& kinematics,
+                 typename Kinematics<T>::Order order) {
+  if (kinematics.order >= order) return;
+  constexpr const char* kNeeded[] = {"", "q", "q and v", "q, v and a"};
+  throw Error(std::string(call) +
+              ": these kinematics lack what it needs; call forward_kinematics with " +
+              kNeeded[static_cast<int>(order)] + " first");
+}
+
+}  // namespace limb
