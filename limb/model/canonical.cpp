@@ -74,6 +74,8 @@ class Canonicalizer {
     result_.step_of_body = {0};
     for (int b = 1; b < model_.body_count(); ++b) add_body(b);
     if (options_.regroup) regroup();
+    add_drives();
+    number_velocities();
     return std::move(result_);
   }
 
@@ -133,7 +135,6 @@ class Canonicalizer {
     X_CJ_ = parent.X_BC.inverse() * body.X_PJ;
     q_ = body.q_start;
     v_ = body.v_start;
-    armature_ = body.armature;
     R_JC_ = Matrix3<T>::Identity();
   }
 
@@ -153,7 +154,6 @@ class Canonicalizer {
     step.sin_alpha = r.alpha.s;
     step.R = r.gamma.about_z() * r.alpha.about_x();
     step.p = X_CJ_.p;
-    step.armature = armature_;
     // The last turn about z commutes with the joint's own. A sliding joint, or a quarter turn,
     // takes it into the child's frame; otherwise it becomes an offset of the angle and the child
     // keeps its axes.
@@ -183,7 +183,6 @@ class Canonicalizer {
     v_ += nv;
     step.R = X_CJ_.R * A;
     step.p = X_CJ_.p;
-    step.armature = armature_;
     parent_ = static_cast<int>(result_.steps.size());
     R_JC_ = A;
     result_.steps.push_back(std::move(step));
@@ -209,6 +208,7 @@ class Canonicalizer {
       Matrix3<T> S = Matrix3<T>::Zero();
       switch (step.kind) {
         case Kind::revolute:  // whatever lies on the axis
+          step.regrouped = true;
           m = step.mass;
           h[2] = step.first_moment[2];
           S(2, 2) = step.second_moments(2, 2);
@@ -243,12 +243,47 @@ class Canonicalizer {
         R * S * R.transpose() + g * p.transpose() + p * g.transpose() + m * p * p.transpose();
   }
 
+  void add_drives() {
+    result_.armature = result_.damping = result_.friction = VectorX<T>::Zero(model_.nv());
+    for (const Body<T>& body : model_.bodies()) {
+      const int nv = body.joint.nv();
+      result_.armature.segment(body.v_start, nv).setConstant(body.armature);
+      result_.damping.segment(body.v_start, nv).setConstant(body.damping);
+      result_.friction.segment(body.v_start, nv).setConstant(body.friction);
+    }
+    result_.has_armature = !result_.armature.isZero(0);
+    result_.has_damping = !result_.damping.isZero(0);
+    result_.has_friction = !result_.friction.isZero(0);
+  }
+
+  /// Bodies stand depth first, so the velocities of a subtree are neighbours.
+  void number_velocities() {
+    std::vector<Step>& steps = result_.steps;
+    const auto next = [&](std::size_t i) {
+      return i + 1 < steps.size() ? steps[i + 1].v : model_.nv();
+    };
+    result_.v_parent.resize(static_cast<std::size_t>(model_.nv()));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      steps[i].v_end = i == 0 ? model_.nv() : next(i);
+      int before = -1;
+      if (i > 0 && steps[i].parent > 0)
+        before = next(static_cast<std::size_t>(steps[i].parent)) - 1;
+      for (int v = steps[i].v; i > 0 && v < next(i); ++v) {
+        result_.v_parent[static_cast<std::size_t>(v)] = before;
+        before = v;
+      }
+    }
+    for (std::size_t i = steps.size(); i-- > 1;) {
+      Step& parent = steps[static_cast<std::size_t>(steps[i].parent)];
+      parent.v_end = std::max(parent.v_end, steps[i].v_end);
+    }
+  }
+
   const Model<T>& model_;
   const CanonicalOptions& options_;
   Canonical<T> result_;
   // While a body is split into steps:
   int parent_ = 0, q_ = 0, v_ = 0;
-  T armature_ = T(0);
   Pose<T> X_CJ_;     ///< joint frame, as moved so far, in the latest step's frame
   Matrix3<T> R_JC_;  ///< latest step's axes in the joint frame as moved by it
 };

@@ -32,7 +32,9 @@ struct CanonicalStep {
   /// about or along z by q + offset. Steps of several freedoms have a general R instead.
   T cos_gamma = T(1), sin_gamma = T(0), cos_alpha = T(1), sin_alpha = T(0);
   bool has_gamma = false;
-  Matrix3<T> R = Matrix3<T>::Identity();
+  /// A revolute step after regrouping: its mass, first_moment z and second_moments zz are zero.
+  bool regrouped = false;
+  int v_end = 0;  ///< one past the last velocity of all that this step carries, itself included
   Vector3<T> p = Vector3<T>::Zero();
   T offset = T(0);
   T pitch = T(0);
@@ -41,7 +43,7 @@ struct CanonicalStep {
   T mass = T(0);
   Vector3<T> first_moment = Vector3<T>::Zero();
   Matrix3<T> second_moments = Matrix3<T>::Zero();
-  T armature = T(0);
+  Matrix3<T> R = Matrix3<T>::Identity();
 
   /// The way back: this step's frame C in the frame of the model's body.
   Pose<T> X_BC;
@@ -53,6 +55,11 @@ struct Canonical {
   std::vector<int> step_of_body;        ///< for each body of the model
   Vector3<T> gravity;
   int nq = 0, nv = 0;
+  /// Of each velocity: rotor inertia, viscous damping, Coulomb friction.
+  VectorX<T> armature, damping, friction;
+  bool has_armature = false, has_damping = false, has_friction = false;
+  /// Of each velocity: the one before it on the way to the world; -1 where there is none.
+  std::vector<int> v_parent;
 
   /// Pose of body b's frame in the world, given the pose of its step.
   Pose<T> body_pose(int body, const Pose<T>& X_WC) const {
@@ -86,6 +93,13 @@ Canonical<U> Canonical<T>::cast() const {
   other.gravity = gravity.template cast<U>();
   other.nq = nq;
   other.nv = nv;
+  other.armature = armature.template cast<U>();
+  other.damping = damping.template cast<U>();
+  other.friction = friction.template cast<U>();
+  other.has_armature = has_armature;
+  other.has_damping = has_damping;
+  other.has_friction = has_friction;
+  other.v_parent = v_parent;
   for (const CanonicalStep<T>& s : steps) {
     CanonicalStep<U> o;
     o.kind = static_cast<typename CanonicalStep<U>::Kind>(s.kind);
@@ -98,6 +112,8 @@ Canonical<U> Canonical<T>::cast() const {
     o.cos_alpha = U(s.cos_alpha);
     o.sin_alpha = U(s.sin_alpha);
     o.has_gamma = s.has_gamma;
+    o.regrouped = s.regrouped;
+    o.v_end = s.v_end;
     o.R = s.R.template cast<U>();
     o.p = s.p.template cast<U>();
     o.offset = U(s.offset);
@@ -105,7 +121,6 @@ Canonical<U> Canonical<T>::cast() const {
     o.mass = U(s.mass);
     o.first_moment = s.first_moment.template cast<U>();
     o.second_moments = s.second_moments.template cast<U>();
-    o.armature = U(s.armature);
     o.X_BC = s.X_BC.template cast<U>();
     other.steps.push_back(std::move(o));
   }

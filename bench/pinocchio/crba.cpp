@@ -1,0 +1,11 @@
+#include <pinocchio/algorithm/crba.hpp>
+
+#include "robot.hpp"
+
+// The result stays in its own data; only the address of the last entry is touched, so that its
+// caller pays for no copy.
+void opponent::crba(void* robot, const double* q, double* M) {
+  Robot& r = of(robot);
+  pinocchio::crba(r.model, r.data, Vector(q, r.model.nq), pinocchio::Convention::LOCAL);
+  if (M != nullptr) Eigen::Map<Eigen::MatrixXd>(M, r.model.nv, r.model.nv) = r.data.M;
+}

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "limb/dynamics/workspace.hpp"
+
+namespace limb {
+
+template <typename T>
+Workspace<T>::Workspace(const Model<T>& model) {
+  const std::size_t n = model.canonical().steps.size();
+  const std::size_t nv = static_cast<std::size_t>(model.nv());
+  const kernel::Triple<T> nothing = {T(0), T(0), T(0)};
+  steps.resize(n);
+  composites.resize(n);
+  articulated.resize(n);
+  columns.resize(nv);
+  R.assign(n, Matrix3<T>::Identity());
+  p.assign(n, nothing);
+  const std::size_t fours = (n + 3) / 4 * 4;
+  angle.assign(fours, T(0));
+  cosine.assign(fours, T(1));
+  sine.assign(fours, T(0));
+  for (auto& component : force) component.assign(nv + 3, T(0));
+  f_external.assign(n, nothing);
+  n_external.assign(n, nothing);
+  zero = VectorX<T>::Constant(model.nv(), T(0));
+  tau = a = v = zero;
+  q = VectorX<T>::Constant(model.nq(), T(0));
+  if (!model.coupling().is_identity()) M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
+}
+
+}  // namespace limb
