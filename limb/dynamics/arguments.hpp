@@ -1,7 +1,5 @@
 #pragma once
 
-#include <type_traits>
-
 #include "limb/model/model.hpp"
 
 /// How the functions of this room take their arguments. T is deduced from the model alone, so that
@@ -11,19 +9,29 @@
 /// numbers. Joints that follow others (Model::coupling) own none of them.
 namespace limb {
 
+/// Named inside a class so that T is not deduced from them, and so that all compilers give the
+/// functions the same symbols.
 template <typename T>
-using VectorIn = std::type_identity_t<const Eigen::Ref<const VectorX<T>>>;
+struct Arguments {
+  using VectorIn = const Eigen::Ref<const VectorX<T>>;
+  using VectorOut = Eigen::Ref<VectorX<T>>;
+  using MatrixIn = const Eigen::Ref<const MatrixX<T>>;
+  using MatrixOut = Eigen::Ref<MatrixX<T>>;
+  using JacobianOut = Eigen::Ref<Eigen::Matrix<T, 6, Eigen::Dynamic>>;
+};
 template <typename T>
-using VectorOut = std::type_identity_t<Eigen::Ref<VectorX<T>>>;
+using VectorIn = typename Arguments<T>::VectorIn;
 template <typename T>
-using MatrixIn = std::type_identity_t<const Eigen::Ref<const MatrixX<T>>>;
+using VectorOut = typename Arguments<T>::VectorOut;
 template <typename T>
-using MatrixOut = std::type_identity_t<Eigen::Ref<MatrixX<T>>>;
+using MatrixIn = typename Arguments<T>::MatrixIn;
+template <typename T>
+using MatrixOut = typename Arguments<T>::MatrixOut;
 /// 6 x n, rows linear before angular.
 template <typename T>
 using Matrix6X = Eigen::Matrix<T, 6, Eigen::Dynamic>;
 template <typename T>
-using JacobianOut = std::type_identity_t<Eigen::Ref<Matrix6X<T>>>;
+using JacobianOut = typename Arguments<T>::JacobianOut;
 
 inline constexpr const char* kSizeHint = "a free joint needs 7 numbers in q but 6 in v";
 

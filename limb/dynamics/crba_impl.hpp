@@ -38,7 +38,7 @@ LIMB_INLINE typename Workspace<T>::Composite turned(const CanonicalStep<T>& step
   typename Workspace<T>::Composite c = work.composites[i];
   if (step.kind == CanonicalStep<T>::Kind::revolute) {
     const T &cosine = work.cosine[i], &sine = work.sine[i];
-    c.h = to_parent(step, cosine, sine, c.h);
+    c.h = product(work.R[i], c.h);
     turn_symmetric(c.xx, c.xy, c.yy, cosine, sine);
     turn(c.xz, c.yz, cosine, sine);
     turn_symmetric(c.yy, c.yz, c.zz, step.cos_alpha, step.sin_alpha);

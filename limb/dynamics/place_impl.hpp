@@ -9,6 +9,30 @@ namespace limb::kernel {
 
 using std::size_t;
 
+/// R = Rz(gamma) Rx(alpha) Rz(q): with gamma = 0 four products.
+template <typename T>
+LIMB_INLINE void turn_about_z(const CanonicalStep<T>& step, const T& c, const T& s, Matrix3<T>& R) {
+  const T &ca = step.cos_alpha, &sa = step.sin_alpha;
+  if (!step.has_gamma) {
+    R(0, 0) = c;
+    R(1, 0) = ca * s;
+    R(2, 0) = sa * s;
+    R(0, 1) = -s;
+    R(1, 1) = ca * c;
+    R(2, 1) = sa * c;
+    R(0, 2) = T(0);
+    R(1, 2) = -sa;
+    R(2, 2) = ca;
+    return;
+  }
+  const Matrix3<T>& A = step.R;
+  for (int k = 0; k < 3; ++k) {
+    R(k, 0) = c * A(k, 0) + s * A(k, 1);
+    R(k, 1) = c * A(k, 1) - s * A(k, 0);
+    R(k, 2) = A(k, 2);
+  }
+}
+
 /// Sines, cosines and poses of all steps at the joint coordinates q.
 template <typename T>
 void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
@@ -25,10 +49,14 @@ void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
   sincos(work.angle.data(), work.sine.data(), work.cosine.data(), n);
   for (size_t i = 1; i < n; ++i) {
     const CanonicalStep<T>& step = robot.steps[i];
-    if (step.kind == Kind::revolute) continue;
+    Matrix3<T>& R = work.R[i];
+    if (step.kind == Kind::revolute) {
+      turn_about_z(step, work.cosine[i], work.sine[i], R);
+      work.p[i] = triple(step.p);
+      continue;
+    }
     const T* x = q + step.q;
     Vector3<T> p = step.p;
-    Matrix3<T>& R = work.R[i];
     switch (step.kind) {
       case Kind::revolute:
         break;

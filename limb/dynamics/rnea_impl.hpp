@@ -33,50 +33,39 @@ template <typename T>
 LIMB_INLINE void outward(const CanonicalStep<T>& step, const typename Workspace<T>::Step& parent,
                          size_t i, Workspace<T>& work, const T* v, const T* a) {
   typename Workspace<T>::Step& b = work.steps[i];
+  const Matrix3<T>& R = work.R[i];
+  const T o = T(0);
   if (step.kind == CanonicalStep<T>::Kind::revolute) {
-    const T &c = work.cosine[i], &s = work.sine[i], &rate = v[step.v], &acceleration = a[step.v];
+    const T &rate = v[step.v], &acceleration = a[step.v];
     if (step.parent == 0) {
-      b.w = {T(0), T(0), rate};
-      b.wd = {T(0), T(0), acceleration};
-      b.a = to_child(step, c, s, parent.a);
+      b.w = {o, o, rate};
+      b.wd = {o, o, acceleration};
+      b.a = transpose_product(R, parent.a);
     } else {
-      const Triple<T> w = to_child(step, c, s, parent.w);
-      const Triple<T> wd = to_child(step, c, s, parent.wd);
-      b.a = to_child(step, c, s, acceleration_at(parent.a, parent.U, triple(step.p)));
-      b.w = {w.x, w.y, w.z + rate};
-      b.wd = {wd.x + w.y * rate, wd.y - w.x * rate, wd.z + acceleration};
+      const Triple<T> at = product(parent.U, triple(step.p)) + parent.a;
+      b.w = add_transpose_product({o, o, rate}, R, parent.w);
+      b.wd = add_transpose_product({b.w.y * rate, -b.w.x * rate, acceleration}, R, parent.wd);
+      b.a = transpose_product(R, at);
     }
   } else {
-    const Matrix3<T>& R = work.R[i];
     const Pair<T> V = motion_of(step, v + step.v), A = motion_of(step, a + step.v);
+    const Triple<T> at = product(parent.U, work.p[i]) + parent.a;
     const Triple<T> w = transpose_product(R, parent.w);
-    const Triple<T> wd = transpose_product(R, parent.wd);
-    const Triple<T> at = transpose_product(R, acceleration_at(parent.a, parent.U, work.p[i]));
     b.w = w + V.angular;
-    b.wd = add_cross(wd + A.angular, w, V.angular);
-    b.a = add_cross(at + A.linear, w + b.w, V.linear);
+    b.wd = add_transpose_product(add_cross(A.angular, w, V.angular), R, parent.wd);
+    b.a = add_transpose_product(add_cross(A.linear, w + b.w, V.linear), R, at);
   }
   b.U = turning(b.w, b.wd);
 }
 
-/// Hands the force through a step's joint on to its parent.
+/// Hands a force on a step over to its parent.
 template <typename T>
-LIMB_INLINE void inward(const CanonicalStep<T>& step, size_t i, Workspace<T>& work) {
-  const typename Workspace<T>::Step& b = work.steps[i];
-  typename Workspace<T>::Step& parent = work.steps[static_cast<size_t>(step.parent)];
-  Triple<T> f, n, p;
-  if (step.kind == CanonicalStep<T>::Kind::revolute) {
-    const T &c = work.cosine[i], &s = work.sine[i];
-    f = to_parent(step, c, s, b.f);
-    n = to_parent(step, c, s, b.n);
-    p = triple(step.p);
-  } else {
-    f = product(work.R[i], b.f);
-    n = product(work.R[i], b.n);
-    p = work.p[i];
-  }
-  parent.f = parent.f + f;
-  parent.n = add_cross(parent.n + n, p, f);
+LIMB_INLINE void inward(size_t i, const Triple<T>& f, const Triple<T>& n,
+                        typename Workspace<T>::Step& parent, const Workspace<T>& work) {
+  const Matrix3<T>& R = work.R[i];
+  const Triple<T> turned = product(R, f);
+  parent.f = parent.f + turned;
+  parent.n = add_product(add_cross(parent.n, work.p[i], turned), R, n);
 }
 
 /// Calls visit(j) for step i and those of its ancestors whose subtree ends with it, tips first.
@@ -112,7 +101,10 @@ void rnea(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a,
     close(robot, i, [&](size_t j) {
       const CanonicalStep<T>& s = robot.steps[j];
       project(s, work.steps[j].f, work.steps[j].n, tau + s.v);
-      if (s.parent > 0) inward(s, j, work);
+      if (s.parent > 0) {
+        inward(j, work.steps[j].f, work.steps[j].n, work.steps[static_cast<size_t>(s.parent)],
+               work);
+      }
     });
   }
 }

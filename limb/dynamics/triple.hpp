@@ -69,30 +69,29 @@ LIMB_INLINE void turn_square(T& a, T& b, T& d, T& e, const C& c, const C& s) {
   d = T(0.5) * (turned - difference);
 }
 
-/// A vector of the parent in axes of a revolute step whose joint stands at (c, s).
+/// start + R v. The sum begins with what is known first, so that chains of bodies wait less.
 template <typename T>
-LIMB_INLINE Triple<T> to_child(const CanonicalStep<T>& step, const T& c, const T& s, Triple<T> v) {
-  if (step.has_gamma) turn_back(v.x, v.y, step.cos_gamma, step.sin_gamma);
-  turn_back(v.y, v.z, step.cos_alpha, step.sin_alpha);
-  turn_back(v.x, v.y, c, s);
-  return v;
+LIMB_INLINE Triple<T> add_product(const Triple<T>& start, const Matrix3<T>& R, const Triple<T>& v) {
+  return {((start.x + R(0, 0) * v.x) + R(0, 1) * v.y) + R(0, 2) * v.z,
+          ((start.y + R(1, 0) * v.x) + R(1, 1) * v.y) + R(1, 2) * v.z,
+          ((start.z + R(2, 0) * v.x) + R(2, 1) * v.y) + R(2, 2) * v.z};
 }
-/// The other way.
+/// start + R^T v
 template <typename T>
-LIMB_INLINE Triple<T> to_parent(const CanonicalStep<T>& step, const T& c, const T& s, Triple<T> v) {
-  turn(v.x, v.y, c, s);
-  turn(v.y, v.z, step.cos_alpha, step.sin_alpha);
-  if (step.has_gamma) turn(v.x, v.y, step.cos_gamma, step.sin_gamma);
-  return v;
+LIMB_INLINE Triple<T> add_transpose_product(const Triple<T>& start, const Matrix3<T>& R,
+                                            const Triple<T>& v) {
+  return {((start.x + R(0, 0) * v.x) + R(1, 0) * v.y) + R(2, 0) * v.z,
+          ((start.y + R(0, 1) * v.x) + R(1, 1) * v.y) + R(2, 1) * v.z,
+          ((start.z + R(0, 2) * v.x) + R(1, 2) * v.y) + R(2, 2) * v.z};
 }
-
-/// R v and R^T v, for steps that are no plain turn about z.
+/// R v
 template <typename T>
 LIMB_INLINE Triple<T> product(const Matrix3<T>& R, const Triple<T>& v) {
   return {R(0, 0) * v.x + R(0, 1) * v.y + R(0, 2) * v.z,
           R(1, 0) * v.x + R(1, 1) * v.y + R(1, 2) * v.z,
           R(2, 0) * v.x + R(2, 1) * v.y + R(2, 2) * v.z};
 }
+/// R^T v
 template <typename T>
 LIMB_INLINE Triple<T> transpose_product(const Matrix3<T>& R, const Triple<T>& v) {
   return {R(0, 0) * v.x + R(1, 0) * v.y + R(2, 0) * v.z,
@@ -114,11 +113,11 @@ LIMB_INLINE Turning<T> turning(const Triple<T>& w, const Triple<T>& wd) {
           yz - wd.x,  xz - wd.y, yz + wd.x, -(x2 + y2)};
 }
 
-/// a + U p
+/// U p
 template <typename T>
-LIMB_INLINE Triple<T> acceleration_at(const Triple<T>& a, const Turning<T>& U, const Triple<T>& p) {
-  return {a.x + U.xx * p.x + U.xy * p.y + U.xz * p.z, a.y + U.yx * p.x + U.yy * p.y + U.yz * p.z,
-          a.z + U.zx * p.x + U.zy * p.y + U.zz * p.z};
+LIMB_INLINE Triple<T> product(const Turning<T>& U, const Triple<T>& p) {
+  return {U.xx * p.x + U.xy * p.y + U.xz * p.z, U.yx * p.x + U.yy * p.y + U.yz * p.z,
+          U.zx * p.x + U.zy * p.y + U.zz * p.z};
 }
 
 }  // namespace limb::kernel

@@ -52,7 +52,7 @@ class Workspace {
   std::vector<T> force[6];             ///< f and n of each velocity, one array a component
   VectorX<T> q, v, a, tau;             ///< of the joints, where some follow others
   VectorX<T> zero;                     ///< nv zeros
-  MatrixX<T> M;                        ///< of the joints, where some follow others
+  MatrixX<T> M, M_own;                 ///< of the joints and of the robot, where some follow others
   std::vector<kernel::Triple<T>> f_external, n_external;  ///< on each step
 };
 

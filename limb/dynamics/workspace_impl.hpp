@@ -25,7 +25,10 @@ Workspace<T>::Workspace(const Model<T>& model) {
   zero = VectorX<T>::Constant(model.nv(), T(0));
   tau = a = v = zero;
   q = VectorX<T>::Constant(model.nq(), T(0));
-  if (!model.coupling().is_identity()) M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
+  if (!model.coupling().is_identity()) {
+    M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
+    M_own = MatrixX<T>::Constant(model.velocity_size(), model.velocity_size(), T(0));
+  }
 }
 
 }  // namespace limb

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "bench/pinocchio/opponent.h"
+#include "limb/model/model.hpp"
+
+/// Pinocchio, built from the headers of its wheel by each compiler (bench/CMakeLists.txt), on a limb
+/// model.
+namespace limb::bench {
+
+struct Opponent {
+  std::string name;
+  const OpponentTable* table = nullptr;
+};
+
+/// Those whose library was built; LIMB_BENCH_OPPONENTS lists the paths, separated by ':'.
+inline std::vector<Opponent> opponents(const std::string& paths) {
+  std::vector<Opponent> found;
+  std::istringstream list(paths);
+  for (std::string path; std::getline(list, path, ':');) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    const auto door = reinterpret_cast<OpponentDoor>(dlsym(library, "opponent_door"));
+    if (door != nullptr) found.push_back({door()->build, door()});
+  }
+  return found;
+}
+
+/// The same bodies for it. Only revolute, continuous, prismatic and free joints: those of the
+/// robots measured here.
+inline std::vector<OpponentBody> opponent_bodies(const Model<double>& model) {
+  std::vector<OpponentBody> bodies;
+  for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+    const Body<double>& body = model.bodies()[i];
+    OpponentBody b{};
+    b.parent = body.parent.value();
+    switch (body.joint.type()) {
+      case JointType::free:
+        b.joint = OPPONENT_FREE;
+        break;
+      case JointType::prismatic:
+        b.joint = OPPONENT_PRISMATIC;
+        break;
+      case JointType::revolute:
+      case JointType::continuous:
+        b.joint = OPPONENT_REVOLUTE;
+        break;
+      default:
+        throw Error("opponent_bodies: joint '" + body.name + "' is of a type not measured here");
+    }
+    for (int k = 0; k < 3; ++k) {
+      b.axis[k] = body.joint.axis()[k];
+      b.p[k] = body.X_PJ.p[k];
+      b.center[k] = body.inertia.com()[k];
+      for (int c = 0; c < 3; ++c) {
+        b.R[3 * k + c] = body.X_PJ.R(k, c);
+        b.inertia[3 * k + c] = body.inertia.tensor_about_com()(k, c);
+      }
+    }
+    b.mass = body.inertia.mass();
+    bodies.push_back(b);
+  }
+  return bodies;
+}
+
+}  // namespace limb::bench
