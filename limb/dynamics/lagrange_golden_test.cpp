@@ -70,7 +70,7 @@ TEST_P(Golden, BooksAndLagrange) {
     worst = std::max(worst, error);
     EXPECT_LT(error, 128 * kEps) << what;
   };
-  // That one solves with M, whose condition number is up to 1e6 here. Measured: at most 5500 eps.
+  // That one solves with M, whose condition number is up to 1e5 here. Measured: at most 5500 eps.
   const auto near_forward = [&](const Matrix& found, const Matrix& expected, const char* what) {
     const double error = (found - expected).norm() / std::max(1.0, expected.norm());
     worst_forward = std::max(worst_forward, error);
