@@ -77,6 +77,7 @@ void place(const Model<T>& model, const Kinematics<T>& k, LagrangeScratch<T>& s)
 /// Sums over subtrees in place: everything is seen from one point, so sums are plain.
 template <typename T, typename Quantity>
 void sum_subtrees(const Model<T>& model, std::vector<Quantity>& of_body) {
+  of_body[0] = {};  // the world's sum is nobody's; it must not grow from call to call
   for (std::size_t i = of_body.size() - 1; i > 0; --i) {
     const auto p = static_cast<std::size_t>(model.bodies()[i].parent.value());
     of_body[p] = of_body[p] + of_body[i];
