@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "limb/model/model.hpp"
 
 /// How the functions of this room take their arguments. T is deduced from the model alone, so that
@@ -46,6 +48,16 @@ void check_velocity(const char* call, const char* argument, const Model<T>& mode
   if (v.size() != model.velocity_size()) {
     check_size(call, argument, v.size(), model.velocity_size(), kSizeHint);
   }
+}
+
+/// A matrix of the stated shape. @throws Error "call: M is 6 x 5, expected 6 x 6".
+inline void check_shape(const char* call, const char* argument, Eigen::Index rows,
+                        Eigen::Index cols, Eigen::Index expected_rows, Eigen::Index expected_cols) {
+  if (rows == expected_rows && cols == expected_cols) return;
+  const auto text = [](Eigen::Index r, Eigen::Index c) {
+    return std::to_string(r) + " x " + std::to_string(c);
+  };
+  fail(call, argument, text(rows, cols), text(expected_rows, expected_cols));
 }
 
 /// What the drives add to the rigid bodies. The numbers are the model's; each may be left out.

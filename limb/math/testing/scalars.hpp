@@ -153,8 +153,8 @@ namespace limb::testing {
 template <int Rows, int Cols>
 Eigen::Matrix<Dual, Rows, Cols> dual(const Eigen::Matrix<double, Rows, Cols>& x,
                                      const Eigen::Matrix<double, Rows, Cols>& d) {
-  Eigen::Matrix<Dual, Rows, Cols> r;
-  for (int i = 0; i < r.size(); ++i) r.data()[i] = Dual(x.data()[i], d.data()[i]);
+  Eigen::Matrix<Dual, Rows, Cols> r = x.template cast<Dual>();
+  for (int i = 0; i < r.size(); ++i) r.data()[i].derivative = d.data()[i];
   return r;
 }
 

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "limb/model/model.hpp"
+#include "limb/model/testing/random_tree.hpp"
+
+/// Robots and states for the tests of this room.
+namespace limb::testing {
+
+/// A robot with a state in its own coordinates; `name` says how to make it again.
+struct Sample {
+  std::string name;
+  Model<double> model;
+  VectorX<double> q, v, a, tau;
+};
+
+inline VectorX<double> random_numbers(Random& random, int n) {
+  VectorX<double> x(n);
+  for (int i = 0; i < n; ++i) x[i] = random.uniform(-1, 1);
+  return x;
+}
+
+/// q moved by v, in the robot's own coordinates: what the joints that follow none do.
+template <typename T>
+VectorX<T> integrate_own(const Model<T>& model, const VectorX<T>& q, const VectorX<T>& v) {
+  VectorX<T> moved = q;
+  for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+    const auto& row = model.coupling().rows()[i - 1];
+    if (row.yq < 0 || row.terms.empty()) continue;
+    model.bodies()[i].joint.integrate(q.data() + row.yq, v.data() + row.terms[0].y,
+                                      moved.data() + row.yq);
+  }
+  return moved;
+}
+
+/// The neutral configuration in the robot's own coordinates.
+inline VectorX<double> neutral_own(const Model<double>& model) {
+  VectorX<double> q(model.position_size());
+  for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+    const auto& row = model.coupling().rows()[i - 1];
+    if (row.yq >= 0) model.bodies()[i].joint.neutral(q.data() + row.yq);
+  }
+  return q;
+}
+
+inline Sample sample_of(std::string name, Model<double> model, unsigned seed) {
+  Random random(seed);
+  const int n = model.velocity_size();
+  const VectorX<double> step = 1.5 * random_numbers(random, n);
+  const VectorX<double> q = integrate_own<double>(model, neutral_own(model), step);
+  const VectorX<double> v = random_numbers(random, n), a = random_numbers(random, n);
+  const VectorX<double> tau = random_numbers(random, n);
+  return {std::move(name), std::move(model), q, v, a, tau};
+}
+
+/// Random trees of all joint types: on a fixed base, on a free one, and each with couplings.
+inline std::vector<Sample> samples(unsigned seeds, int joints = 12) {
+  std::vector<Sample> all;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    for (const Base base : {Base::fixed, Base::free}) {
+      for (const bool coupled : {false, true}) {
+        RandomTreeOptions options;
+        options.joints = joints;
+        options.with_couplings = coupled;
+        const std::string name = "seed " + std::to_string(seed) +
+                                 (base == Base::free ? ", free base" : ", fixed base") +
+                                 (coupled ? ", coupled" : "");
+        all.push_back(sample_of(name, build_model(random_tree(seed, options), base), seed));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace limb::testing
