@@ -24,6 +24,11 @@ template <typename T>
 using Matrix6X = Eigen::Matrix<T, 6, Eigen::Dynamic>;
 template <typename T>
 using JacobianOut = std::type_identity_t<Eigen::Ref<Matrix6X<T>>>;
+/// 3 x n, the velocity of a point.
+template <typename T>
+using Matrix3X = Eigen::Matrix<T, 3, Eigen::Dynamic>;
+template <typename T>
+using PointJacobianOut = std::type_identity_t<Eigen::Ref<Matrix3X<T>>>;
 
 inline constexpr const char* kSizeHint = "a free joint needs 7 numbers in q but 6 in v";
 

@@ -62,6 +62,12 @@ class Joint {
   void integrate(const T* q0, const T* v, T* q1) const;
   /// The velocity that moves q0 to q1 in unit time, on the shorter way for quaternions.
   void difference(const T* q0, const T* q1, T* v) const;
+  /// How integrate(q0, v) moves when q0 and v do, nv x nv, column by column. Motions of q0 and of
+  /// the result are tangents in the child's axes, so q0 itself does not matter.
+  void integrate_jacobians(const T* v, T* J_q0, T* J_v) const;
+  /// How difference(q0, q1) moves when q0 and q1 do, given its value v; quaternions less than a
+  /// turn apart.
+  void difference_jacobians(const T* v, T* J_q0, T* J_q1) const;
   /// Unit quaternions made unit again.
   void normalize(T* q) const;
   /// Uniform between the limits (nv of each; infinite means -pi..pi or -1..1 m); quaternions

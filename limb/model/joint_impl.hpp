@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "limb/model/joint.hpp"
+#include "limb/model/joint_jacobians_impl.hpp"
 
 namespace limb {
 namespace joint_detail {

@@ -154,6 +154,7 @@ template <int Rows, int Cols>
 Eigen::Matrix<Dual, Rows, Cols> dual(const Eigen::Matrix<double, Rows, Cols>& x,
                                      const Eigen::Matrix<double, Rows, Cols>& d) {
   Eigen::Matrix<Dual, Rows, Cols> r;
+  r.resize(x.rows(), x.cols());
   for (int i = 0; i < r.size(); ++i) r.data()[i] = Dual(x.data()[i], d.data()[i]);
   return r;
 }
