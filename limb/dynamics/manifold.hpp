@@ -6,8 +6,8 @@
 
 /// The robot's configurations as a manifold: position_size() numbers with velocity_size()
 /// directions to move in. q and tangents are the robot's own; joints that follow others follow.
-/// Each throws Error for a wrong size; none but random and neutral is slower than O(n), none
-/// allocates. Outputs may be the inputs themselves.
+/// Each throws Error for a wrong size. All but random are O(n), the Jacobians O(n^2) for their
+/// zeros, and do not allocate. Outputs may be the inputs themselves.
 ///
 /// Tangents are in the axes of the moved bodies: q moved by v is q exp(v) for quaternions, poses
 /// and poses in a plane, and q + v for all else.
