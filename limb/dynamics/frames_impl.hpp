@@ -102,11 +102,10 @@ Motion<T> frame_bias_acceleration(const Model<T>& model, const Kinematics<T>& ki
   check_kinematics("frame_bias_acceleration", model, kinematics, Kinematics<T>::Order::velocity);
   const auto place = frame.on("frame_bias_acceleration", model);
   const Motion<T> bias = frames_detail::bias_of_origin(model, kinematics, place.body);
-  const Matrix3<T>& R = kinematics.X_WB[place.body].R;
-  const Motion<T>& V = kinematics.V_WB_B[place.body];
   // Classical in world axes -> spatial in the body's.
-  const Motion<T> A_B{entries::transpose_product<T>(R, bias.v) - V.w.cross(V.v),
-                      entries::transpose_product<T>(R, bias.w)};
+  const Motion<T>& V = kinematics.V_WB_B[place.body];
+  Motion<T> A_B = kinematics_detail::rotated_back<T>(kinematics.X_WB[place.body].R, bias);
+  A_B.v = entries::add_cross<T>(A_B.v, V.v, V.w);
   return frames_detail::acceleration<T>(kinematics, place, A_B, axes, kind);
 }
 

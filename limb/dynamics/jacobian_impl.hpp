@@ -7,6 +7,9 @@
 namespace limb {
 namespace jacobian_detail {
 
+using kinematics_detail::rotated;
+using kinematics_detail::rotated_back;
+
 /// The point where a frame's velocity is taken, seen from each body: the frame's origin, or the
 /// origin of the world, which stands still.
 template <typename T>
@@ -44,11 +47,6 @@ Motion<T> moved(const Motion<T>& S, const Vector3<T>& arm) {
 }
 
 template <typename T>
-Motion<T> turned_back(const Matrix3<T>& R_WF, const Motion<T>& V) {
-  return {entries::transpose_product<T>(R_WF, V.v), entries::transpose_product<T>(R_WF, V.w)};
-}
-
-template <typename T>
 void add_to(JacobianOut<T>& J, int column, const T& ratio, const Motion<T>& S) {
   for (int r = 0; r < 3; ++r) {
     J(r, column) += ratio * S.v[r];
@@ -71,7 +69,7 @@ void frame_jacobian(const Model<T>& model, const Kinematics<T>& kinematics, Fram
   J.setConstant(T(0));
   for_each_ancestor(model, place.body, [&](std::size_t body, int j, std::size_t index) {
     Motion<T> S = moved<T>(kinematics.S_W[index], point.arm(body));
-    if (local) S = turned_back(R_WF, S);
+    if (local) S = rotated_back(R_WF, S);
     for_each_column(model, body, j,
                     [&](int column, const T& ratio) { add_to<T>(J, column, ratio, S); });
   });
@@ -98,7 +96,7 @@ void frame_jacobian_rate(const Model<T>& model, const Kinematics<T>& kinematics,
     if (local) {
       // d(R^T x)/dt = R^T (dx/dt - w x x).
       const Motion<T> x = moved<T>(S, arm);
-      dS = turned_back<T>(
+      dS = rotated_back<T>(
           R_WF, {entries::add_cross<T>(dS.v, x.v, w_WF), entries::add_cross<T>(dS.w, x.w, w_WF)});
     }
     for_each_column(model, body, j,
@@ -180,7 +178,7 @@ void frame_hessian(const Model<T>& model, const Kinematics<T>& kinematics, Frame
       Motion<T> d;
       switch (axes) {
         case FrameAxes::local:  // the frame turns with k: what it carries looks the same from it
-          if (!j_is_carried) d = turned_back<T>(R_WF, cross(x_j, x_k));
+          if (!j_is_carried) d = rotated_back<T>(R_WF, cross(x_j, x_k));
           break;
         case FrameAxes::local_world_aligned:
           d = j_is_carried ? Motion<T>{x_k.w.cross(x_j.v), x_k.w.cross(x_j.w)}
@@ -190,10 +188,9 @@ void frame_hessian(const Model<T>& model, const Kinematics<T>& kinematics, Frame
           if (j_is_carried) d = cross(x_k, x_j);
       }
       if (body_j == body_k) {
-        const Matrix3<T>& R = kinematics.X_WB[body_j].R;
-        const Motion<T> own_W{entries::product<T>(R, own[j].v), entries::product<T>(R, own[j].w)};
+        const Motion<T> own_W = rotated<T>(kinematics.X_WB[body_j].R, own[j]);
         const Motion<T> own_x = moved<T>(own_W, point.arm(body_j));
-        d += axes == FrameAxes::local ? turned_back<T>(R_WF, own_x) : own_x;
+        d += axes == FrameAxes::local ? rotated_back<T>(R_WF, own_x) : own_x;
       }
       for_each_column(model, body_k, k, [&](int column_k, const T& ratio_k) {
         for_each_column(model, body_j, j, [&](int column_j, const T& ratio_j) {

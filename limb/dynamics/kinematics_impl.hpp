@@ -24,6 +24,16 @@ Kinematics<T>::Kinematics(const Model<T>& model)
 
 namespace kinematics_detail {
 
+/// Both parts from the axes of B to those of the world.
+template <typename T>
+Motion<T> rotated(const Matrix3<T>& R_WB, const Motion<T>& V) {
+  return {entries::product<T>(R_WB, V.v), entries::product<T>(R_WB, V.w)};
+}
+template <typename T>
+Motion<T> rotated_back(const Matrix3<T>& R_WB, const Motion<T>& V) {
+  return {entries::transpose_product<T>(R_WB, V.v), entries::transpose_product<T>(R_WB, V.w)};
+}
+
 template <typename T>
 void positions(const Model<T>& model, Kinematics<T>& k) {
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
@@ -37,46 +47,42 @@ void positions(const Model<T>& model, Kinematics<T>& k) {
     // A body on the world is measured from body 1 directly, not by way of the world's origin.
     k.p_OB_W[i] = p == 0 ? Vector3<T>(k.X_WB[i].p - k.X_WB[1].p) : Vector3<T>(k.p_OB_W[p] + p_PB_W);
 
-    Motion<T> S_B[6];
-    body.joint.subspace(q, S_B);
-    for (int j = 0; j < body.joint.nv(); ++j) {
-      const Matrix3<T>& R = k.X_WB[i].R;
-      k.S_W[static_cast<std::size_t>(body.v_start + j)] = {entries::product<T>(R, S_B[j].v),
-                                                           entries::product<T>(R, S_B[j].w)};
-    }
+    Motion<T>* S = k.S_W.data() + body.v_start;
+    body.joint.subspace(q, S);
+    for (int j = 0; j < body.joint.nv(); ++j) S[j] = rotated(k.X_WB[i].R, S[j]);
   }
   if (k.X_WB.size() > 1) k.p_OB_W[0] = -k.X_WB[1].p;
 }
 
-/// X_PB^-1 applied to a motion of the parent, through the world: no pose is formed again.
+/// A motion of body p, given in its axes at its origin, as one at the origin of body i in world
+/// axes.
 template <typename T>
 Motion<T> from_parent(const Kinematics<T>& k, std::size_t p, std::size_t i, const Motion<T>& V_P) {
-  const Matrix3<T>&R_WP = k.X_WB[p].R, &R_WB = k.X_WB[i].R;
-  const Vector3<T> w = entries::product<T>(R_WP, V_P.w);
-  const Vector3<T> v =
-      entries::add_cross<T>(entries::product<T>(R_WP, V_P.v), w, k.p_OB_W[i] - k.p_OB_W[p]);
-  return {entries::transpose_product<T>(R_WB, v), entries::transpose_product<T>(R_WB, w)};
+  Motion<T> V = rotated(k.X_WB[p].R, V_P);
+  V.v = entries::add_cross<T>(V.v, V.w, k.p_OB_W[i] - k.p_OB_W[p]);
+  return V;
 }
 
 template <typename T>
 void velocities(const Model<T>& model, Kinematics<T>& k) {
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
+    const Motion<T>* S = k.S_W.data() + body.v_start;
+    const T* v = k.v.data() + body.v_start;
     const std::size_t p = static_cast<std::size_t>(body.parent.value());
-    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
-    k.V_WB_B[i] = from_parent(k, p, i, k.V_WB_B[p]) + body.joint.velocity(q, v);
+    Motion<T> V = from_parent(k, p, i, k.V_WB_B[p]);
+    for (int j = 0; j < body.joint.nv(); ++j) V += S[j] * v[j];
+    k.V_WB_B[i] = rotated_back(k.X_WB[i].R, V);
 
-    // S_W turns with the body and its point moves with the origin: d(R S)/dt = R (w x S + dS).
-    Motion<T> dS_B[6], S_B[6];
-    body.joint.subspace(q, S_B);
-    body.joint.subspace_rate(q, v, dS_B);
-    const Vector3<T>& w = k.V_WB_B[i].w;
-    const Matrix3<T>& R = k.X_WB[i].R;
+    // S_W turns with the body and its point moves with the origin: d(R S)/dt = w x R S + R dS.
+    Motion<T>* dS = k.dS_W.data() + body.v_start;
     for (int j = 0; j < body.joint.nv(); ++j) {
-      k.dS_W[static_cast<std::size_t>(body.v_start + j)] = {
-          entries::product<T>(R, entries::add_cross<T>(dS_B[j].v, w, S_B[j].v)),
-          entries::product<T>(R, entries::add_cross<T>(dS_B[j].w, w, S_B[j].w))};
+      dS[j] = {entries::cross<T>(V.w, S[j].v), entries::cross<T>(V.w, S[j].w)};
     }
+    if (body.joint.subspace_is_constant()) continue;
+    Motion<T> dS_B[6];
+    body.joint.subspace_rate(k.q.data() + body.q_start, v, dS_B);
+    for (int j = 0; j < body.joint.nv(); ++j) dS[j] += rotated(k.X_WB[i].R, dS_B[j]);
   }
 }
 
@@ -88,10 +94,18 @@ void accelerations(const Model<T>& model, const Kinematics<T>& k, const T* a,
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
     const std::size_t p = static_cast<std::size_t>(body.parent.value());
-    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
-    A_WB_B[i] = from_parent(k, p, i, A_WB_B[p]) + body.joint.bias(q, v) +
-                cross(k.V_WB_B[i], body.joint.velocity(q, v));
-    if (a != nullptr) A_WB_B[i] += body.joint.velocity(q, a + body.v_start);
+    Motion<T> A = from_parent(k, p, i, A_WB_B[p]);
+    Vector3<T> w_J = Vector3<T>::Zero();  // of the joint
+    for (int j = body.v_start; j < body.v_start + body.joint.nv(); ++j) {
+      const Motion<T>&S = k.S_W[static_cast<std::size_t>(j)],
+            &dS = k.dS_W[static_cast<std::size_t>(j)];
+      A += dS * k.v[j];
+      w_J += S.w * k.v[j];
+      if (a != nullptr) A += S * a[j];
+    }
+    // dS keeps pace with the body's origin; a spatial acceleration does not: V x S has also v x w.
+    A.v = entries::add_cross<T>(A.v, entries::product<T>(k.X_WB[i].R, k.V_WB_B[i].v), w_J);
+    A_WB_B[i] = rotated_back(k.X_WB[i].R, A);
   }
 }
 

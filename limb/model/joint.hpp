@@ -50,7 +50,9 @@ class Joint {
   Pose<T> pose(const T* q) const;
   /// Writes the nv columns of S(q), each a Motion in axes of B.
   void subspace(const T* q, Motion<T>* S) const;
-  /// Writes the nv columns of dS/dt at (q, v); zero for all but the universal joint.
+  /// Whether S is the same at every q: of all joints but the universal one.
+  bool subspace_is_constant() const { return type_ != JointType::universal; }
+  /// Writes the nv columns of dS/dt at (q, v); zero where the subspace is constant.
   void subspace_rate(const T* q, const T* v, Motion<T>* dS) const;
   /// V_JB_B = S v.
   Motion<T> velocity(const T* q, const T* v) const;
