@@ -46,3 +46,17 @@ function(limb_room name)
     endforeach()
   endif()
 endfunction()
+
+# limb_kernels(ROOM FILE...): the files in which time is spent, built for LIMB_KERNEL_ARCH. They are
+# scalar code that is faster without gcc's own attempts at vectors.
+function(limb_kernels room)
+  set(flags -fno-tree-vectorize -fno-math-errno)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    set(flags -fno-slp-vectorize -fno-vectorize -ffp-contract=fast -fno-math-errno)
+  endif()
+  if(LIMB_KERNEL_ARCH)
+    list(APPEND flags -march=${LIMB_KERNEL_ARCH})
+  endif()
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY limb_${room}
+    PROPERTIES COMPILE_OPTIONS "${flags}")
+endfunction()

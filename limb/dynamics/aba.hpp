@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/dynamics/external.hpp"
 #include "limb/dynamics/workspace.hpp"
 
 namespace limb {
@@ -14,5 +15,10 @@ namespace limb {
 template <typename T>
 int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
         VectorOut<T> a, const JointEffects& effects = {});
+
+/// The same with wrenches that the environment exerts on frames.
+template <typename T>
+int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
+        WrenchesIn<T> external, VectorOut<T> a, const JointEffects& effects = {});
 
 }  // namespace limb

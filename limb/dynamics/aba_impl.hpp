@@ -269,4 +269,15 @@ int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& 
   return kernel::forward_dynamics<false>(model, work, q, v, tau, effects, a);
 }
 
+template <typename T>
+int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
+        WrenchesIn<T> external, VectorOut<T> a, const JointEffects& effects) {
+  check_position("aba", "q", model, q);
+  check_velocity("aba", "v", model, v);
+  check_velocity("aba", "tau", model, tau);
+  check_velocity<T>("aba", "a", model, a);
+  kernel::set_external<T>("aba", model, work, external);
+  return kernel::forward_dynamics<true>(model, work, q, v, tau, effects, a);
+}
+
 }  // namespace limb

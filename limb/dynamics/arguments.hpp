@@ -20,6 +20,7 @@ struct Arguments {
   using MatrixIn = const Eigen::Ref<const MatrixX<T>>;
   using MatrixOut = Eigen::Ref<MatrixX<T>>;
   using JacobianOut = Eigen::Ref<Eigen::Matrix<T, 6, Eigen::Dynamic>>;
+  using PointJacobianOut = Eigen::Ref<Eigen::Matrix<T, 3, Eigen::Dynamic>>;
 };
 template <typename T>
 using VectorIn = typename Arguments<T>::VectorIn;
@@ -34,6 +35,11 @@ template <typename T>
 using Matrix6X = Eigen::Matrix<T, 6, Eigen::Dynamic>;
 template <typename T>
 using JacobianOut = typename Arguments<T>::JacobianOut;
+/// 3 x n, the velocity of a point.
+template <typename T>
+using Matrix3X = Eigen::Matrix<T, 3, Eigen::Dynamic>;
+template <typename T>
+using PointJacobianOut = typename Arguments<T>::PointJacobianOut;
 
 inline constexpr const char* kSizeHint = "a free joint needs 7 numbers in q but 6 in v";
 

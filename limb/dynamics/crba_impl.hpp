@@ -220,8 +220,7 @@ template <typename T>
 void crba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, MatrixOut<T> M,
           const JointEffects& effects) {
   check_position("crba", "q", model, q);
-  check_size("crba", "rows of M", M.rows(), model.velocity_size());
-  check_size("crba", "columns of M", M.cols(), model.velocity_size());
+  check_shape("crba", "M", M.rows(), M.cols(), model.velocity_size(), model.velocity_size());
   const Canonical<T>& robot = model.canonical();
   kernel::place(robot, kernel::joint_position(model, q, work), work);
   const bool coupled = !model.coupling().is_identity();

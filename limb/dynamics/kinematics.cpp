@@ -9,5 +9,7 @@ template void forward_kinematics(const Model<double>&, VectorIn<double>&, Vector
 template void forward_kinematics(const Model<double>&, VectorIn<double>&, VectorIn<double>&,
                                  VectorIn<double>&, Kinematics<double>&);
 template void check_order(const char*, const Kinematics<double>&, Kinematics<double>::Order);
+template void check_kinematics(const char*, const Model<double>&, const Kinematics<double>&,
+                               Kinematics<double>::Order);
 
 }  // namespace limb

@@ -20,8 +20,11 @@ struct Kinematics {
   enum class Order { none, position, velocity, acceleration };
   Order order = Order::none;
 
-  VectorX<T> q, v, a;             ///< of the joints: q = G y + q0
-  std::vector<Pose<T>> X_WB;      ///< pose of each body in the world
+  VectorX<T> q, v, a;         ///< of the joints: q = G y + q0
+  std::vector<Pose<T>> X_WB;  ///< pose of each body in the world
+  /// From the origin O of body 1 to that of each body, in world axes: X_WB[i].p - X_WB[1].p with
+  /// all its digits, however far from the origin of the world the robot stands.
+  std::vector<Vector3<T>> p_OB_W;
   std::vector<Motion<T>> V_WB_B;  ///< its twist, in its own axes
   std::vector<Motion<T>> A_WB_B;  ///< its spatial acceleration, in its own axes, without gravity
   std::vector<Motion<T>> S_W;     ///< of each joint velocity: in world axes, at its body's origin
@@ -46,5 +49,9 @@ void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, V
 template <typename T>
 void check_order(const char* call, const Kinematics<T>& kinematics,
                  typename Kinematics<T>::Order order);
+/// @throws Error unless the kinematics were made for a model of these sizes; then as check_order.
+template <typename T>
+void check_kinematics(const char* call, const Model<T>& model, const Kinematics<T>& kinematics,
+                      typename Kinematics<T>::Order order);
 
 }  // namespace limb

@@ -11,6 +11,7 @@ Kinematics<T>::Kinematics(const Model<T>& model)
       v(VectorX<T>::Constant(model.nv(), T(0))),
       a(VectorX<T>::Constant(model.nv(), T(0))),
       X_WB(static_cast<std::size_t>(model.body_count())),
+      p_OB_W(X_WB.size(), Vector3<T>::Zero()),
       V_WB_B(X_WB.size()),
       A_WB_B(X_WB.size()),
       S_W(static_cast<std::size_t>(model.nv())),
@@ -23,64 +24,88 @@ Kinematics<T>::Kinematics(const Model<T>& model)
 
 namespace kinematics_detail {
 
+/// Both parts from the axes of B to those of the world.
+template <typename T>
+Motion<T> rotated(const Matrix3<T>& R_WB, const Motion<T>& V) {
+  return {entries::product<T>(R_WB, V.v), entries::product<T>(R_WB, V.w)};
+}
+template <typename T>
+Motion<T> rotated_back(const Matrix3<T>& R_WB, const Motion<T>& V) {
+  return {entries::transpose_product<T>(R_WB, V.v), entries::transpose_product<T>(R_WB, V.w)};
+}
+
 template <typename T>
 void positions(const Model<T>& model, Kinematics<T>& k) {
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
     const T* q = k.q.data() + body.q_start;
-    const Pose<T>& X_WP = k.X_WB[static_cast<std::size_t>(body.parent.value())];
-    k.X_WB[i] = X_WP * (body.X_PJ * body.joint.pose(q));
+    const std::size_t p = static_cast<std::size_t>(body.parent.value());
+    const Pose<T>& X_WP = k.X_WB[p];
+    const Pose<T> X_PB = body.X_PJ * body.joint.pose(q);
+    const Vector3<T> p_PB_W = entries::product<T>(X_WP.R, X_PB.p);
+    k.X_WB[i] = {X_WP.R * X_PB.R, X_WP.p + p_PB_W};
+    // A body on the world is measured from body 1 directly, not by way of the world's origin.
+    k.p_OB_W[i] = p == 0 ? Vector3<T>(k.X_WB[i].p - k.X_WB[1].p) : Vector3<T>(k.p_OB_W[p] + p_PB_W);
 
-    Motion<T> S_B[6];
-    body.joint.subspace(q, S_B);
-    for (int j = 0; j < body.joint.nv(); ++j) {
-      const Matrix3<T>& R = k.X_WB[i].R;
-      k.S_W[static_cast<std::size_t>(body.v_start + j)] = {entries::product<T>(R, S_B[j].v),
-                                                           entries::product<T>(R, S_B[j].w)};
-    }
+    Motion<T>* S = k.S_W.data() + body.v_start;
+    body.joint.subspace(q, S);
+    for (int j = 0; j < body.joint.nv(); ++j) S[j] = rotated(k.X_WB[i].R, S[j]);
   }
+  if (k.X_WB.size() > 1) k.p_OB_W[0] = -k.X_WB[1].p;
 }
 
-/// X_PB^-1 applied to a motion of the parent, through the world: no pose is formed again.
+/// A motion of body p, given in its axes at its origin, as one at the origin of body i in world
+/// axes.
 template <typename T>
-Motion<T> from_parent(const Pose<T>& X_WP, const Pose<T>& X_WB, const Motion<T>& V_P) {
-  const Vector3<T> w = entries::product<T>(X_WP.R, V_P.w);
-  const Vector3<T> v =
-      entries::add_cross<T>(entries::product<T>(X_WP.R, V_P.v), w, X_WB.p - X_WP.p);
-  return {entries::transpose_product<T>(X_WB.R, v), entries::transpose_product<T>(X_WB.R, w)};
+Motion<T> from_parent(const Kinematics<T>& k, std::size_t p, std::size_t i, const Motion<T>& V_P) {
+  Motion<T> V = rotated(k.X_WB[p].R, V_P);
+  V.v = entries::add_cross<T>(V.v, V.w, k.p_OB_W[i] - k.p_OB_W[p]);
+  return V;
 }
 
 template <typename T>
 void velocities(const Model<T>& model, Kinematics<T>& k) {
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
+    const Motion<T>* S = k.S_W.data() + body.v_start;
+    const T* v = k.v.data() + body.v_start;
     const std::size_t p = static_cast<std::size_t>(body.parent.value());
-    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
-    k.V_WB_B[i] = from_parent(k.X_WB[p], k.X_WB[i], k.V_WB_B[p]) + body.joint.velocity(q, v);
+    Motion<T> V = from_parent(k, p, i, k.V_WB_B[p]);
+    for (int j = 0; j < body.joint.nv(); ++j) V += S[j] * v[j];
+    k.V_WB_B[i] = rotated_back(k.X_WB[i].R, V);
 
-    // S_W turns with the body and its point moves with the origin: d(R S)/dt = R (w x S + dS).
-    Motion<T> dS_B[6], S_B[6];
-    body.joint.subspace(q, S_B);
-    body.joint.subspace_rate(q, v, dS_B);
-    const Vector3<T>& w = k.V_WB_B[i].w;
-    const Matrix3<T>& R = k.X_WB[i].R;
+    // S_W turns with the body and its point moves with the origin: d(R S)/dt = w x R S + R dS.
+    Motion<T>* dS = k.dS_W.data() + body.v_start;
     for (int j = 0; j < body.joint.nv(); ++j) {
-      k.dS_W[static_cast<std::size_t>(body.v_start + j)] = {
-          entries::product<T>(R, entries::add_cross<T>(dS_B[j].v, w, S_B[j].v)),
-          entries::product<T>(R, entries::add_cross<T>(dS_B[j].w, w, S_B[j].w))};
+      dS[j] = {entries::cross<T>(V.w, S[j].v), entries::cross<T>(V.w, S[j].w)};
     }
+    if (body.joint.subspace_is_constant()) continue;
+    Motion<T> dS_B[6];
+    body.joint.subspace_rate(k.q.data() + body.q_start, v, dS_B);
+    for (int j = 0; j < body.joint.nv(); ++j) dS[j] += rotated(k.X_WB[i].R, dS_B[j]);
   }
 }
 
+/// Spatial accelerations of the bodies at joint accelerations a; nullptr: at none, the part that
+/// velocities alone cause. A[0] is the world's, at rest.
 template <typename T>
-void accelerations(const Model<T>& model, Kinematics<T>& k) {
+void accelerations(const Model<T>& model, const Kinematics<T>& k, const T* a,
+                   std::vector<Motion<T>>& A_WB_B) {
   for (std::size_t i = 1; i < k.X_WB.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
     const std::size_t p = static_cast<std::size_t>(body.parent.value());
-    const T *q = k.q.data() + body.q_start, *v = k.v.data() + body.v_start;
-    k.A_WB_B[i] = from_parent(k.X_WB[p], k.X_WB[i], k.A_WB_B[p]) +
-                  body.joint.velocity(q, k.a.data() + body.v_start) + body.joint.bias(q, v) +
-                  cross(k.V_WB_B[i], body.joint.velocity(q, v));
+    Motion<T> A = from_parent(k, p, i, A_WB_B[p]);
+    Vector3<T> w_J = Vector3<T>::Zero();  // of the joint
+    for (int j = body.v_start; j < body.v_start + body.joint.nv(); ++j) {
+      const Motion<T>&S = k.S_W[static_cast<std::size_t>(j)],
+            &dS = k.dS_W[static_cast<std::size_t>(j)];
+      A += dS * k.v[j];
+      w_J += S.w * k.v[j];
+      if (a != nullptr) A += S * a[j];
+    }
+    // dS keeps pace with the body's origin; a spatial acceleration does not: V x S has also v x w.
+    A.v = entries::add_cross<T>(A.v, entries::product<T>(k.X_WB[i].R, k.V_WB_B[i].v), w_J);
+    A_WB_B[i] = rotated_back(k.X_WB[i].R, A);
   }
 }
 
@@ -89,6 +114,7 @@ void accelerations(const Model<T>& model, Kinematics<T>& k) {
 template <typename T>
 void forward_kinematics(const Model<T>& model, VectorIn<T>& q, Kinematics<T>& kinematics) {
   check_position("forward_kinematics", "q", model, q);
+  check_kinematics("forward_kinematics", model, kinematics, Kinematics<T>::Order::none);
   model.coupling().expand_position(q.data(), kinematics.q.data());
   kinematics_detail::positions(model, kinematics);
   kinematics.order = Kinematics<T>::Order::position;
@@ -110,7 +136,7 @@ void forward_kinematics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, V
   check_velocity("forward_kinematics", "a", model, a);
   forward_kinematics(model, q, v, kinematics);
   model.coupling().expand_velocity(a.data(), kinematics.a.data());
-  kinematics_detail::accelerations(model, kinematics);
+  kinematics_detail::accelerations(model, kinematics, kinematics.a.data(), kinematics.A_WB_B);
   kinematics.order = Kinematics<T>::Order::acceleration;
 }
 
@@ -122,6 +148,20 @@ void check_order(const char* call, const Kinematics<T>& kinematics,
   throw Error(std::string(call) +
               ": these kinematics lack what it needs; call forward_kinematics with " +
               kNeeded[static_cast<int>(order)] + " first");
+}
+
+template <typename T>
+void check_kinematics(const char* call, const Model<T>& model, const Kinematics<T>& kinematics,
+                      typename Kinematics<T>::Order order) {
+  const std::size_t bodies = static_cast<std::size_t>(model.body_count());
+  if (kinematics.X_WB.size() != bodies || kinematics.v.size() != model.nv() ||
+      kinematics.q.size() != model.nq()) {
+    throw Error(std::string(call) + ": these kinematics were made for another model (of " +
+                std::to_string(kinematics.X_WB.size()) + " bodies with " +
+                std::to_string(kinematics.v.size()) + " velocities; this one has " +
+                std::to_string(bodies) + " and " + std::to_string(model.nv()) + ")");
+  }
+  check_order(call, kinematics, order);
 }
 
 }  // namespace limb

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/dynamics/external.hpp"
 #include "limb/dynamics/workspace.hpp"
 
 namespace limb {
@@ -10,6 +11,11 @@ namespace limb {
 template <typename T>
 void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
           VectorOut<T> tau, const JointEffects& effects = {});
+
+/// The same with wrenches that the environment exerts on frames: tau - sum J^T F.
+template <typename T>
+void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
+          WrenchesIn<T> external, VectorOut<T> tau, const JointEffects& effects = {});
 
 /// h(q, v): torques at rest acceleration, gravity included.
 template <typename T>

@@ -123,6 +123,22 @@ const T* joint_velocity(const Model<T>& model, VectorIn<T>& v, VectorX<T>& room)
   return room.data();
 }
 
+/// Wrenches on frames as forces on the steps.
+template <typename T>
+void set_external(const char* call, const Model<T>& model, Workspace<T>& work,
+                  WrenchesIn<T> external) {
+  const Canonical<T>& robot = model.canonical();
+  for (Force<T>& F : work.F_B) F = {};
+  add_external<T>(call, model, external, work.F_B);
+  for (size_t i = 1; i < robot.steps.size(); ++i) {
+    const CanonicalStep<T>& step = robot.steps[i];
+    if (step.body == 0) continue;  // a massless step in between carries no frame
+    const Force<T> F_C = step.X_BC.inv_act(work.F_B[static_cast<size_t>(step.body)]);
+    work.f_external[i] = triple(F_C.f);
+    work.n_external[i] = triple(F_C.n);
+  }
+}
+
 template <bool kExternal, typename T>
 void inverse_dynamics(const Model<T>& model, Workspace<T>& work, const T* q, const T* v, const T* a,
                       const JointEffects& effects, VectorOut<T>& tau) {
@@ -147,6 +163,19 @@ void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>
   kernel::inverse_dynamics<false>(model, work, kernel::joint_position(model, q, work),
                                   kernel::joint_velocity(model, v, work.v),
                                   kernel::joint_velocity(model, a, work.a), effects, tau);
+}
+
+template <typename T>
+void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
+          WrenchesIn<T> external, VectorOut<T> tau, const JointEffects& effects) {
+  check_position("rnea", "q", model, q);
+  check_velocity("rnea", "v", model, v);
+  check_velocity("rnea", "a", model, a);
+  check_velocity<T>("rnea", "tau", model, tau);
+  kernel::set_external<T>("rnea", model, work, external);
+  kernel::inverse_dynamics<true>(model, work, kernel::joint_position(model, q, work),
+                                 kernel::joint_velocity(model, v, work.v),
+                                 kernel::joint_velocity(model, a, work.a), effects, tau);
 }
 
 template <typename T>

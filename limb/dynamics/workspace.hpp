@@ -4,6 +4,7 @@
 
 #include "limb/dynamics/arguments.hpp"
 #include "limb/dynamics/triple.hpp"
+#include "limb/math/spatial.hpp"
 
 namespace limb {
 
@@ -54,6 +55,7 @@ class Workspace {
   VectorX<T> zero;                     ///< nv zeros
   MatrixX<T> M, M_own;                 ///< of the joints and of the robot, where some follow others
   std::vector<kernel::Triple<T>> f_external, n_external;  ///< on each step
+  std::vector<Force<T>> F_B;                              ///< on each body, from outside
 };
 
 }  // namespace limb

@@ -22,6 +22,7 @@ Workspace<T>::Workspace(const Model<T>& model) {
   for (auto& component : force) component.assign(nv + 3, T(0));
   f_external.assign(n, nothing);
   n_external.assign(n, nothing);
+  F_B.resize(model.bodies().size());
   zero = VectorX<T>::Constant(model.nv(), T(0));
   tau = a = v = zero;
   q = VectorX<T>::Constant(model.nq(), T(0));

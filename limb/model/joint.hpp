@@ -50,7 +50,9 @@ class Joint {
   Pose<T> pose(const T* q) const;
   /// Writes the nv columns of S(q), each a Motion in axes of B.
   void subspace(const T* q, Motion<T>* S) const;
-  /// Writes the nv columns of dS/dt at (q, v); zero for all but the universal joint.
+  /// Whether S is the same at every q: of all joints but the universal one.
+  bool subspace_is_constant() const { return type_ != JointType::universal; }
+  /// Writes the nv columns of dS/dt at (q, v); zero where the subspace is constant.
   void subspace_rate(const T* q, const T* v, Motion<T>* dS) const;
   /// V_JB_B = S v.
   Motion<T> velocity(const T* q, const T* v) const;
@@ -62,6 +64,12 @@ class Joint {
   void integrate(const T* q0, const T* v, T* q1) const;
   /// The velocity that moves q0 to q1 in unit time, on the shorter way for quaternions.
   void difference(const T* q0, const T* q1, T* v) const;
+  /// How integrate(q0, v) moves when q0 and v do, nv x nv, column by column. Motions of q0 and of
+  /// the result are tangents in the child's axes, so q0 itself does not matter.
+  void integrate_jacobians(const T* v, T* J_q0, T* J_v) const;
+  /// How difference(q0, q1) moves when q0 and q1 do, given its value v; quaternions less than a
+  /// turn apart.
+  void difference_jacobians(const T* v, T* J_q0, T* J_q1) const;
   /// Unit quaternions made unit again.
   void normalize(T* q) const;
   /// Uniform between the limits (nv of each; infinite means -pi..pi or -1..1 m); quaternions

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "limb/model/joint.hpp"
+#include "limb/model/joint_jacobians_impl.hpp"
 
 namespace limb {
 namespace joint_detail {
@@ -194,7 +195,7 @@ void Joint<T>::subspace(const T* q, Motion<T>* S) const {
 template <typename T>
 void Joint<T>::subspace_rate(const T* q, const T* v, Motion<T>* dS) const {
   for (int i = 0; i < nv(); ++i) dS[i] = {};
-  if (type_ != JointType::universal) return;
+  if (subspace_is_constant()) return;
   // The first axis, seen from the child, turns backwards about the second.
   const Vector3<T> first = joint_detail::rotation<T>(axis2_, -q[1]) * axis_;
   dS[0].w = first.cross(axis2_) * v[1];

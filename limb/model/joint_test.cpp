@@ -119,6 +119,42 @@ TEST_P(JointProperty, IntegrateInPlaceIsTheSame) {
   EXPECT_EQ(in_place, moved(q, v, 1));
 }
 
+// Central differences with h = eps^(1/3): errors of h^2 and eps / h; rotations stay below 1.5 |v|.
+TEST_P(JointProperty, JacobiansOfIntegrateAndDifference) {
+  const double h = std::cbrt(kEps);
+  const std::size_t n = static_cast<std::size_t>(joint_.nv());
+  for (int i = 0; i < 20; ++i) {
+    const auto q0 = random_q(), v = random_v();
+    const auto q1 = moved(q0, v, 1);
+    std::vector<double> by_q0(n * n), by_v(n * n), difference_by_q0(n * n), by_q1(n * n);
+    joint_.integrate_jacobians(v.data(), by_q0.data(), by_v.data());
+    joint_.difference_jacobians(v.data(), difference_by_q0.data(), by_q1.data());
+    const auto difference = [&](const std::vector<double>& a, const std::vector<double>& b) {
+      std::vector<double> x(n);
+      joint_.difference(a.data(), b.data(), x.data());
+      return x;
+    };
+    for (std::size_t c = 0; c < n; ++c) {
+      std::vector<double> unit(n), plus = v, minus = v;
+      unit[c] = 1;
+      plus[c] += h;
+      minus[c] -= h;
+      const auto up0 = moved(q0, unit, h), down0 = moved(q0, unit, -h);
+      const auto a = difference(moved(down0, v, 1), moved(up0, v, 1));
+      const auto b = difference(moved(q0, minus, 1), moved(q0, plus, 1));
+      const auto c_up = difference(up0, q1), c_down = difference(down0, q1);
+      const auto d_up = difference(q0, moved(q1, unit, h));
+      const auto d_down = difference(q0, moved(q1, unit, -h));
+      for (std::size_t r = 0; r < n; ++r) {
+        EXPECT_NEAR(by_q0[r + c * n], a[r] / (2 * h), 16 * h * h);
+        EXPECT_NEAR(by_v[r + c * n], b[r] / (2 * h), 16 * h * h);
+        EXPECT_NEAR(difference_by_q0[r + c * n], (c_up[r] - c_down[r]) / (2 * h), 16 * h * h);
+        EXPECT_NEAR(by_q1[r + c * n], (d_up[r] - d_down[r]) / (2 * h), 16 * h * h);
+      }
+    }
+  }
+}
+
 TEST_P(JointProperty, NormalizeRestoresUnitQuaternionsAndTouchesNothingElse) {
   const auto q = random_q();
   auto scaled = q;
