@@ -14,9 +14,9 @@ namespace kernel {
 
 /// Inward, a revolute step: its joint gives way, the rest reaches the parent. A rotor keeps part of
 /// the inertia about the axis.
-template <bool kRotor, typename T>
-LIMB_INLINE void release_turning(const CanonicalStep<T>& step, size_t j, Workspace<T>& work,
-                                 const T& tau, const T& rotor) {
+template <bool kRotor, typename T, typename Alpha>
+LIMB_INLINE void release_turning(const CanonicalStep<T>& step, const Alpha& alpha, size_t j,
+                                 Workspace<T>& work, const T& tau, const T& rotor) {
   const typename Workspace<T>::Step& b = work.steps[j];
   Articulated<T> I = work.articulated[j];
   typename Workspace<T>::Column& U = work.columns[static_cast<size_t>(step.v)];
@@ -26,18 +26,20 @@ LIMB_INLINE void release_turning(const CanonicalStep<T>& step, size_t j, Workspa
   U.torque = tau - b.n.z;
   if (step.parent == 0) return;
 
-  const T &c = work.cosine[j], &s = work.sine[j], x = U.torque * U.inverse;
+  const T c = work.cosine[j], s = work.sine[j], x = U.torque * U.inverse;
   const Triple<T> p = triple(step.p);
   if constexpr (kRotor) {
     give_way<T>({U.f, U.n}, U.inverse, I);
   } else {
     give_way_turning(U.n, U.f, U.inverse, I);
   }
-  turn_articulated<kRotor>(step, c, s, I);
+  turn_articulated<kRotor>(step, alpha, c, s, I);
   add_articulated(I, p, work.articulated[static_cast<size_t>(step.parent)]);
-  inward<T>(j, {b.f.x + U.f.x * x, b.f.y + U.f.y * x, b.f.z + U.f.z * x},
-            {b.n.x + U.n.x * x, b.n.y + U.n.y * x, kRotor ? b.n.z + U.n.z * x : tau},
-            work.steps[static_cast<size_t>(step.parent)], work);
+  add_force(
+      to_parent<T>(step, alpha, c, s, {b.f.x + U.f.x * x, b.f.y + U.f.y * x, b.f.z + U.f.z * x}),
+      to_parent<T>(step, alpha, c, s,
+                   {b.n.x + U.n.x * x, b.n.y + U.n.y * x, kRotor ? b.n.z + U.n.z * x : tau}),
+      p, work.steps[static_cast<size_t>(step.parent)]);
 }
 
 /// Inward, any step: one freedom after the other gives way, the last first.
@@ -68,7 +70,8 @@ inline void release(const CanonicalStep<T>& step, size_t j, Workspace<T>& work, 
   if (step.parent == 0) return;
   turn_articulated(work.R[j], I);
   add_articulated(I, work.p[j], work.articulated[static_cast<size_t>(step.parent)]);
-  inward(j, f, n, work.steps[static_cast<size_t>(step.parent)], work);
+  add_force(product(work.R[j], f), product(work.R[j], n), work.p[j],
+            work.steps[static_cast<size_t>(step.parent)]);
 }
 
 /// Inward, a free step without rotors: nothing but tau reaches the parent, and (wd; a) is the
@@ -88,24 +91,30 @@ inline void release_free(const CanonicalStep<T>& step, size_t j, Workspace<T>& w
   T x[6] = {tau[3] - b.n.x, tau[4] - b.n.y, tau[5] - b.n.z,
             tau[0] - b.f.x, tau[1] - b.f.y, tau[2] - b.f.z};
   typename Workspace<T>::Column* U = &work.columns[static_cast<size_t>(step.v)];
+#pragma GCC unroll 6
   for (int k = 0; k < 6; ++k) {
     const T inverse = T(1) / L[k][k];
     U[(k + 3) % 6].inverse = inverse;
+#pragma GCC unroll 6
     for (int r = k + 1; r < 6; ++r) {
       const T l = L[r][k] * inverse;
+#pragma GCC unroll 6
       for (int c = k + 1; c <= r; ++c) L[r][c] = L[r][c] - l * L[c][k];
       x[r] = x[r] - l * x[k];
     }
     L[k][k] = inverse;
   }
-  for (int k = 6; k-- > 0;) {
+#pragma GCC unroll 6
+  for (int k = 5; k >= 0; --k) {
+#pragma GCC unroll 6
     for (int r = k + 1; r < 6; ++r) x[k] = x[k] - L[r][k] * x[r];
     x[k] = x[k] * L[k][k];
     U[(k + 3) % 6].torque = x[k];
   }
   if (step.parent == 0) return;
-  inward<T>(j, {tau[0], tau[1], tau[2]}, {tau[3], tau[4], tau[5]},
-            work.steps[static_cast<size_t>(step.parent)], work);
+  const Matrix3<T>& R = work.R[j];
+  add_force<T>(product<T>(R, {tau[0], tau[1], tau[2]}), product<T>(R, {tau[3], tau[4], tau[5]}),
+               work.p[j], work.steps[static_cast<size_t>(step.parent)]);
 }
 
 /// Outward: accelerations beyond those of the bias, and with them the joint's own.
@@ -114,7 +123,6 @@ LIMB_INLINE void accelerate(const CanonicalStep<T>& step, size_t i, Workspace<T>
   typename Workspace<T>::Step& b = work.steps[i];
   const typename Workspace<T>::Step& parent = work.steps[static_cast<size_t>(step.parent)];
   const typename Workspace<T>::Column* U = &work.columns[static_cast<size_t>(step.v)];
-  const Matrix3<T>& R = work.R[i];
   const T o = T(0);
   if (step.kind == CanonicalStep<T>::Kind::revolute) {
     if (step.parent == 0) {
@@ -124,8 +132,13 @@ LIMB_INLINE void accelerate(const CanonicalStep<T>& step, size_t i, Workspace<T>
       b.a = {o, o, o};
       return;
     }
-    const Triple<T> wd = transpose_product(R, parent.wd);
-    b.a = transpose_product(R, add_cross(parent.a, parent.wd, triple(step.p)));
+    const T c = work.cosine[i], s = work.sine[i];
+    Triple<T> wd;
+    with_alpha(
+        step, [&](const auto& alpha) __attribute__((always_inline)) {
+          wd = to_child(step, alpha, c, s, parent.wd);
+          b.a = to_child(step, alpha, c, s, add_cross(parent.a, parent.wd, triple(step.p)));
+        });
     const T x = (U->torque - (U->n.x * wd.x + U->n.y * wd.y + U->n.z * wd.z) -
                  (U->f.x * b.a.x + U->f.y * b.a.y + U->f.z * b.a.z)) *
                 U->inverse;
@@ -133,6 +146,7 @@ LIMB_INLINE void accelerate(const CanonicalStep<T>& step, size_t i, Workspace<T>
     b.wd = {wd.x, wd.y, wd.z + x};
     return;
   }
+  const Matrix3<T>& R = work.R[i];
   b.wd = transpose_product(R, parent.wd);
   b.a = transpose_product(R, add_cross(parent.a, parent.wd, work.p[i]));
   if (!kRotor && step.kind == CanonicalStep<T>::Kind::free) {
@@ -183,27 +197,21 @@ int singular_pivot(const Workspace<T>& work) {
 template <bool kExternal, bool kRotor, typename T>
 int aba(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* tau, T* a) {
   const T* rotor = kRotor ? robot.armature.data() : work.zero.data();
-  begin(robot, work);
-  for (size_t i = 1; i < robot.steps.size(); ++i) {
-    const CanonicalStep<T>& step = robot.steps[i];
-    typename Workspace<T>::Step& b = work.steps[i];
-    outward(step, work.steps[static_cast<size_t>(step.parent)], i, work, v, work.zero.data());
-    inertial_force(step, b);
-    if constexpr (kExternal) {
-      b.f = b.f - work.f_external[i];
-      b.n = b.n - work.n_external[i];
+  outward<kExternal>(robot, work, v, work.zero.data());
+  const size_t n = robot.steps.size();
+  for (size_t i = 1; i < n; ++i) work.articulated[i] = work.own[i];
+  for (size_t j = n; j-- > 1;) {
+    const CanonicalStep<T>& s = robot.steps[j];
+    if (s.kind == CanonicalStep<T>::Kind::revolute) {
+      with_alpha(
+          s, [&](const auto& alpha) __attribute__((always_inline)) {
+            release_turning<kRotor>(s, alpha, j, work, tau[s.v], rotor[s.v]);
+          });
+    } else if (!kRotor && s.kind == CanonicalStep<T>::Kind::free) {
+      release_free(s, j, work, tau + s.v);
+    } else {
+      release(s, j, work, tau + s.v, rotor + s.v);
     }
-    set_own(step, work.articulated[i]);
-    close(robot, i, [&](size_t j) {
-      const CanonicalStep<T>& s = robot.steps[j];
-      if (s.kind == CanonicalStep<T>::Kind::revolute) {
-        release_turning<kRotor>(s, j, work, tau[s.v], rotor[s.v]);
-      } else if (!kRotor && s.kind == CanonicalStep<T>::Kind::free) {
-        release_free(s, j, work, tau + s.v);
-      } else {
-        release(s, j, work, tau + s.v, rotor + s.v);
-      }
-    });
   }
   const T o = T(0);
   work.steps[0].a = {o, o, o};
@@ -262,6 +270,7 @@ int forward_dynamics(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, 
 template <typename T>
 int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
         VectorOut<T> a, const JointEffects& effects) {
+  work.check("aba", model);
   check_position("aba", "q", model, q);
   check_velocity("aba", "v", model, v);
   check_velocity("aba", "tau", model, tau);
@@ -272,6 +281,7 @@ int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& 
 template <typename T>
 int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
         WrenchesIn<T> external, VectorOut<T> a, const JointEffects& effects) {
+  work.check("aba", model);
   check_position("aba", "q", model, q);
   check_velocity("aba", "v", model, v);
   check_velocity("aba", "tau", model, tau);

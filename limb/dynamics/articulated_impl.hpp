@@ -11,23 +11,23 @@ using Articulated = typename Workspace<T>::Articulated;
 
 /// A step's own mass: A = tr(S) 1 - S, B = [h]x, C = m 1.
 template <typename T>
-LIMB_INLINE void set_own(const CanonicalStep<T>& step, Articulated<T>& I) {
+Articulated<T> own_articulated(const CanonicalStep<T>& step) {
   const Matrix3<T>& S = step.second_moments;
   const Vector3<T>& h = step.first_moment;
   const T &m = step.mass, o = T(0);
-  I = {S(1, 1) + S(2, 2),
-       -S(1, 0),
-       -S(2, 0),
-       S(0, 0) + S(2, 2),
-       -S(2, 1),
-       S(0, 0) + S(1, 1),
-       {o, -h[2], h[1], h[2], o, -h[0], -h[1], h[0], o},
-       m,
-       o,
-       o,
-       m,
-       o,
-       m};
+  return {S(1, 1) + S(2, 2),
+          -S(1, 0),
+          -S(2, 0),
+          S(0, 0) + S(2, 2),
+          -S(2, 1),
+          S(0, 0) + S(1, 1),
+          {o, -h[2], h[1], h[2], o, -h[0], -h[1], h[0], o},
+          m,
+          o,
+          o,
+          m,
+          o,
+          m};
 }
 
 /// Force that accelerates the articulated body by (a, wd).
@@ -92,9 +92,9 @@ LIMB_INLINE void give_way_turning(const Triple<T>& n, const Triple<T>& f, const 
 
 /// Into the parent's axes. Not kFull: after give_way_turning, the z entries of A and the last row
 /// of B count as zero.
-template <bool kFull, typename T>
-LIMB_INLINE void turn_articulated(const CanonicalStep<T>& step, const T& c, const T& s,
-                                  Articulated<T>& I) {
+template <bool kFull, typename T, typename Alpha>
+LIMB_INLINE void turn_articulated(const CanonicalStep<T>& step, const Alpha& alpha, const T& c,
+                                  const T& s, Articulated<T>& I) {
   T* B = I.B;
   const auto about_z = [&](const T& cosine, const T& sine) {
     turn_symmetric(I.A_xx, I.A_xy, I.A_yy, cosine, sine);
@@ -110,31 +110,16 @@ LIMB_INLINE void turn_articulated(const CanonicalStep<T>& step, const T& c, cons
   about_z(c, s);
   if constexpr (kFull) last_about_z(c, s);
 
-  const T &ca = step.cos_alpha, &sa = step.sin_alpha;
-  if constexpr (kFull) {
-    turn_symmetric(I.A_yy, I.A_yz, I.A_zz, ca, sa);
-    turn(I.A_xy, I.A_xz, ca, sa);
-    turn(B[1], B[2], ca, sa);
-    turn(B[3], B[6], ca, sa);
-    turn_square(B[4], B[5], B[7], B[8], ca, sa);
-  } else {
-    I.A_xz = sa * I.A_xy;
-    I.A_xy = ca * I.A_xy;
-    const T across = sa * I.A_yy, along = ca * I.A_yy;
-    I.A_zz = sa * across;
-    I.A_yz = ca * across;
-    I.A_yy = ca * along;
-    turn(B[1], B[2], ca, sa);
-    B[6] = sa * B[3];
-    B[3] = ca * B[3];
-    turn(B[4], B[5], ca, sa);
-    B[7] = sa * B[4];
-    B[8] = sa * B[5];
-    B[4] = ca * B[4];
-    B[5] = ca * B[5];
+  if constexpr (!kFull) {
+    I.A_xz = I.A_yz = I.A_zz = B[6] = B[7] = B[8] = T(0);
   }
-  turn_symmetric(I.C_yy, I.C_yz, I.C_zz, ca, sa);
-  turn(I.C_xy, I.C_xz, ca, sa);
+  alpha.symmetric(I.A_yy, I.A_yz, I.A_zz);
+  alpha(I.A_xy, I.A_xz);
+  alpha(B[1], B[2]);
+  alpha(B[3], B[6]);
+  alpha.square(B[4], B[5], B[7], B[8]);
+  alpha.symmetric(I.C_yy, I.C_yz, I.C_zz);
+  alpha(I.C_xy, I.C_xz);
 
   if (step.has_gamma) {
     about_z(step.cos_gamma, step.sin_gamma);

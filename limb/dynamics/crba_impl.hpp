@@ -37,12 +37,15 @@ LIMB_INLINE typename Workspace<T>::Composite turned(const CanonicalStep<T>& step
                                                     const Workspace<T>& work) {
   typename Workspace<T>::Composite c = work.composites[i];
   if (step.kind == CanonicalStep<T>::Kind::revolute) {
-    const T &cosine = work.cosine[i], &sine = work.sine[i];
-    c.h = product(work.R[i], c.h);
-    turn_symmetric(c.xx, c.xy, c.yy, cosine, sine);
-    turn(c.xz, c.yz, cosine, sine);
-    turn_symmetric(c.yy, c.yz, c.zz, step.cos_alpha, step.sin_alpha);
-    turn(c.xy, c.xz, step.cos_alpha, step.sin_alpha);
+    const T cosine = work.cosine[i], sine = work.sine[i];
+    with_alpha(
+        step, [&](const auto& alpha) __attribute__((always_inline)) {
+          c.h = to_parent(step, alpha, cosine, sine, c.h);
+          turn_symmetric(c.xx, c.xy, c.yy, cosine, sine);
+          turn(c.xz, c.yz, cosine, sine);
+          alpha.symmetric(c.yy, c.yz, c.zz);
+          alpha(c.xy, c.xz);
+        });
     if (step.has_gamma) {
       turn_symmetric(c.xx, c.xy, c.yy, step.cos_gamma, step.sin_gamma);
       turn(c.xz, c.yz, step.cos_gamma, step.sin_gamma);
@@ -87,67 +90,141 @@ LIMB_INLINE Pair<T> unit_force(const CanonicalStep<T>& step,
   return {f, add_cross(turned, c.h, a)};
 }
 
-/// Four neighbours of the force arrays at once. Lanes beyond the last velocity hold numbers that
-/// nobody reads.
-inline constexpr int kFour = 4;
+/// Four neighbours of the force arrays at once.
+template <typename T>
+using Lanes = Eigen::Array<T, 4, 1>;
 
 template <typename T>
-using Lanes = Eigen::Array<T, kFour, 1>;
-
+LIMB_INLINE Lanes<T> load(const T* x) {
+  return Eigen::Map<const Lanes<T>>(x);
+}
 template <typename T>
-LIMB_INLINE Lanes<T> lanes(const std::vector<T>& x, int v) {
-  return Eigen::Map<const Lanes<T>>(x.data() + v);
+LIMB_INLINE void store(const Lanes<T>& lanes, T* x) {
+  Eigen::Map<Lanes<T>> to(x);
+  to = lanes;
 }
 
-/// The forces of velocities [begin, end), all carried by step i, in axes and origin of its parent.
+/// The six force arrays.
 template <typename T>
-LIMB_INLINE void carry_forces(const CanonicalStep<T>& step, size_t i, Workspace<T>& work) {
-  auto& F = work.force;
-  const bool revolute = step.kind == CanonicalStep<T>::Kind::revolute;
-  const Triple<T> p = revolute ? triple(step.p) : work.p[i];
-  const T &c = work.cosine[i], &s = work.sine[i];
-  for (int v = step.v; v < step.v_end; v += kFour) {
-    Triple<Lanes<T>> f = {lanes(F[0], v), lanes(F[1], v), lanes(F[2], v)};
-    Triple<Lanes<T>> n = {lanes(F[3], v), lanes(F[4], v), lanes(F[5], v)};
-    if (revolute) {
-      turn(f.x, f.y, c, s);
-      turn(n.x, n.y, c, s);
-      turn(f.y, f.z, step.cos_alpha, step.sin_alpha);
-      turn(n.y, n.z, step.cos_alpha, step.sin_alpha);
-      if (step.has_gamma) {
-        turn(f.x, f.y, step.cos_gamma, step.sin_gamma);
-        turn(n.x, n.y, step.cos_gamma, step.sin_gamma);
-      }
-    } else {
-      const Matrix3<T>& R = work.R[i];
-      const auto turned = [&](const Triple<Lanes<T>>& x) -> Triple<Lanes<T>> {
-        return {R(0, 0) * x.x + R(0, 1) * x.y + R(0, 2) * x.z,
-                R(1, 0) * x.x + R(1, 1) * x.y + R(1, 2) * x.z,
-                R(2, 0) * x.x + R(2, 1) * x.y + R(2, 2) * x.z};
-      };
-      f = turned(f);
-      n = turned(n);
-    }
-    n.x += p.y * f.z - p.z * f.y;
-    n.y += p.z * f.x - p.x * f.z;
-    n.z += p.x * f.y - p.y * f.x;
-    const auto store = [&](int k, const Lanes<T>& x) { Eigen::Map<Lanes<T>>(F[k].data() + v) = x; };
-    store(0, f.x);
-    store(1, f.y);
-    store(2, f.z);
-    store(3, n.x);
-    store(4, n.y);
-    store(5, n.z);
+struct Forces {
+  T *fx, *fy, *fz, *nx, *ny, *nz;
+};
+
+/// Carries the forces of four slots to the parent. kInsert: first puts `own` into the lane that
+/// `unit` marks with 1; lanes of steps not reached yet hold numbers that nobody reads.
+template <bool kInsert, typename T, typename Turned>
+LIMB_INLINE void carry_four(const Forces<T>& F, int slot, const Pair<T>& own, const Lanes<T>& unit,
+                            const Turned& turned, const Triple<T>& p) {
+  Triple<Lanes<T>> f = {load(F.fx + slot), load(F.fy + slot), load(F.fz + slot)};
+  Triple<Lanes<T>> n = {load(F.nx + slot), load(F.ny + slot), load(F.nz + slot)};
+  if constexpr (kInsert) {
+    // By sums, because a store of one number followed by a load of four would wait for memory.
+    const Lanes<T> keep = T(1) - unit;
+    f.x = f.x * keep + unit * own.linear.x;
+    f.y = f.y * keep + unit * own.linear.y;
+    f.z = f.z * keep + unit * own.linear.z;
+    n.x = n.x * keep + unit * own.angular.x;
+    n.y = n.y * keep + unit * own.angular.y;
+    n.z = n.z * keep + unit * own.angular.z;
+  }
+  turned(f);
+  turned(n);
+  n.x += p.y * f.z - p.z * f.y;
+  n.y += p.z * f.x - p.x * f.z;
+  n.z += p.x * f.y - p.y * f.x;
+  store<T>(f.x, F.fx + slot);
+  store<T>(f.y, F.fy + slot);
+  store<T>(f.z, F.fz + slot);
+  store<T>(n.x, F.nx + slot);
+  store<T>(n.y, F.ny + slot);
+  store<T>(n.z, F.nz + slot);
+}
+
+/// The forces of all slots that a step of one freedom carries, its own new one included.
+template <typename T, typename Turned>
+LIMB_INLINE void carry(const CanonicalStep<T>& step, const Forces<T>& F, const Pair<T>& own,
+                       const Turned& turned, const Triple<T>& p) {
+  static const T kUnit[4][4] = {{T(1), T(0), T(0), T(0)},
+                                {T(0), T(1), T(0), T(0)},
+                                {T(0), T(0), T(1), T(0)},
+                                {T(0), T(0), T(0), T(1)}};
+  const Lanes<T> unit = load(kUnit[step.slot % 4]);
+  int slot = step.slot / 4 * 4;
+  carry_four<true>(F, slot, own, unit, turned, p);
+  for (slot += 4; slot < step.slot_end; slot += 4) {
+    carry_four<false>(F, slot, own, unit, turned, p);
   }
 }
 
-/// Row r of M from column `begin` on, as the part of the forces that freedom k of the step feels.
+/// To the parent, for a revolute step.
 template <typename T>
-LIMB_INLINE const T* felt(const CanonicalStep<T>& step, int k, const Workspace<T>& work) {
-  using Kind = typename CanonicalStep<T>::Kind;
-  constexpr int kComponent[6][6] = {{5}, {2}, {5}, {0, 1, 5}, {3, 4, 5}, {0, 1, 2, 3, 4, 5}};
-  static_assert(static_cast<int>(Kind::revolute) == 0 && static_cast<int>(Kind::free) == 5);
-  return work.force[kComponent[static_cast<int>(step.kind)][k]].data();
+LIMB_INLINE void carry_turning(const CanonicalStep<T>& step, const Forces<T>& F, const Pair<T>& own,
+                               const T& c, const T& s) {
+  with_alpha(
+      step, [&](const auto& alpha) __attribute__((always_inline)) {
+        carry(
+            step, F, own,
+            [&](Triple<Lanes<T>> & x) __attribute__((always_inline)) {
+              turn(x.x, x.y, c, s);
+              alpha(x.y, x.z);
+              if (step.has_gamma) turn(x.x, x.y, step.cos_gamma, step.sin_gamma);
+            },
+            triple(step.p));
+      });
+}
+
+/// To the parent, for any other step. Its own columns, several perhaps, stand in the arrays.
+template <typename T>
+inline void carry_general(const CanonicalStep<T>& step, const Forces<T>& F, const Matrix3<T>& R,
+                          const Triple<T>& p) {
+  for (int slot = step.slot; slot < step.slot_end; ++slot) {
+    const Triple<T> f = product<T>(R, {F.fx[slot], F.fy[slot], F.fz[slot]});
+    const Triple<T> n = add_cross(product<T>(R, {F.nx[slot], F.ny[slot], F.nz[slot]}), p, f);
+    F.fx[slot] = f.x;
+    F.fy[slot] = f.y;
+    F.fz[slot] = f.z;
+    F.nx[slot] = n.x;
+    F.ny[slot] = n.y;
+    F.nz[slot] = n.z;
+  }
+}
+
+/// Entries (v, c) and (c, v) of M for the velocities v in [begin, end), from the component of force
+/// that velocity c feels.
+template <typename T>
+LIMB_INLINE void write_entries(const T* component, const int* slot, int c, int begin, int end, T* M,
+                               Eigen::Index stride) {
+  T* column = M + c * stride;
+  T* row = M + c + begin * stride;
+  for (int v = begin; v < end; ++v, row += stride) {
+    const T entry = component[slot[v]];
+    column[v] = entry;
+    *row = entry;
+  }
+}
+
+template <typename T>
+LIMB_INLINE void clear(T* x, Eigen::Index n) {
+  Eigen::Index i = 0;
+  for (; i + 4 <= n; i += 4) store<T>(Lanes<T>::Constant(T(0)), x + i);
+  for (; i < n; ++i) x[i] = T(0);
+}
+
+/// The 6 x 6 block of a free step: [m 1, -[h]x; [h]x, tr(S) 1 - S].
+template <typename T>
+LIMB_INLINE void write_free_block(const typename Workspace<T>::Composite& c, T* M,
+                                  Eigen::Index stride) {
+  const T &m = c.m, o = T(0);
+  const Triple<T>& h = c.h;
+  const T columns[6][6] = {{m, o, o, o, h.z, -h.y},
+                           {o, m, o, -h.z, o, h.x},
+                           {o, o, m, h.y, -h.x, o},
+                           {o, -h.z, h.y, c.yy + c.zz, -c.xy, -c.xz},
+                           {h.z, o, -h.x, -c.xy, c.xx + c.zz, -c.yz},
+                           {-h.y, h.x, o, -c.xz, -c.yz, c.xx + c.yy}};
+  for (int k = 0; k < 6; ++k, M += stride) {
+    for (int r = 0; r < 6; ++r) M[r] = columns[k][r];
+  }
 }
 
 /// Mass matrix on the canonical model, after place(). M has nv columns, `stride` apart.
@@ -156,42 +233,65 @@ LIMB_INLINE const T* felt(const CanonicalStep<T>& step, int k, const Workspace<T
 /// of its row, then carries the columns of its whole subtree to the parent, four at a time.
 template <typename T>
 void crba(const Canonical<T>& robot, Workspace<T>& work, T* M, Eigen::Index stride) {
-  for (size_t i = 1; i < robot.steps.size(); ++i) {
-    work.composites[i] = own_mass(robot.steps[i]);
-    close(robot, i, [&](size_t j) {
-      const CanonicalStep<T>& step = robot.steps[j];
-      const int count = freedoms(step);
-      for (int k = 0; k < count; ++k) {
-        const Pair<T> F = unit_force(step, work.composites[j], k);
-        const size_t v = static_cast<size_t>(step.v + k);
-        work.force[0][v] = F.linear.x;
-        work.force[1][v] = F.linear.y;
-        work.force[2][v] = F.linear.z;
-        work.force[3][v] = F.angular.x;
-        work.force[4][v] = F.angular.y;
-        work.force[5][v] = F.angular.z;
-      }
-      for (int k = 0; k < count; ++k) {
-        const T* row = felt(step, k, work);
-        T* column = M + (step.v + k) * stride;
-        if (step.kind == CanonicalStep<T>::Kind::helical) {
-          const T* f = work.force[2].data();
-          for (int v = step.v; v < step.v_end; ++v) column[v] = row[v] + step.pitch * f[v];
-        } else {
-          for (int v = step.v + k; v < step.v_end; ++v) column[v] = row[v];
-        }
-        for (int v = step.v_end; v < robot.nv; ++v) column[v] = T(0);
-      }
-      if (step.parent > 0) {
-        add_composite<T>(turned(step, j, work),
-                         step.kind == CanonicalStep<T>::Kind::revolute ? triple(step.p) : work.p[j],
-                         work.composites[static_cast<size_t>(step.parent)]);
-        carry_forces(step, j, work);
-      }
-    });
+  using Kind = typename CanonicalStep<T>::Kind;
+  const Forces<T> F = {work.force[0].data(), work.force[1].data(), work.force[2].data(),
+                       work.force[3].data(), work.force[4].data(), work.force[5].data()};
+  typename Workspace<T>::Composite* const composites = work.composites.data();
+  const int* const slot = robot.slot.data();
+  const size_t n = robot.steps.size();
+  for (std::vector<T>& component : work.force) clear(component.data(), robot.slots);
+  if (stride == robot.nv) {
+    clear(M, stride * robot.nv);
+  } else {
+    for (int c = 0; c < robot.nv; ++c) clear(M + c * stride, robot.nv);
   }
-  for (int c = 0; c < robot.nv; ++c) {
-    for (int r = c + 1; r < robot.nv; ++r) M[c + r * stride] = M[r + c * stride];
+  for (size_t i = 1; i < n; ++i) composites[i] = own_mass(robot.steps[i]);
+  // Tips first: children stand behind their parents.
+  const CanonicalStep<T>* step = robot.steps.data() + n;
+  for (size_t j = n; j-- > 1;) {
+    --step;
+    if (step->kind == Kind::revolute) {
+      const Pair<T> own = unit_force(*step, composites[j], 0);
+      write_entries(F.nz, slot, step->v, step->v + 1, step->v_end, M, stride);
+      M[step->v * (stride + 1)] = own.angular.z;
+      if (step->parent == 0) continue;
+      const T c = work.cosine[j], s = work.sine[j];
+      add_composite<T>(turned(*step, j, work), triple(step->p), composites[step->parent]);
+      carry_turning(*step, F, own, c, s);
+      continue;
+    }
+    if (step->kind == Kind::free && step->parent == 0) {  // most floating robots
+      const T* const components[] = {F.fx, F.fy, F.fz, F.nx, F.ny, F.nz};
+      for (int k = 0; k < 6; ++k) {
+        write_entries(components[k], slot, step->v + k, step->v + 6, step->v_end, M, stride);
+      }
+      write_free_block(composites[j], M + step->v * (stride + 1), stride);
+      continue;
+    }
+    const int count = freedoms(*step);
+    for (int k = 0; k < count; ++k) {
+      const Pair<T> own = unit_force(*step, composites[j], k);
+      F.fx[step->slot + k] = own.linear.x;
+      F.fy[step->slot + k] = own.linear.y;
+      F.fz[step->slot + k] = own.linear.z;
+      F.nx[step->slot + k] = own.angular.x;
+      F.ny[step->slot + k] = own.angular.y;
+      F.nz[step->slot + k] = own.angular.z;
+    }
+    constexpr int kFelt[6][6] = {{5}, {2}, {5}, {0, 1, 5}, {3, 4, 5}, {0, 1, 2, 3, 4, 5}};
+    for (int k = 0; k < count; ++k) {
+      const T* component = work.force[kFelt[static_cast<int>(step->kind)][k]].data();
+      if (step->kind == Kind::helical) {  // feels its moment and, by its pitch, its force
+        for (int x = step->slot; x < step->slot_end; ++x) {
+          work.screw[static_cast<size_t>(x)] = F.nz[x] + step->pitch * F.fz[x];
+        }
+        component = work.screw.data();
+      }
+      write_entries(component, slot, step->v + k, step->v + k, step->v_end, M, stride);
+    }
+    if (step->parent == 0) continue;
+    add_composite<T>(turned(*step, j, work), work.p[j], composites[step->parent]);
+    carry_general(*step, F, work.R[j], work.p[j]);
   }
 }
 
@@ -219,6 +319,7 @@ void reduce_mass_matrix(const Coupling<T>& coupling, const MatrixX<T>& M, Matrix
 template <typename T>
 void crba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, MatrixOut<T> M,
           const JointEffects& effects) {
+  work.check("crba", model);
   check_position("crba", "q", model, q);
   check_shape("crba", "M", M.rows(), M.cols(), model.velocity_size(), model.velocity_size());
   const Canonical<T>& robot = model.canonical();

@@ -9,52 +9,41 @@ namespace limb::kernel {
 
 using std::size_t;
 
-/// R = Rz(gamma) Rx(alpha) Rz(q): with gamma = 0 four products.
-template <typename T>
-LIMB_INLINE void turn_about_z(const CanonicalStep<T>& step, const T& c, const T& s, Matrix3<T>& R) {
-  const T &ca = step.cos_alpha, &sa = step.sin_alpha;
-  if (!step.has_gamma) {
-    R(0, 0) = c;
-    R(1, 0) = ca * s;
-    R(2, 0) = sa * s;
-    R(0, 1) = -s;
-    R(1, 1) = ca * c;
-    R(2, 1) = sa * c;
-    R(0, 2) = T(0);
-    R(1, 2) = -sa;
-    R(2, 2) = ca;
-    return;
-  }
-  const Matrix3<T>& A = step.R;
-  for (int k = 0; k < 3; ++k) {
-    R(k, 0) = c * A(k, 0) + s * A(k, 1);
-    R(k, 1) = c * A(k, 1) - s * A(k, 0);
-    R(k, 2) = A(k, 2);
-  }
-}
-
 /// Sines, cosines and poses of all steps at the joint coordinates q.
 template <typename T>
 void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
   using Kind = typename CanonicalStep<T>::Kind;
   const size_t n = robot.steps.size();
+  const CanonicalStep<T>* const steps = robot.steps.data();
+  T* const angle = work.angle.data();
+  bool general = false, swapped = false;
   for (size_t i = 1; i < n; ++i) {
-    const CanonicalStep<T>& step = robot.steps[i];
-    if (step.kind == Kind::revolute || step.kind == Kind::helical) {
-      work.angle[i] = q[step.q] + step.offset;
-    } else if (step.kind == Kind::planar) {
-      work.angle[i] = q[step.q + 2];
+    const CanonicalStep<T>& step = steps[i];
+    if (step.kind == Kind::revolute) {
+      angle[i] = q[step.q] + step.offset;
+      swapped |= step.quadrant != 0;
+    } else {
+      general = true;
+      if (step.kind == Kind::helical) angle[i] = q[step.q] + step.offset;
+      if (step.kind == Kind::planar) angle[i] = q[step.q + 2];
     }
   }
-  sincos(work.angle.data(), work.sine.data(), work.cosine.data(), n);
-  for (size_t i = 1; i < n; ++i) {
-    const CanonicalStep<T>& step = robot.steps[i];
-    Matrix3<T>& R = work.R[i];
-    if (step.kind == Kind::revolute) {
-      turn_about_z(step, work.cosine[i], work.sine[i], R);
-      work.p[i] = triple(step.p);
-      continue;
+  sincos(angle, work.sine.data(), work.cosine.data(), n);
+  if (swapped) {
+    T *const c = work.cosine.data(), *const s = work.sine.data();
+    for (size_t i = 1; i < n; ++i) {
+      if (steps[i].quadrant == 0) continue;
+      const T cosine = c[i], sine = s[i];
+      const int quadrant = steps[i].quadrant;
+      c[i] = quadrant == 1 ? T(-sine) : quadrant == 2 ? T(-cosine) : sine;
+      s[i] = quadrant == 1 ? cosine : quadrant == 2 ? T(-sine) : T(-cosine);
     }
+  }
+  if (!general) return;
+  for (size_t i = 1; i < n; ++i) {
+    const CanonicalStep<T>& step = steps[i];
+    if (step.kind == Kind::revolute) continue;
+    Matrix3<T>& R = work.R[i];
     const T* x = q + step.q;
     Vector3<T> p = step.p;
     switch (step.kind) {
@@ -76,8 +65,13 @@ void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
         R = step.R * to_matrix(quat_xyzw(x[0], x[1], x[2], x[3]));
         break;
       case Kind::free:
-        R = step.R * to_matrix(quat_xyzw(x[3], x[4], x[5], x[6]));
-        p += step.R * Vector3<T>(x[0], x[1], x[2]);
+        R = to_matrix(quat_xyzw(x[3], x[4], x[5], x[6]));
+        if (step.plain) {
+          p += Vector3<T>(x[0], x[1], x[2]);
+        } else {
+          R = step.R * Matrix3<T>(R);
+          p += step.R * Vector3<T>(x[0], x[1], x[2]);
+        }
         break;
     }
     work.p[i] = triple(p);

@@ -28,52 +28,56 @@ LIMB_INLINE void inertial_force(const CanonicalStep<T>& step, typename Workspace
   b.n.y = b.n.y + U.xz * Szz + h.z * a.x;
 }
 
-/// Motion of a step from that of its parent.
-template <typename T>
-LIMB_INLINE void outward(const CanonicalStep<T>& step, const typename Workspace<T>::Step& parent,
-                         size_t i, Workspace<T>& work, const T* v, const T* a) {
-  typename Workspace<T>::Step& b = work.steps[i];
-  const Matrix3<T>& R = work.R[i];
-  const T o = T(0);
-  if (step.kind == CanonicalStep<T>::Kind::revolute) {
-    const T &rate = v[step.v], &acceleration = a[step.v];
-    if (step.parent == 0) {
-      b.w = {o, o, rate};
-      b.wd = {o, o, acceleration};
-      b.a = transpose_product(R, parent.a);
-    } else {
-      const Triple<T> at = product(parent.U, triple(step.p)) + parent.a;
-      b.w = add_transpose_product({o, o, rate}, R, parent.w);
-      b.wd = add_transpose_product({b.w.y * rate, -b.w.x * rate, acceleration}, R, parent.wd);
-      b.a = transpose_product(R, at);
-    }
+/// Motion of a revolute step from that of its parent.
+template <typename T, typename Alpha>
+LIMB_INLINE void outward_turning(const CanonicalStep<T>& step, const Alpha& alpha, const T& c,
+                                 const T& s, const typename Workspace<T>::Step& parent,
+                                 const T& rate, const T& acceleration,
+                                 typename Workspace<T>::Step& b) {
+  if (step.parent == 0) {
+    b.w = {T(0), T(0), rate};
+    b.wd = {T(0), T(0), acceleration};
+    b.a = to_child(step, alpha, c, s, parent.a);
   } else {
-    const Pair<T> V = motion_of(step, v + step.v), A = motion_of(step, a + step.v);
-    const Triple<T> at = product(parent.U, work.p[i]) + parent.a;
-    const Triple<T> w = transpose_product(R, parent.w);
-    b.w = w + V.angular;
-    b.wd = add_transpose_product(add_cross(A.angular, w, V.angular), R, parent.wd);
-    b.a = add_transpose_product(add_cross(A.linear, w + b.w, V.linear), R, at);
+    const Triple<T> w = to_child(step, alpha, c, s, parent.w);
+    const Triple<T> wd = to_child(step, alpha, c, s, parent.wd);
+    const Triple<T> at = product(parent.U, triple(step.p)) + parent.a;
+    b.w = {w.x, w.y, w.z + rate};
+    b.wd = {wd.x + w.y * rate, wd.y - w.x * rate, wd.z + acceleration};
+    b.a = to_child(step, alpha, c, s, at);
   }
   b.U = turning(b.w, b.wd);
 }
 
-/// Hands a force on a step over to its parent.
+/// Motion of any step from that of its parent; R and p are its pose there.
 template <typename T>
-LIMB_INLINE void inward(size_t i, const Triple<T>& f, const Triple<T>& n,
-                        typename Workspace<T>::Step& parent, const Workspace<T>& work) {
-  const Matrix3<T>& R = work.R[i];
-  const Triple<T> turned = product(R, f);
-  parent.f = parent.f + turned;
-  parent.n = add_product(add_cross(parent.n, work.p[i], turned), R, n);
+LIMB_INLINE void outward_general(const CanonicalStep<T>& step, const Matrix3<T>& R,
+                                 const Triple<T>& p, const typename Workspace<T>::Step& parent,
+                                 const T* v, const T* a, typename Workspace<T>::Step& b) {
+  if (step.kind == CanonicalStep<T>::Kind::free && step.parent == 0) {  // most floating robots
+    b.w = {v[3], v[4], v[5]};
+    b.wd = {a[3], a[4], a[5]};
+    const Triple<T> at = add_cross<T>({a[0], a[1], a[2]}, b.w, {v[0], v[1], v[2]});
+    b.a = transpose_product(R, parent.a) + at;
+    b.U = turning(b.w, b.wd);
+    return;
+  }
+  const Pair<T> V = motion_of(step, v), A = motion_of(step, a);
+  const Triple<T> w = transpose_product(R, parent.w);
+  const Triple<T> wd = transpose_product(R, parent.wd);
+  const Triple<T> at = transpose_product(R, product(parent.U, p) + parent.a);
+  b.w = w + V.angular;
+  b.wd = add_cross(wd + A.angular, w, V.angular);
+  b.a = add_cross(at + A.linear, w + b.w, V.linear);
+  b.U = turning(b.w, b.wd);
 }
 
-/// Calls visit(j) for step i and those of its ancestors whose subtree ends with it, tips first.
-template <typename T, typename Visit>
-LIMB_INLINE void close(const Canonical<T>& robot, size_t i, const Visit& visit) {
-  const size_t stop =
-      i + 1 < robot.steps.size() ? static_cast<size_t>(robot.steps[i + 1].parent) : 0;
-  for (size_t j = i; j != stop; j = static_cast<size_t>(robot.steps[j].parent)) visit(j);
+/// Adds a force, already in the parent's axes but about the origin p, to the parent's.
+template <typename T>
+LIMB_INLINE void add_force(const Triple<T>& f, const Triple<T>& n, const Triple<T>& p,
+                           typename Workspace<T>::Step& parent) {
+  parent.f = parent.f + f;
+  parent.n = add_cross(parent.n + n, p, f);
 }
 
 /// The world as step 0: at rest, and accelerated against gravity.
@@ -85,27 +89,61 @@ void begin(const Canonical<T>& robot, Workspace<T>& work) {
                    {o, o, o}, {o, o, o}};
 }
 
-/// Newton-Euler on the canonical model, after place(). Each limb is closed before the next begins.
+/// Outward over all steps: their motion, and the forces that their own masses need.
 template <bool kExternal, typename T>
-void rnea(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a, T* tau) {
+LIMB_INLINE void outward(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a) {
   begin(robot, work);
-  for (size_t i = 1; i < robot.steps.size(); ++i) {
-    const CanonicalStep<T>& step = robot.steps[i];
-    typename Workspace<T>::Step& b = work.steps[i];
-    outward(step, work.steps[static_cast<size_t>(step.parent)], i, work, v, a);
-    inertial_force(step, b);
+  typename Workspace<T>::Step* const steps = work.steps.data();
+  const T *const cosine = work.cosine.data(), *const sine = work.sine.data();
+  const CanonicalStep<T>* step = robot.steps.data();
+  const size_t n = robot.steps.size();
+  for (size_t i = 1; i < n; ++i) {
+    ++step;
+    typename Workspace<T>::Step& b = steps[i];
+    const typename Workspace<T>::Step& parent = steps[step->parent];
+    if (step->kind == CanonicalStep<T>::Kind::revolute) {
+      const T c = cosine[i], s = sine[i];
+      with_alpha(
+          *step, [&](const auto& alpha) __attribute__((always_inline)) {
+            outward_turning(*step, alpha, c, s, parent, v[step->v], a[step->v], b);
+          });
+    } else {
+      outward_general(*step, work.R[i], work.p[i], parent, v + step->v, a + step->v, b);
+    }
+    inertial_force(*step, b);
     if constexpr (kExternal) {
       b.f = b.f - work.f_external[i];
       b.n = b.n - work.n_external[i];
     }
-    close(robot, i, [&](size_t j) {
-      const CanonicalStep<T>& s = robot.steps[j];
-      project(s, work.steps[j].f, work.steps[j].n, tau + s.v);
-      if (s.parent > 0) {
-        inward(j, work.steps[j].f, work.steps[j].n, work.steps[static_cast<size_t>(s.parent)],
-               work);
-      }
-    });
+  }
+}
+
+/// Newton-Euler on the canonical model, after place().
+template <bool kExternal, typename T>
+void rnea(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a, T* tau) {
+  outward<kExternal>(robot, work, v, a);
+  typename Workspace<T>::Step* const steps = work.steps.data();
+  const T *const cosine = work.cosine.data(), *const sine = work.sine.data();
+  const CanonicalStep<T>* step = robot.steps.data() + robot.steps.size();
+  for (size_t j = robot.steps.size(); j-- > 1;) {
+    --step;
+    const typename Workspace<T>::Step& b = steps[j];
+    typename Workspace<T>::Step& parent = steps[step->parent];
+    if (step->kind == CanonicalStep<T>::Kind::revolute) {
+      tau[step->v] = b.n.z;
+      if (step->parent == 0) continue;
+      const T c = cosine[j], s = sine[j];
+      with_alpha(
+          *step, [&](const auto& alpha) __attribute__((always_inline)) {
+            add_force(to_parent(*step, alpha, c, s, b.f), to_parent(*step, alpha, c, s, b.n),
+                      triple(step->p), parent);
+          });
+      continue;
+    }
+    project(*step, b.f, b.n, tau + step->v);
+    if (step->parent == 0) continue;
+    const Matrix3<T>& R = work.R[j];
+    add_force(product(R, b.f), product(R, b.n), work.p[j], parent);
   }
 }
 
@@ -156,6 +194,7 @@ void inverse_dynamics(const Model<T>& model, Workspace<T>& work, const T* q, con
 template <typename T>
 void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
           VectorOut<T> tau, const JointEffects& effects) {
+  work.check("rnea", model);
   check_position("rnea", "q", model, q);
   check_velocity("rnea", "v", model, v);
   check_velocity("rnea", "a", model, a);
@@ -168,6 +207,7 @@ void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>
 template <typename T>
 void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
           WrenchesIn<T> external, VectorOut<T> tau, const JointEffects& effects) {
+  work.check("rnea", model);
   check_position("rnea", "q", model, q);
   check_velocity("rnea", "v", model, v);
   check_velocity("rnea", "a", model, a);
@@ -181,6 +221,7 @@ void rnea(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>
 template <typename T>
 void bias(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
           VectorOut<T> tau, const JointEffects& effects) {
+  work.check("bias", model);
   check_position("bias", "q", model, q);
   check_velocity("bias", "v", model, v);
   check_velocity<T>("bias", "tau", model, tau);
@@ -191,6 +232,7 @@ void bias(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>
 
 template <typename T>
 void gravity(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorOut<T> tau) {
+  work.check("gravity", model);
   check_position("gravity", "q", model, q);
   check_velocity<T>("gravity", "tau", model, tau);
   kernel::inverse_dynamics<false>(model, work, kernel::joint_position(model, q, work),

@@ -69,21 +69,103 @@ LIMB_INLINE void turn_square(T& a, T& b, T& d, T& e, const C& c, const C& s) {
   d = T(0.5) * (turned - difference);
 }
 
-/// start + R v. The sum begins with what is known first, so that chains of bodies wait less.
-template <typename T>
-LIMB_INLINE Triple<T> add_product(const Triple<T>& start, const Matrix3<T>& R, const Triple<T>& v) {
-  return {((start.x + R(0, 0) * v.x) + R(0, 1) * v.y) + R(0, 2) * v.z,
-          ((start.y + R(1, 0) * v.x) + R(1, 1) * v.y) + R(1, 2) * v.z,
-          ((start.z + R(2, 0) * v.x) + R(2, 1) * v.y) + R(2, 2) * v.z};
+/// The constant turn about x in a step's placement: any angle, or a number of quarter turns, which
+/// costs nothing but signs.
+template <typename C>
+struct AnyTurn {
+  const C &c, &s;
+  template <typename T>
+  LIMB_INLINE void operator()(T& y, T& z) const {
+    turn(y, z, c, s);
+  }
+  template <typename T>
+  LIMB_INLINE void back(T& y, T& z) const {
+    turn_back(y, z, c, s);
+  }
+  template <typename T>
+  LIMB_INLINE void symmetric(T& yy, T& yz, T& zz) const {
+    turn_symmetric(yy, yz, zz, c, s);
+  }
+  template <typename T>
+  LIMB_INLINE void square(T& a, T& b, T& d, T& e) const {
+    turn_square(a, b, d, e, c, s);
+  }
+};
+
+template <int kQuarters>
+struct QuarterTurn {
+  template <typename T>
+  LIMB_INLINE void operator()(T& y, T& z) const {
+    if constexpr (kQuarters == 1 || kQuarters == 3) {
+      const T t = y;
+      y = kQuarters == 1 ? T(-z) : z;
+      z = kQuarters == 1 ? t : T(-t);
+    } else if constexpr (kQuarters == 2) {
+      y = -y;
+      z = -z;
+    }
+  }
+  template <typename T>
+  LIMB_INLINE void back(T& y, T& z) const {
+    QuarterTurn<(4 - kQuarters) % 4>()(y, z);
+  }
+  template <typename T>
+  LIMB_INLINE void symmetric(T& yy, T& yz, T& zz) const {
+    if constexpr (kQuarters % 2 == 1) {
+      const T t = yy;
+      yy = zz;
+      zz = t;
+      yz = -yz;
+    }
+  }
+  template <typename T>
+  LIMB_INLINE void square(T& a, T& b, T& d, T& e) const {
+    if constexpr (kQuarters % 2 == 1) {
+      const T t = a, u = b;
+      a = e;
+      e = t;
+      b = -d;
+      d = -u;
+    }
+  }
+};
+
+/// visit(turn) with the step's turn about x as a type of its own.
+template <typename T, typename Visit>
+LIMB_INLINE void with_alpha(const CanonicalStep<T>& step, const Visit& visit) {
+  switch (step.alpha_quarter) {
+    case 0:
+      return visit(QuarterTurn<0>());
+    case 1:
+      return visit(QuarterTurn<1>());
+    case 2:
+      return visit(QuarterTurn<2>());
+    case 3:
+      return visit(QuarterTurn<3>());
+    default:
+      return visit(AnyTurn<T>{step.cos_alpha, step.sin_alpha});
+  }
 }
-/// start + R^T v
-template <typename T>
-LIMB_INLINE Triple<T> add_transpose_product(const Triple<T>& start, const Matrix3<T>& R,
-                                            const Triple<T>& v) {
-  return {((start.x + R(0, 0) * v.x) + R(1, 0) * v.y) + R(2, 0) * v.z,
-          ((start.y + R(0, 1) * v.x) + R(1, 1) * v.y) + R(2, 1) * v.z,
-          ((start.z + R(0, 2) * v.x) + R(1, 2) * v.y) + R(2, 2) * v.z};
+
+/// A vector of the parent in axes of a revolute step whose joint stands at (c, s).
+template <typename T, typename Alpha>
+LIMB_INLINE Triple<T> to_child(const CanonicalStep<T>& step, const Alpha& alpha, const T& c,
+                               const T& s, Triple<T> v) {
+  if (step.has_gamma) turn_back(v.x, v.y, step.cos_gamma, step.sin_gamma);
+  alpha.back(v.y, v.z);
+  turn_back(v.x, v.y, c, s);
+  return v;
 }
+/// The other way.
+template <typename T, typename Alpha>
+LIMB_INLINE Triple<T> to_parent(const CanonicalStep<T>& step, const Alpha& alpha, const T& c,
+                                const T& s, Triple<T> v) {
+  turn(v.x, v.y, c, s);
+  alpha(v.y, v.z);
+  if (step.has_gamma) turn(v.x, v.y, step.cos_gamma, step.sin_gamma);
+  return v;
+}
+
 /// R v
 template <typename T>
 LIMB_INLINE Triple<T> product(const Matrix3<T>& R, const Triple<T>& v) {

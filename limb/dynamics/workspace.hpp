@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "limb/dynamics/arguments.hpp"
@@ -15,7 +16,16 @@ class Workspace {
  public:
   explicit Workspace(const Model<T>& model);
 
+  /// @throws Error unless this was made for that model, or for a copy of it.
+  void check(const char* call, const Model<T>& model) const {
+    if (robot != model.shared_canonical()) {
+      throw Error(std::string(call) + ": the workspace was made for another model");
+    }
+  }
+
   // For the algorithms of this room.
+
+  std::shared_ptr<const Canonical<T>> robot;
 
   /// A step while the tree is walked. Vectors are in axes of the step, about its origin.
   struct Step {
@@ -45,15 +55,16 @@ class Workspace {
 
   std::vector<Step> steps;
   std::vector<Composite> composites;
-  std::vector<Articulated> articulated;
-  std::vector<Column> columns;         ///< one for each velocity
-  std::vector<Matrix3<T>> R;           ///< of steps that are no plain turn: R and p from
-  std::vector<kernel::Triple<T>> p;    ///< the step's frame to the parent's
-  std::vector<T> angle, cosine, sine;  ///< of each step; room for whole fours
-  std::vector<T> force[6];             ///< f and n of each velocity, one array a component
-  VectorX<T> q, v, a, tau;             ///< of the joints, where some follow others
-  VectorX<T> zero;                     ///< nv zeros
-  MatrixX<T> M, M_own;                 ///< of the joints and of the robot, where some follow others
+  std::vector<Articulated> articulated, own;  ///< own: of each step alone, constant
+  std::vector<Column> columns;                ///< one for each velocity
+  std::vector<Matrix3<T>> R;                  ///< of steps that are no plain turn: R and p from
+  std::vector<kernel::Triple<T>> p;           ///< the step's frame to the parent's
+  std::vector<T> angle, cosine, sine;         ///< of each step; room for whole fours
+  std::vector<T> screw;                       ///< of each slot
+  std::vector<T> force[6];                    ///< f and n of each slot, one array a component
+  VectorX<T> q, v, a, tau;                    ///< of the joints, where some follow others
+  VectorX<T> zero;                            ///< nv zeros
+  MatrixX<T> M, M_own;  ///< of the joints and of the robot, where some follow others
   std::vector<kernel::Triple<T>> f_external, n_external;  ///< on each step
   std::vector<Force<T>> F_B;                              ///< on each body, from outside
 };

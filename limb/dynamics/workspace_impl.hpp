@@ -1,17 +1,21 @@
 #pragma once
 
+#include "limb/dynamics/articulated_impl.hpp"
 #include "limb/dynamics/workspace.hpp"
 
 namespace limb {
 
 template <typename T>
-Workspace<T>::Workspace(const Model<T>& model) {
+Workspace<T>::Workspace(const Model<T>& model) : robot(model.shared_canonical()) {
   const std::size_t n = model.canonical().steps.size();
   const std::size_t nv = static_cast<std::size_t>(model.nv());
   const kernel::Triple<T> nothing = {T(0), T(0), T(0)};
   steps.resize(n);
   composites.resize(n);
   articulated.resize(n);
+  for (const CanonicalStep<T>& step : model.canonical().steps) {
+    own.push_back(kernel::own_articulated(step));
+  }
   columns.resize(nv);
   R.assign(n, Matrix3<T>::Identity());
   p.assign(n, nothing);
@@ -19,7 +23,9 @@ Workspace<T>::Workspace(const Model<T>& model) {
   angle.assign(fours, T(0));
   cosine.assign(fours, T(1));
   sine.assign(fours, T(0));
-  for (auto& component : force) component.assign(nv + 3, T(0));
+  for (auto& component : force)
+    component.assign(static_cast<std::size_t>(model.canonical().slots) + 4, T(0));
+  screw.assign(force[0].size(), T(0));
   f_external.assign(n, nothing);
   n_external.assign(n, nothing);
   F_B.resize(model.bodies().size());

@@ -26,9 +26,11 @@ constexpr double kCos[] = {4.16666666666666019037e-02, -1.38888888888741095749e-
                            2.48015872894767294178e-05, -2.75573143513906633035e-07,
                            2.08757232129817482790e-09, -1.13596475577881948265e-11};
 
-void four(const double* angle, double* sine, double* cosine) {
+/// Sets the lanes of `small` to 0 where the angle is too large, or no number.
+void four(const double* angle, double* sine, double* cosine, Bits& small) {
   Lanes x;
   std::memcpy(&x, angle, sizeof x);
+  small &= x * x <= kLimit * kLimit;
   const Lanes t = x * 6.36619772367581382433e-01 + kRound;
   const Lanes n = t - kRound;
   Bits quadrant;
@@ -67,7 +69,9 @@ void four(const double* angle, double* sine, double* cosine) {
 
 template <>
 void sincos(const double* angle, double* sine, double* cosine, std::size_t n) {
-  for (std::size_t i = 0; i < n; i += 4) four(angle + i, sine + i, cosine + i);
+  Bits small = {-1, -1, -1, -1};
+  for (std::size_t i = 0; i < n; i += 4) four(angle + i, sine + i, cosine + i, small);
+  if ((small[0] & small[1] & small[2] & small[3]) != 0) return;
   for (std::size_t i = 0; i < n; ++i) {
     if (std::abs(angle[i]) <= kLimit) continue;  // false for NaN as well
     sine[i] = std::sin(angle[i]);

@@ -22,6 +22,10 @@ struct Turn {
     constexpr int kCos[] = {1, 0, -1, 0}, kSin[] = {0, 1, 0, -1};
     return {n * quarter_turn, T(kCos[quadrant]), T(kSin[quadrant]), true};
   }
+  /// 0 to 3; -1 for an angle between.
+  int quarters() const {
+    return !quarter ? -1 : c == T(1) ? 0 : s == T(1) ? 1 : c == T(-1) ? 2 : 3;
+  }
   bool is_zero() const { return quarter && c == T(1); }
   Matrix3<T> about_z() const { return axis_rotation<T>(2, c, s); }
   Matrix3<T> about_x() const { return axis_rotation<T>(0, c, s); }
@@ -73,7 +77,9 @@ class Canonicalizer {
     result_.steps.emplace_back();
     result_.step_of_body = {0};
     for (int b = 1; b < model_.body_count(); ++b) add_body(b);
+    absorb_turns();
     if (options_.regroup) regroup();
+    for (Step& step : result_.steps) step.plain = step.R == Matrix3<T>::Identity();
     add_drives();
     number_velocities();
     return std::move(result_);
@@ -150,6 +156,7 @@ class Canonicalizer {
     step.cos_gamma = r.gamma.c;
     step.sin_gamma = r.gamma.s;
     step.has_gamma = !r.gamma.is_zero();
+    step.alpha_quarter = r.alpha.quarters();
     step.cos_alpha = r.alpha.c;
     step.sin_alpha = r.alpha.s;
     step.R = r.gamma.about_z() * r.alpha.about_x();
@@ -197,6 +204,49 @@ class Canonicalizer {
     step.first_moment = inertia.first_moment();
     step.second_moments = second_moments<T>(inertia.tensor());
     result_.step_of_body.push_back(static_cast<int>(result_.steps.size()) - 1);
+  }
+
+  /// Turns the frame of each revolute step about its axis so that its first revolute child needs no
+  /// gamma; the turn becomes part of the joint's own angle.
+  void absorb_turns() {
+    std::vector<Step>& steps = result_.steps;
+    std::vector<std::size_t> first(steps.size(), 0);  // revolute child, 0 where there is none
+    for (std::size_t k = steps.size(); k-- > 1;) {
+      if (steps[k].kind == Kind::revolute) first[static_cast<std::size_t>(steps[k].parent)] = k;
+    }
+    std::vector<Turn<T>> turns(steps.size(), Turn<T>::of(T(0), options_.snap));
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      Step& step = steps[i];
+      const Step& child = steps[first[i]];
+      if (step.kind != Kind::revolute || first[i] == 0 || !child.has_gamma) continue;
+      const Turn<T> turn = Turn<T>::of(std::atan2(child.sin_gamma, child.cos_gamma), options_.snap);
+      if (turn.quarter) {
+        step.quadrant = turn.quarters();
+      } else {
+        step.offset += turn.angle;
+      }
+      const Matrix3<T> R = turn.about_z();  // new axes in the old ones
+      step.X_BC.R = step.X_BC.R * R;
+      step.first_moment = R.transpose() * step.first_moment;
+      step.second_moments = R.transpose() * step.second_moments * R;
+      turns[i] = turn;
+    }
+    for (std::size_t k = 1; k < steps.size(); ++k) {
+      Step& step = steps[k];
+      const std::size_t parent = static_cast<std::size_t>(step.parent);
+      const Turn<T>& turn = turns[parent];
+      if (turn.is_zero()) continue;
+      const Matrix3<T> R = turn.about_z();
+      step.p = R.transpose() * step.p;
+      step.R = R.transpose() * step.R;
+      // (cos, sin) of gamma turned back; quarter turns stay exact.
+      const T c = turn.c * step.cos_gamma + turn.s * step.sin_gamma;
+      const T s = turn.c * step.sin_gamma - turn.s * step.cos_gamma;
+      step.cos_gamma = first[parent] == k ? T(1) : c;
+      step.sin_gamma = first[parent] == k ? T(0) : s;
+      step.has_gamma = step.cos_gamma != T(1);
+      if (first[parent] == k) step.R = axis_rotation<T>(0, step.cos_alpha, step.sin_alpha);
+    }
   }
 
   /// From the tips inward, so that what a step receives can be handed on.
@@ -273,9 +323,21 @@ class Canonicalizer {
         before = v;
       }
     }
+    int slot = 0;
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const int count = steps[i].v_end - steps[i].v;
+      const bool continues = static_cast<std::size_t>(steps[i].parent) + 1 == i && i > 1 &&
+                             count == 1 && steps[i - 1].v_end - steps[i - 1].v == 1;
+      if (!continues) slot = (slot + 3) / 4 * 4;
+      steps[i].slot = slot;
+      for (int k = 0; k < count; ++k) result_.slot.push_back(slot++);
+      steps[i].slot_end = slot;
+    }
+    result_.slots = (slot + 3) / 4 * 4;
     for (std::size_t i = steps.size(); i-- > 1;) {
       Step& parent = steps[static_cast<std::size_t>(steps[i].parent)];
       parent.v_end = std::max(parent.v_end, steps[i].v_end);
+      parent.slot_end = std::max(parent.slot_end, steps[i].slot_end);
     }
   }
 

@@ -32,11 +32,16 @@ struct CanonicalStep {
   /// about or along z by q + offset. Steps of several freedoms have a general R instead.
   T cos_gamma = T(1), sin_gamma = T(0), cos_alpha = T(1), sin_alpha = T(0);
   bool has_gamma = false;
+  /// Of alpha: how many quarter turns it is exactly, 0 to 3; -1 where it is none.
+  int alpha_quarter = 0;
+  bool plain = false;  ///< R is the identity
   /// A revolute step after regrouping: its mass, first_moment z and second_moments zz are zero.
   bool regrouped = false;
   int v_end = 0;  ///< one past the last velocity of all that this step carries, itself included
+  int slot = 0, slot_end = 0;  ///< the same range among the places Canonical::slot
   Vector3<T> p = Vector3<T>::Zero();
   T offset = T(0);
+  int quadrant = 0;  ///< a revolute joint turns by q + offset + quadrant quarter turns, kept exact
   T pitch = T(0);
 
   /// Mass, first moment and second moments int(x x^T) about the step's frame, after regrouping.
@@ -60,6 +65,10 @@ struct Canonical {
   bool has_armature = false, has_damping = false, has_friction = false;
   /// Of each velocity: the one before it on the way to the world; -1 where there is none.
   std::vector<int> v_parent;
+  /// Places for the velocities in arrays that are worked on four at a time: those of a subtree are
+  /// neighbours, and a limb that is not the first of its body begins with a new four.
+  std::vector<int> slot;
+  int slots = 0;
 
   /// Pose of body b's frame in the world, given the pose of its step.
   Pose<T> body_pose(int body, const Pose<T>& X_WC) const {
@@ -100,6 +109,8 @@ Canonical<U> Canonical<T>::cast() const {
   other.has_damping = has_damping;
   other.has_friction = has_friction;
   other.v_parent = v_parent;
+  other.slot = slot;
+  other.slots = slots;
   for (const CanonicalStep<T>& s : steps) {
     CanonicalStep<U> o;
     o.kind = static_cast<typename CanonicalStep<U>::Kind>(s.kind);
@@ -112,11 +123,16 @@ Canonical<U> Canonical<T>::cast() const {
     o.cos_alpha = U(s.cos_alpha);
     o.sin_alpha = U(s.sin_alpha);
     o.has_gamma = s.has_gamma;
+    o.alpha_quarter = s.alpha_quarter;
+    o.plain = s.plain;
     o.regrouped = s.regrouped;
     o.v_end = s.v_end;
+    o.slot = s.slot;
+    o.slot_end = s.slot_end;
     o.R = s.R.template cast<U>();
     o.p = s.p.template cast<U>();
     o.offset = U(s.offset);
+    o.quadrant = s.quadrant;
     o.pitch = U(s.pitch);
     o.mass = U(s.mass);
     o.first_moment = s.first_moment.template cast<U>();

@@ -91,6 +91,8 @@ class Model {
   /// The form that fast algorithms run on, with the map back (canonical.hpp). Computed at load for
   /// numbers; a model of symbols has none. @throws Error then.
   const Canonical<T>& canonical() const;
+  /// The same, kept alive by who holds it; copies of a model share one. Null for symbols.
+  const std::shared_ptr<const Canonical<T>>& shared_canonical() const { return canonical_; }
 
   /// By the name of the joint that carries it. @throws Error with the nearest known name.
   BodyId find_body(std::string_view joint_name) const;
