@@ -80,7 +80,9 @@ Json fields_at(const Model<double>& model, const Convention& to, const Json& sta
   integrate_jacobians(model, v, I_q, I_v);
   difference_jacobians(model, q, q1, D_0, D_1);
   const MatrixX<double> P = to.velocity_matrix(q);
-  const auto both = [&](const MatrixX<double>& J) { return numbers(P * J * P.transpose()); };
+  const auto both = [&](const MatrixX<double>& J) {
+    return numbers((P * J * P.transpose()).eval());
+  };
 
   return {{"frame", frame_fields(model, to, k, BodyId(model.body_count() - 1))},
           {"hg", numbers(centroidal_momentum(model, k).vector())},

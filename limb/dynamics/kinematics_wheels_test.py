@@ -1,5 +1,5 @@
-"""Frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random trees
-of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
+"""Frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random
+trees of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
 """
 
 import json
@@ -15,11 +15,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "model"))
 from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
 
 DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_kinematics_dump"
-SEEDS = range(1, 11)
+SEEDS = range(1, 51)
 EPS = np.finfo(float).eps
 
 # Chains of up to 22 joints, summed in another order there, against the largest entry of the field.
-# Measured over 25 seeds (pin 4.1.0): at most 122 eps; a wrong term is off by something of size 1.
+# Measured over these seeds (pin 4.1.0): at most 63 eps, for integrate by v 169 eps; a wrong term is
+# off by something of size 1.
 TOLERANCE = 256 * EPS
 # Its logarithm in the plane loses digits at small turns: at 0.007 rad it is 4080 eps from the value
 # in forty digits, limb's 0.5.
@@ -39,8 +40,8 @@ def close(found, expected, what, tolerance=TOLERANCE):
 
 
 def close_rate(found, expected, at, constant, what):
-    """A rate there, where it holds: its composite joints, such as the universal one, take their axes
-    to be fixed in the body. Those columns too against differences of the matrix itself, at(time)."""
+    """A rate there, where it holds: its composite joints, such as the universal one, take their
+    axes to be fixed in the body. All columns also by differences of the matrix itself, at(time)."""
     close(found[:, constant], np.asarray(expected)[:, constant], what)
     close((at(STEP) - at(-STEP)) / (2 * STEP), expected, what + " by differences",
           DIFFERENCE_TOLERANCE)
@@ -116,7 +117,8 @@ def test_pinocchio_agrees(seed):
         pin.dccrba(model, data, q, v)
         close(data.Ag, limb["Ag"], "Ag")
         close_rate(data.dAg, limb["dAg"],
-                   lambda time, v=v: pin.ccrba(model, other, moved(time), v).copy(), constant, "dAg")
+                   lambda time, v=v: pin.ccrba(model, other, moved(time), v).copy(), constant,
+                   "dAg")
 
         q1 = pin.integrate(model, q, v)
         close(q1, limb["q1"], "integrate")
@@ -125,4 +127,4 @@ def test_pinocchio_agrees(seed):
         close(by_v, limb["integrate_v"], "integrate by v")
         by_q0, by_q1 = pin.dDifference(model, q, q1)
         close(by_q0, limb["difference_q0"], "difference by q0", PLANAR_TOLERANCE)
-        close(by_q1, limb["difference_q1"], "difference by q1")
+        close(by_q1, limb["difference_q1"], "difference by q1", PLANAR_TOLERANCE)
