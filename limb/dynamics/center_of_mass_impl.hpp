@@ -26,9 +26,11 @@ void check_scratch(const char* call, const Model<T>& model, const SubtreeScratch
 /// Mass of all that moves.
 template <typename T>
 T mass_of(const char* call, const Model<T>& model) {
+  constexpr const char* kReason = "the robot has no mass, so it has no mass centre";
+  if (model.body_count() < 2) fail_computation(call, kReason);
   const T mass = model.total_mass();
   if constexpr (Real<T>) {
-    if (!(mass > T(0))) fail_computation(call, "the robot has no mass, so it has no mass centre");
+    if (!(mass > T(0))) fail_computation(call, kReason);
   }
   return mass;
 }

@@ -32,7 +32,7 @@ TEST(Energy, Pendulum) {
 }
 
 // T = v.M v / 2 with the mass matrix as the sum of J^T I J, couplings and armature included. Sums
-// over 15 bodies: the largest difference seen is 8 eps of the value.
+// over 15 bodies: the largest difference seen is 7 eps of the value.
 TEST(Energy, KineticIsHalfTheMassMatrixTwice) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);

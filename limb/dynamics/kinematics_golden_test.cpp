@@ -53,7 +53,7 @@ class Golden : public ::testing::TestWithParam<const char*> {
 
   // Against the larger of 1 and the size of the whole field. A dozen levels of rotations and sums
   // over 33 bodies, in another order than the recording program's; the worst field of each file is
-  // printed. Largest seen: 34 eps (Jdotv_lwa_spatial of talos).
+  // printed. Largest seen: 41 eps (Jdotv_lwa_spatial of talos).
   void expect(const std::string& field, const Matrix& found, const Json& expected) {
     const Matrix want = expected.is_number()     ? Matrix::Constant(1, 1, expected.get<double>())
                         : expected[0].is_array() ? matrix_of(expected)

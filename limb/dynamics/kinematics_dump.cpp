@@ -1,0 +1,124 @@
+// Reads the states that model_convert_dump wrote for a seed, and writes limb's kinematics of the
+// last body, its momentum and its manifold there, in Pinocchio's terms, for
+// kinematics_wheels_test.py.
+//
+//   model_convert_dump pinocchio SEED | dynamics_kinematics_dump SEED
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/momentum.hpp"
+#include "limb/model/convert_pinocchio.hpp"
+#include "limb/model/testing/random_tree.hpp"
+
+namespace limb {
+namespace {
+
+using Json = nlohmann::json;
+using Vector = VectorX<double>;
+
+template <typename Derived>
+Json numbers(const Eigen::MatrixBase<Derived>& m) {
+  Json rows = Json::array();
+  for (Eigen::Index r = 0; r < m.rows(); ++r) {
+    Json row = Json::array();
+    for (Eigen::Index c = 0; c < m.cols(); ++c) row.push_back(double(m(r, c)));
+    rows.push_back(m.cols() == 1 ? row[0] : row);
+  }
+  return rows;
+}
+
+Vector vector_of(const Json& j) {
+  const auto x = j.get<std::vector<double>>();
+  return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
+}
+
+Json frame_fields(const Model<double>& model, const Convention& to, const Kinematics<double>& k,
+                  BodyId body) {
+  const std::pair<const char*, FrameAxes> kAxes[] = {
+      {"LOCAL", FrameAxes::local},
+      {"LOCAL_WORLD_ALIGNED", FrameAxes::local_world_aligned},
+      {"WORLD", FrameAxes::world}};
+  Matrix6X<double> J(6, model.velocity_size()), dJ = J;
+  Json fields;
+  for (const auto& [name, axes] : kAxes) {
+    frame_jacobian(model, k, body, axes, J);
+    frame_jacobian_rate(model, k, body, axes, dJ);
+    const auto A = [&](AccelerationKind kind) {
+      return numbers(frame_acceleration(model, k, body, axes, kind).vector());
+    };
+    fields[name] = {{"J", numbers(to.jacobian_to(k.q, J))},
+                    {"dJ", numbers(to.jacobian_to(k.q, dJ))},
+                    {"V", numbers(frame_velocity(model, k, body, axes).vector())},
+                    {"A", A(AccelerationKind::spatial)},
+                    {"classical", A(AccelerationKind::classical)}};
+  }
+  return fields;
+}
+
+Json fields_at(const Model<double>& model, const Convention& to, const Json& state) {
+  const Vector q = to.q_from(vector_of(state["q"]));
+  const Vector v = to.v_from(q, vector_of(state["v"]));
+  const Vector a = to.a_from(q, v, vector_of(state["a"]));
+  Kinematics<double> k(model);
+  forward_kinematics(model, q, v, a, k);
+  SubtreeScratch<double> scratch(model);
+  const int n = model.velocity_size();
+  Matrix6X<double> A_G(6, n), dA_G(6, n);
+  centroidal_matrix(model, k, scratch, A_G);
+  centroidal_matrix_rate(model, k, scratch, dA_G);
+  Matrix3X<double> J_com(3, n);
+  center_of_mass_jacobian(model, k, scratch, J_com);
+  Matrix6X<double> J_com_padded = Matrix6X<double>::Zero(6, n);
+  J_com_padded.topRows(3) = J_com;
+
+  Vector q1(model.position_size());
+  integrate(model, q, v, q1);
+  MatrixX<double> I_q(n, n), I_v(n, n), D_0(n, n), D_1(n, n);
+  integrate_jacobians(model, v, I_q, I_v);
+  difference_jacobians(model, q, q1, D_0, D_1);
+  const MatrixX<double> P = to.velocity_matrix(q);
+  const auto both = [&](const MatrixX<double>& J) {
+    return numbers((P * J * P.transpose()).eval());
+  };
+
+  return {{"frame", frame_fields(model, to, k, BodyId(model.body_count() - 1))},
+          {"hg", numbers(centroidal_momentum(model, k).vector())},
+          {"dhg", numbers(centroidal_momentum_rate(model, k).vector())},
+          {"Ag", numbers(to.jacobian_to(q, A_G))},
+          {"dAg", numbers(to.jacobian_to(q, dA_G))},
+          {"com", numbers(center_of_mass(model, k))},
+          {"vcom", numbers(center_of_mass_velocity(model, k))},
+          {"acom", numbers(center_of_mass_acceleration(model, k))},
+          {"Jcom", numbers(to.jacobian_to(q, J_com_padded).topRows(3))},
+          {"kinetic_energy", kinetic_energy(model, k, JointEffects::none())},
+          {"potential_energy", potential_energy(model, k)},
+          {"q1", numbers(to.q_to(q1))},
+          {"integrate_q", both(I_q)},
+          {"integrate_v", both(I_v)},
+          {"difference_q0", both(D_0)},
+          {"difference_q1", both(D_1)}};
+}
+
+}  // namespace
+}  // namespace limb
+
+int main(int argc, char** argv) {
+  using namespace limb;
+  if (argc != 2) {
+    std::cerr << "usage: dynamics_kinematics_dump SEED < states\n";
+    return 1;
+  }
+  const unsigned seed = static_cast<unsigned>(std::stoul(argv[1]));
+  const auto description =
+      testing::random_tree(seed, {.joints = 22, .root = JointType::free});  // as that program's
+  const Model<double> model = build_model(description);
+  const PinocchioConvention convention(model, description);
+  const Json input = Json::parse(std::cin);
+  Json states = Json::array();
+  for (const Json& state : input["states"]) states.push_back(fields_at(model, convention, state));
+  std::cout << states << "\n";
+  return 0;
+}

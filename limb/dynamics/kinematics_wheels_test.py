@@ -1,0 +1,130 @@
+"""Frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random
+trees of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "model"))
+from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
+
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_kinematics_dump"
+SEEDS = range(1, 51)
+EPS = np.finfo(float).eps
+
+# Chains of up to 22 joints, summed in another order there, against the largest entry of the field.
+# Measured over these seeds (pin 4.1.0): at most 63 eps, for integrate by v 169 eps; a wrong term is
+# off by something of size 1.
+TOLERANCE = 256 * EPS
+# Its logarithm in the plane loses digits at small turns: at 0.007 rad it is 4080 eps from the value
+# in forty digits, limb's 0.5.
+PLANAR_TOLERANCE = 16384 * EPS
+# Central differences: h^2 times third derivatives of some hundreds, and eps / h.
+STEP = np.cbrt(EPS)
+DIFFERENCE_TOLERANCE = 1024 * STEP**2
+WORST = {}
+
+
+def close(found, expected, what, tolerance=TOLERANCE):
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape, what
+    error = np.abs(found - expected).max() / max(1.0, np.abs(expected).max())
+    WORST[what] = max(WORST.get(what, 0), error)
+    assert error < tolerance, f"{what}: off by {error / EPS:.0f} eps"
+
+
+def close_rate(found, expected, at, constant, what):
+    """A rate there, where it holds: its composite joints, such as the universal one, take their
+    axes to be fixed in the body. All columns also by differences of the matrix itself, at(time)."""
+    close(found[:, constant], np.asarray(expected)[:, constant], what)
+    close((at(STEP) - at(-STEP)) / (2 * STEP), expected, what + " by differences",
+          DIFFERENCE_TOLERANCE)
+
+
+def constant_columns(model, tree):
+    """Whether the axis of each velocity is fixed in its body."""
+    constant = np.ones(model.nv, dtype=bool)
+    for body in tree["bodies"]:
+        if body["type"] == "universal":
+            constant[model.idx_vs[model.getJointId(body["name"])]] = False
+    return constant
+
+
+@pytest.fixture(autouse=True, scope="module")
+def report_worst():
+    yield
+    for what, error in sorted(WORST.items()):
+        print(f"worst {what}: {error / EPS:.0f} eps")
+
+
+def compare_frame(pin, model, data, joint, C, limb, moved, constant):
+    """C: axes of the body there, seen from limb's. World axes do not know of it."""
+    other = model.createData()
+
+    def jacobian_at(axes, time):
+        pin.computeJointJacobians(model, other, moved(time))
+        return pin.getJointJacobian(model, other, joint, axes).copy()
+
+    for name, expected in limb.items():
+        axes = getattr(pin.ReferenceFrame, name)
+        turn = (lambda x: in_frame(C[:3, :3], x)) if name == "LOCAL" else np.asarray
+        close(pin.getJointJacobian(model, data, joint, axes), turn(expected["J"]), f"J {name}")
+        close_rate(pin.getJointJacobianTimeVariation(model, data, joint, axes),
+                   turn(expected["dJ"]), lambda time, axes=axes: jacobian_at(axes, time), constant,
+                   f"dJ {name}")
+        close(pin.getVelocity(model, data, joint, axes).vector, turn(expected["V"]), f"V {name}")
+        close(pin.getAcceleration(model, data, joint, axes).vector, turn(expected["A"]),
+              f"A {name}")
+        close(pin.getClassicalAcceleration(model, data, joint, axes).vector,
+              turn(expected["classical"]), f"classical {name}")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pinocchio_agrees(seed):
+    pin = pytest.importorskip("pinocchio", reason="the wheel 'pin' is not installed")
+    tree = dump("pinocchio", seed)
+    found = subprocess.run([str(DUMP), str(seed)], input=json.dumps(tree), capture_output=True,
+                           text=True, check=True)
+    model, frames = pinocchio_model(pin, tree)
+    data, other = model.createData(), model.createData()
+    constant = constant_columns(model, tree)
+    for state, limb in zip(tree["states"], json.loads(found.stdout), strict=True):
+        q, v, a = (np.array(state[x]) for x in "qva")
+        moved = lambda time, q=q, v=v: pin.integrate(model, q, time * v)  # noqa: E731
+        pin.computeJointJacobiansTimeVariation(model, data, q, v)
+        pin.forwardKinematics(model, data, q, v, a)
+        last = state["J_body"]
+        compare_frame(pin, model, data, model.getJointId(last), frames[last], limb["frame"],
+                      moved, constant)
+
+        pin.centerOfMass(model, data, q, v, a)
+        close(data.com[0], limb["com"], "com")
+        close(data.vcom[0], limb["vcom"], "vcom")
+        close(data.acom[0], limb["acom"], "acom")
+        close(pin.jacobianCenterOfMass(model, data, q), limb["Jcom"], "Jcom")
+        close(pin.computeKineticEnergy(model, data, q, v), limb["kinetic_energy"], "kinetic energy")
+        close(pin.computePotentialEnergy(model, data, q), limb["potential_energy"],
+              "potential energy")
+        pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
+        close(data.hg.vector, limb["hg"], "hg")
+        close(data.dhg.vector, limb["dhg"], "dhg")
+        pin.dccrba(model, data, q, v)
+        close(data.Ag, limb["Ag"], "Ag")
+        close_rate(data.dAg, limb["dAg"],
+                   lambda time, v=v: pin.ccrba(model, other, moved(time), v).copy(), constant,
+                   "dAg")
+
+        q1 = pin.integrate(model, q, v)
+        close(q1, limb["q1"], "integrate")
+        by_q, by_v = pin.dIntegrate(model, q, v)
+        close(by_q, limb["integrate_q"], "integrate by q")
+        close(by_v, limb["integrate_v"], "integrate by v")
+        by_q0, by_q1 = pin.dDifference(model, q, q1)
+        close(by_q0, limb["difference_q0"], "difference by q0", PLANAR_TOLERANCE)
+        close(by_q1, limb["difference_q1"], "difference by q1", PLANAR_TOLERANCE)
