@@ -1,0 +1,91 @@
+#include "cli/prove.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ostream>
+
+#include "cli/robot_options.hpp"
+#include "cli/table.hpp"
+#include "limb/dynamics/proof.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class Prove final : public Verb {
+ public:
+  std::string_view name() const override { return "prove"; }
+  std::string_view summary() const override {
+    return "every formulation of the dynamics on this robot, and that they agree";
+  }
+  std::string_view examples() const override {
+    return "  limb prove arm.urdf                       20 random states\n"
+           "  limb prove dog.urdf --base free -n 1000   many, on a floating base\n";
+  }
+  void add_options(CLI::App& app) override {
+    robot_.add(app);
+    app.add_option("-n,--states", options_.states, "number of random states, default 20")
+        ->type_name("N");
+    app.add_option("--seed", options_.seed, "of the random states, default 1")->type_name("N");
+    app.add_flag("--json", json_, "the table as JSON");
+  }
+
+  Exit run(std::ostream& out) override {
+    const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
+    const bool progress = isatty(STDERR_FILENO) != 0 && options_.states >= 100;
+    if (progress) {
+      options_.progress = [&](int done) {
+        std::fprintf(stderr, "\rlimb prove: %d of %d states%s", done, options_.states,
+                     done == options_.states ? "\n" : "");
+      };
+    }
+    const std::vector<ProofRow> rows = prove(model, options_);
+    const bool all =
+        std::all_of(rows.begin(), rows.end(), [](const ProofRow& r) { return r.holds(); });
+    if (json_) {
+      Json list = Json::array();
+      for (const ProofRow& row : rows) {
+        list.push_back({{"statement", row.statement},
+                        {"worst", row.worst},
+                        {"tolerance", row.tolerance},
+                        {"holds", row.holds()}});
+      }
+      out << Json{{"robot", model.name()},
+                  {"states", options_.states},
+                  {"seed", options_.seed},
+                  {"holds", all},
+                  {"rows", list}}
+                 .dump(2)
+          << "\n";
+    } else {
+      Table table(fmt::format("{}: {} random states (seed {}), {} degrees of freedom", model.name(),
+                              options_.states, options_.seed, model.velocity_size()),
+                  {"", "largest difference", "allowed", ""});
+      for (const ProofRow& row : rows) {
+        table.add({row.statement, fmt::format("{:.1e}", row.worst),
+                   fmt::format("{:.0e}", row.tolerance), row.holds() ? "holds" : "FAILS"});
+      }
+      out << table.text() << "\n"
+          << (all ? "All agree." : "They do NOT agree.")
+          << " Differences are relative to 1 + the size of what is compared.\n";
+    }
+    return all ? Exit::ok : Exit::computation_failed;
+  }
+
+ private:
+  RobotOptions robot_;
+  ProofOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_prove() {
+  return std::make_unique<Prove>();
+}
+
+}  // namespace limb::cli

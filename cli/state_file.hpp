@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "limb/math/scalar.hpp"
+
+/// The input of `limb eval`: states of a robot as JSON. Files of recorded values are valid inputs;
+/// what is not asked for is ignored.
+namespace limb::cli {
+
+struct StateInput {
+  struct External {
+    std::string frame;
+    Vector6<double> f_local;
+  };
+  VectorX<double> q;
+  std::optional<VectorX<double>> v, a, tau;  ///< absent: zero
+  std::optional<External> external;
+};
+
+struct StateFile {
+  std::vector<StateInput> states;
+  std::vector<std::string> frames;
+};
+
+/// @throws Error that names the place in the file: "eval: states.json: states[2].q[3] is ...".
+StateFile read_states(const std::string& path);
+
+}  // namespace limb::cli

@@ -1,0 +1,301 @@
+#include "cli/state_quantities.hpp"
+
+#include <fmt/format.h>
+
+#include "limb/base/check.hpp"
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/rnea.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
+
+Json json_of(const Vector& x) {
+  return Json(std::vector<double>(x.begin(), x.end()));
+}
+
+Json rows_of(const Matrix& M) {
+  Json rows = Json::array();
+  for (Eigen::Index r = 0; r < M.rows(); ++r) rows.push_back(json_of(M.row(r).transpose()));
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<std::string>& state_fields() {
+  static const std::vector<std::string> fields = {"tau_rnea",
+                                                  "nle",
+                                                  "g",
+                                                  "M",
+                                                  "C",
+                                                  "Minv",
+                                                  "ddq_aba",
+                                                  "kinetic_energy",
+                                                  "potential_energy",
+                                                  "com",
+                                                  "vcom",
+                                                  "acom",
+                                                  "hg",
+                                                  "Ag",
+                                                  "dhg",
+                                                  "q_integrate_v",
+                                                  "difference_neutral_q",
+                                                  "fext",
+                                                  "frames"};
+  return fields;
+}
+
+const std::vector<std::string>& frame_fields() {
+  static const std::vector<std::string> fields = {"R",
+                                                  "p",
+                                                  "J_local",
+                                                  "J_world",
+                                                  "J_lwa",
+                                                  "v_local",
+                                                  "v_world",
+                                                  "v_lwa",
+                                                  "Jdotv_lwa_classical",
+                                                  "Jdotv_lwa_spatial",
+                                                  "acc_lwa_classical",
+                                                  "acc_local_spatial"};
+  return fields;
+}
+
+StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
+                                 const JointEffects& effects, std::set<std::string> wanted)
+    : model_(std::move(model)),
+      convention_(std::move(convention)),
+      effects_(effects),
+      wanted_(std::move(wanted)),
+      work_(model_),
+      kinematics_(model_),
+      rest_(model_),
+      subtree_(model_),
+      lagrange_(model_),
+      factor_(model_) {}
+
+int StateQuantities::nq() const {
+  return convention_ ? convention_->nq() : model_.position_size();
+}
+int StateQuantities::nv() const {
+  return convention_ ? convention_->nv() : model_.velocity_size();
+}
+
+StateQuantities::State StateQuantities::read(const StateInput& input) const {
+  const char* hint = convention_ ? "in the convention chosen" : kSizeHint;
+  check_size("eval", "q", input.q.size(), nq(), hint);
+  const Vector zero = Vector::Zero(nv());
+  const auto given = [&](const char* name, const std::optional<Vector>& x) -> const Vector& {
+    if (!x) return zero;
+    check_size("eval", name, x->size(), nv(), hint);
+    return *x;
+  };
+  const Vector &v = given("v", input.v), &a = given("a", input.a), &tau = given("tau", input.tau);
+  State s;
+  if (convention_) {
+    s.q = convention_->q_from(input.q);
+    s.v = convention_->v_from(s.q, v);
+    s.a = convention_->a_from(s.q, s.v, a);
+    s.tau = convention_->tau_from(s.q, tau);
+    s.a_rest = convention_->a_from(s.q, s.v, zero);
+    return s;
+  }
+  s = {input.q, v, a, tau, zero};
+  // The same check that the conventions make: an orientation is a unit quaternion.
+  Vector unit = s.q;
+  normalize(model_, unit);
+  if ((unit - s.q).cwiseAbs().maxCoeff() > 1e-6) {
+    Eigen::Index at = 0;
+    (unit - s.q).cwiseAbs().maxCoeff(&at);
+    throw Error(fmt::format("eval: q[{}] belongs to a quaternion that is not of unit length", at));
+  }
+  return s;
+}
+
+Vector StateQuantities::to_tau(const State& s, const Vector& tau) const {
+  return convention_ ? convention_->tau_to(s.q, tau) : tau;
+}
+Vector StateQuantities::to_a(const State& s, const Vector& a) const {
+  return convention_ ? convention_->a_to(s.q, s.v, a) : a;
+}
+Matrix StateQuantities::to_matrix(const State& s, const Matrix& M) const {
+  return convention_ ? convention_->mass_matrix_to(s.q, M) : M;
+}
+Matrix StateQuantities::to_jacobian(const State& s, const Matrix& J) const {
+  return convention_ ? convention_->jacobian_to(s.q, J) : J;
+}
+Vector StateQuantities::to_spatial(const Vector6<double>& x) const {
+  return convention_ ? Vector(convention_->jacobian_rows_to(x)) : Vector(x);
+}
+
+void StateQuantities::fail_singular(int velocity) const {
+  std::string joint;
+  for (const auto& row : model_.coupling().rows()) {
+    for (const auto& term : row.terms) {
+      if (term.y != velocity || !joint.empty()) continue;
+      for (const Body<double>& body : model_.bodies()) {
+        if (body.v_start == row.v && body.joint.nv() == row.nv) joint = body.name;
+      }
+    }
+  }
+  fail_computation("eval",
+                   fmt::format("the mass matrix is singular: nothing opposes joint '{}'", joint));
+}
+
+Vector StateQuantities::forward(const State& s, std::span<const FrameWrench<double>> external) {
+  Vector a(s.v.size());
+  const int singular = aba(model_, work_, s.q, s.v, s.tau, external, a, effects_);
+  if (singular >= 0) fail_singular(singular);
+  return a;
+}
+
+void StateQuantities::add_dynamics(const State& s, Json& result) {
+  Vector tau(s.v.size());
+  if (wants("tau_rnea")) {
+    rnea(model_, work_, s.q, s.v, s.a, tau, effects_);
+    result["tau_rnea"] = json_of(to_tau(s, tau));
+  }
+  if (wants("nle")) {
+    rnea(model_, work_, s.q, s.v, s.a_rest, tau, effects_);
+    result["nle"] = json_of(to_tau(s, tau));
+  }
+  if (wants("g")) {
+    gravity(model_, work_, s.q, tau);
+    result["g"] = json_of(to_tau(s, tau));
+  }
+  if (wants("ddq_aba")) result["ddq_aba"] = json_of(to_a(s, forward(s, {})));
+}
+
+void StateQuantities::add_matrices(const State& s, Json& result) {
+  const Eigen::Index n = s.v.size();
+  Matrix M(n, n);
+  if (wants("M")) {
+    crba(model_, work_, s.q, M, effects_);
+    result["M"] = rows_of(to_matrix(s, M));
+  }
+  if (wants("Minv")) {
+    const int singular = mass_inverse(model_, work_, s.q, factor_, M, effects_);
+    if (singular >= 0) fail_singular(singular);
+    result["Minv"] = rows_of(to_matrix(s, M));
+  }
+  if (wants("C")) {
+    coriolis_matrix(model_, kinematics_, lagrange_, M);
+    result["C"] = rows_of(to_matrix(s, M));
+  }
+}
+
+void StateQuantities::add_totals(const State& s, Json& result) {
+  const auto put = [&](const char* name, const auto& compute) {
+    if (wants(name)) result[name] = compute();
+  };
+  put("kinetic_energy", [&] { return Json(kinetic_energy(model_, kinematics_, effects_)); });
+  put("potential_energy", [&] { return Json(potential_energy(model_, kinematics_)); });
+  if (model_.total_mass() <= 0) return;  // no mass centre
+  put("com", [&] { return json_of(center_of_mass(model_, kinematics_)); });
+  put("vcom", [&] { return json_of(center_of_mass_velocity(model_, kinematics_)); });
+  put("acom", [&] { return json_of(center_of_mass_acceleration(model_, kinematics_)); });
+  put("hg", [&] { return json_of(to_spatial(centroidal_momentum(model_, kinematics_).vector())); });
+  put("dhg",
+      [&] { return json_of(to_spatial(centroidal_momentum_rate(model_, kinematics_).vector())); });
+  put("Ag", [&] {
+    Matrix6X<double> A(6, s.v.size());
+    centroidal_matrix(model_, kinematics_, subtree_, A);
+    return rows_of(to_jacobian(s, A));
+  });
+}
+
+void StateQuantities::add_manifold(const State& s, Json& result) {
+  if (wants("q_integrate_v")) {
+    Vector q(s.q.size());
+    integrate(model_, s.q, s.v, q);
+    result["q_integrate_v"] = json_of(convention_ ? convention_->q_to(q) : q);
+  }
+  if (wants("difference_neutral_q")) {
+    Vector q(s.q.size()), d(s.v.size());
+    neutral(model_, q);
+    difference(model_, q, s.q, d);
+    result["difference_neutral_q"] = json_of(convention_ ? convention_->v_to(s.q, d) : d);
+  }
+}
+
+Json StateQuantities::external(const State& s, const StateInput::External& input) {
+  const Vector6<double> f = input.f_local;
+  const FrameWrench<double> wrench[] = {
+      {model_.find_frame(input.frame),
+       convention_ ? convention_->wrench_from(f) : Force<double>::from_vector(f)}};
+  Vector tau(s.v.size());
+  rnea(model_, work_, s.q, s.v, s.a, wrench, tau, effects_);
+  return {{"frame", input.frame},
+          {"f_local", json_of(f)},
+          {"tau_rnea", json_of(to_tau(s, tau))},
+          {"ddq_aba", json_of(to_a(s, forward(s, wrench)))}};
+}
+
+Json StateQuantities::frame(const State& s, const std::string& name) {
+  const FrameId id = model_.find_frame(name);
+  Json result;
+  const auto put = [&](const char* field, const auto& compute) {
+    if (wants("frames") || wants(field)) result[field] = compute();
+  };
+  const Pose<double> X = frame_pose(model_, kinematics_, id);
+  put("R", [&] { return rows_of(X.R); });
+  put("p", [&] { return json_of(X.p); });
+  constexpr std::pair<const char*, FrameAxes> kAxes[] = {{"local", FrameAxes::local},
+                                                         {"world", FrameAxes::world},
+                                                         {"lwa", FrameAxes::local_world_aligned}};
+  for (const auto& [suffix, axes] : kAxes) {
+    put(("J_" + std::string(suffix)).c_str(), [&, a = axes] {
+      Matrix6X<double> J(6, s.v.size());
+      frame_jacobian(model_, kinematics_, id, a, J);
+      return rows_of(to_jacobian(s, J));
+    });
+    put(("v_" + std::string(suffix)).c_str(), [&, a = axes] {
+      return json_of(to_spatial(frame_velocity(model_, kinematics_, id, a).vector()));
+    });
+  }
+  const auto acceleration = [&](const Kinematics<double>& k, FrameAxes axes,
+                                AccelerationKind kind) {
+    return json_of(to_spatial(frame_acceleration(model_, k, id, axes, kind).vector()));
+  };
+  constexpr FrameAxes kAligned = FrameAxes::local_world_aligned;
+  put("Jdotv_lwa_classical",
+      [&] { return acceleration(rest_, kAligned, AccelerationKind::classical); });
+  put("Jdotv_lwa_spatial",
+      [&] { return acceleration(rest_, kAligned, AccelerationKind::spatial); });
+  put("acc_lwa_classical",
+      [&] { return acceleration(kinematics_, kAligned, AccelerationKind::classical); });
+  put("acc_local_spatial",
+      [&] { return acceleration(kinematics_, FrameAxes::local, AccelerationKind::spatial); });
+  return result;
+}
+
+Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::string>& frames) {
+  const State s = read(input);
+  forward_kinematics(model_, s.q, s.v, s.a, kinematics_);
+  forward_kinematics(model_, s.q, s.v, s.a_rest, rest_);
+  Json result = {{"q", json_of(input.q)}};
+  const Vector zero = Vector::Zero(nv());
+  result["v"] = json_of(input.v.value_or(zero));
+  result["a"] = json_of(input.a.value_or(zero));
+  result["tau"] = json_of(input.tau.value_or(zero));
+  add_dynamics(s, result);
+  add_matrices(s, result);
+  add_totals(s, result);
+  add_manifold(s, result);
+  if (input.external && wants("fext")) result["fext"] = external(s, *input.external);
+  for (const std::string& name : frames) {
+    Json found = frame(s, name);
+    if (!found.is_null()) result["frames"][name] = std::move(found);
+  }
+  return result;
+}
+
+}  // namespace limb::cli

@@ -1,0 +1,129 @@
+// No function meant for a control loop allocates: the program's allocator counts, and each runs on
+// a humanoid with a floating base and on a robot with couplings.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/base_velocity.hpp"
+#include "limb/dynamics/center_of_mass.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/mass_factor.hpp"
+#include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/torque_budget.hpp"
+#include "limb/model/load.hpp"
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+// glibc lets a program replace malloc; operator new and Eigen both come here.
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* malloc(std::size_t size) {
+  ++allocations;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) {
+  ++allocations;
+  return __libc_realloc(memory, size);
+}
+}
+
+namespace limb {
+namespace {
+
+template <typename Call>
+long count(const Call& call) {
+  call();  // the first call may set up what lives as long as the program
+  const long before = allocations;
+  call();
+  return allocations - before;
+}
+
+class Allocation : public ::testing::TestWithParam<const char*> {};
+
+TEST(AllocationHook, Counts) {
+  EXPECT_GT(count([] { ::operator delete(::operator new(10)); }), 0);
+  EXPECT_GT(count([] {
+              VectorX<double> x(50);
+              EXPECT_EQ(x.size(), 50);
+            }),
+            0);
+}
+
+TEST_P(Allocation, NoneInControlLoopFunctions) {
+  const Model<double> model = load_model(GetParam());
+  const int n = model.velocity_size();
+  VectorX<double> q(model.position_size()), q2(q.size());
+  neutral(model, q);
+  const VectorX<double> v = VectorX<double>::Constant(n, 0.1), a = 2 * v, tau = 3 * v;
+  VectorX<double> out(n);
+  MatrixX<double> M(n, n), J_a(n, n), J_b(n, n);
+  Matrix6X<double> J(6, n);
+  Matrix3X<double> J3(3, n);
+  Workspace<double> work(model);
+  Kinematics<double> kinematics(model);
+  SubtreeScratch<double> subtree(model);
+  LagrangeScratch<double> lagrange(model);
+  TorqueBudget<double> budget(model);
+  TorqueBudgetScratch<double> budget_scratch(model);
+  MassFactor<double> factor(model);
+  const FrameId tip(static_cast<int>(model.frames().size()) - 1);
+  const FrameWrench<double> wrench[] = {{tip, {{1, 2, 3}, {4, 5, 6}}}};
+  const Vector3<double> point(0.1, 0, 0);
+  constexpr FrameAxes kAxes = FrameAxes::local_world_aligned;
+
+  EXPECT_EQ(count([&] { rnea(model, work, q, v, a, out); }), 0) << "rnea";
+  EXPECT_EQ(count([&] { rnea(model, work, q, v, a, wrench, out); }), 0) << "rnea, external";
+  EXPECT_EQ(count([&] { bias(model, work, q, v, out); }), 0) << "bias";
+  EXPECT_EQ(count([&] { gravity(model, work, q, out); }), 0) << "gravity";
+  EXPECT_EQ(count([&] { crba(model, work, q, M); }), 0) << "crba";
+  EXPECT_EQ(count([&] { aba(model, work, q, v, tau, out); }), 0) << "aba";
+  EXPECT_EQ(count([&] { aba(model, work, q, v, tau, wrench, out); }), 0) << "aba, external";
+  EXPECT_EQ(count([&] { mass_inverse(model, work, q, factor, M); }), 0) << "mass_inverse";
+  EXPECT_EQ(count([&] { solve_mass(factor, tau, out); }), 0) << "solve_mass";
+  EXPECT_EQ(count([&] { forward_kinematics(model, q, v, a, kinematics); }), 0) << "kinematics";
+  EXPECT_EQ(count([&] { frame_pose(model, kinematics, tip); }), 0) << "frame_pose";
+  EXPECT_EQ(count([&] { frame_velocity(model, kinematics, tip, kAxes); }), 0) << "frame_velocity";
+  EXPECT_EQ(count([&] {
+              frame_acceleration(model, kinematics, tip, kAxes, AccelerationKind::classical);
+            }),
+            0)
+      << "frame_acceleration";
+  EXPECT_EQ(count([&] { frame_jacobian(model, kinematics, tip, kAxes, J); }), 0) << "jacobian";
+  EXPECT_EQ(count([&] { frame_jacobian_rate(model, kinematics, tip, kAxes, J); }), 0) << "rate";
+  EXPECT_EQ(count([&] { point_jacobian(model, kinematics, tip, point, J3); }), 0) << "point";
+  EXPECT_EQ(count([&] { center_of_mass(model, kinematics); }), 0) << "center_of_mass";
+  EXPECT_EQ(count([&] { center_of_mass_jacobian(model, kinematics, subtree, J3); }), 0) << "com J";
+  EXPECT_EQ(count([&] { kinetic_energy(model, kinematics); }), 0) << "kinetic_energy";
+  EXPECT_EQ(count([&] { potential_energy(model, kinematics); }), 0) << "potential_energy";
+  EXPECT_EQ(count([&] { centroidal_momentum(model, kinematics); }), 0) << "centroidal_momentum";
+  EXPECT_EQ(count([&] { centroidal_matrix(model, kinematics, subtree, J); }), 0) << "A_G";
+  EXPECT_EQ(count([&] { centroidal_matrix_rate(model, kinematics, subtree, J); }), 0) << "dA_G";
+  EXPECT_EQ(count([&] { coriolis_matrix(model, kinematics, lagrange, M); }), 0) << "coriolis";
+  EXPECT_EQ(count([&] { torque_budget(model, kinematics, budget_scratch, budget, wrench); }), 0)
+      << "torque_budget";
+  EXPECT_EQ(count([&] { integrate(model, q, v, q2); }), 0) << "integrate";
+  EXPECT_EQ(count([&] { difference(model, q, q2, out); }), 0) << "difference";
+  EXPECT_EQ(count([&] { normalize(model, q2); }), 0) << "normalize";
+  EXPECT_EQ(count([&] { integrate_jacobians(model, v, J_a, J_b); }), 0) << "integrate_jacobians";
+}
+
+INSTANTIATE_TEST_SUITE_P(Robots, Allocation,
+                         ::testing::Values("builtin:humanoid", "builtin:belt-leg"));
+
+}  // namespace
+}  // namespace limb
