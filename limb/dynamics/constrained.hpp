@@ -21,7 +21,7 @@ struct ConstrainedReport {
   int singular = -1;  ///< a velocity that no inertia opposes; then all results are NaN
   int rows = 0;       ///< of the active constraints
   int rank = 0;       ///< how many of them are independent
-  T residual = T(0);  ///< largest entry of what the equations of the call leave over
+  T residual = T(0);  ///< length of what the equations of the call leave over
 };
 
 /// J and Jdot v - a* of the active constraints, rows as in the set.
@@ -53,7 +53,7 @@ ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
 /// Motors do what they can: f is the shortest that carries the velocities without a motor as well
 /// as possible (least squares), tau the rest. Without such velocities f is zero.
 /// @param tau  on all velocities; zero where there is no motor.
-/// @returns with rank of J on the velocities without a motor, and residual, the largest force that
+/// @returns with rank of J on the velocities without a motor, and residual, the force that
 /// remains on them: not rounding if a is impossible.
 template <typename T>
 ConstrainedReport<T> constrained_inverse_dynamics(const Model<T>& model,

@@ -31,21 +31,11 @@ void check_rows(const char* call, const char* argument, const ConstraintSet<T>& 
 }
 
 template <typename T>
-T absolute(const T& x) {
-  return choose(
-      x < T(0), [&] { return -x; }, [&] { return x; });
-}
-
-template <typename T>
-T largest(const T* x, int n) {
-  T most = T(0);
-  for (int i = 0; i < n; ++i) {
-    const T size = absolute(x[i]);
-    // Not-a-number is large.
-    most = choose(
-        size < most, [&] { return most; }, [&] { return size; });
-  }
-  return most;
+T length(const T* x, int n) {
+  using std::sqrt;
+  T sum = T(0);
+  for (int i = 0; i < n; ++i) sum = sum + x[i] * x[i];
+  return sqrt(sum);
 }
 
 template <typename T>
@@ -90,7 +80,11 @@ void constraint_jacobian(const Model<T>& model, const ConstraintSet<T>& set,
       }
     }
   });
+  for (int c = 0; c < model.velocity_size(); ++c) {
+    turn_rows(set, work, To::user, J.data() + c * J.outerStride());
+  }
   for (int r = 0; r < set.rows(); ++r) drift[r] = work.drift[r];
+  turn_rows(set, work, To::user, drift.data());
 }
 
 template <typename T>
@@ -132,8 +126,9 @@ ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
     f[r] = work.force[r];
     work.rhs[r] = work.drift[r];
   }
+  turn_rows(set, work, To::user, f.data());
   add_rows(set, F, work.J, a.data(), work.rhs.data());
-  return {-1, rows, rank, largest(work.rhs.data(), rows)};
+  return {-1, rows, rank, length(work.rhs.data(), rows)};
 }
 
 template <typename T>
@@ -162,7 +157,9 @@ ConstrainedReport<T> impact(const Model<T>& model, const ConstraintSet<T>& set,
   place_constraints(model, set, q.data(), v.data(), work);
   assemble(set, work);
   const auto e = [&](int r) { return restitution[restitution.size() == 1 ? 0 : r]; };
+  turn_rows(set, work, To::user, work.velocity.data());
   for (int r = 0; r < rows; ++r) work.rhs[r] = -(T(1) + e(r)) * work.velocity[r];
+  turn_rows(set, work, To::world, work.rhs.data());
   const int rank = solve_forces(set, work, options);
   const auto& F = work.factor.packed();
   for (int i = 0; i < n; ++i) work.y[i] = T(0);
@@ -174,8 +171,10 @@ ConstrainedReport<T> impact(const Model<T>& model, const ConstraintSet<T>& set,
     impulse[r] = work.force[r];
     work.rhs[r] = e(r) * work.velocity[r];
   }
+  turn_rows(set, work, To::user, impulse.data());
+  turn_rows(set, work, To::world, work.rhs.data());
   add_rows(set, F, work.J, v_after.data(), work.rhs.data());
-  return {-1, rows, rank, largest(work.rhs.data(), rows)};
+  return {-1, rows, rank, length(work.rhs.data(), rows)};
 }
 
 template <typename T>
@@ -222,17 +221,14 @@ ConstrainedReport<T> constrained_inverse_dynamics(const Model<T>& model,
     f[r] = sum;
   }
 
-  T residual = T(0);
+  int k = 0;
   for (int i = 0; i < n; ++i) {
     T rest = work.h[i];
     for (int r = 0; r < rows; ++r) rest = rest - work.dense(r, i) * f[r];
     tau[i] = set.has_motor(i) ? rest : T(0);
-    if (!set.has_motor(i)) {
-      const T pair[2] = {residual, rest};
-      residual = largest(pair, 2);
-    }
+    if (!set.has_motor(i)) work.y[k++] = rest;
   }
-  return {-1, rows, rank, residual};
+  return {-1, rows, rank, length(work.y.data(), without)};
 }
 
 }  // namespace limb

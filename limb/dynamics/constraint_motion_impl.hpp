@@ -1,85 +1,70 @@
 #pragma once
 
-#include "limb/dynamics/constraint_set_impl.hpp"
-#include "limb/dynamics/triple.hpp"
+#include "limb/dynamics/support_impl.hpp"
 
 /// Where constraints are, how they move, and what a unit of force on them accelerates.
 ///
 /// Columns of a branch stand over its path in the factor, `kLanes` numbers for each velocity: 4 for
-/// the rows of a point, 8 for those of a frame; the rest are zero.
+/// the rows of a point, 8 for those of a frame; the rest are zero. Rows are in world axes; what
+/// enters and leaves is in those of each constraint (turn_rows).
 namespace limb::constraint_detail {
 
-template <typename T>
-std::size_t parent_of(const Model<T>& model, std::size_t body) {
-  return static_cast<std::size_t>(model.bodies()[body].parent.value());
-}
-
-/// Poses, velocities and accelerations at rest of the joints, of the bodies that matter.
-template <typename T>
-void move_support(const Model<T>& model, const ConstraintSet<T>& set, const T* q, const T* v,
-                  ConstraintWorkspace<T>& work) {
-  const bool world = !set.loops().empty();
-  for (const int body_index : set.support()) {
-    const std::size_t i = static_cast<std::size_t>(body_index), p = parent_of(model, i);
-    const Body<T>& body = model.bodies()[i];
-    const T* qi = q + body.q_start;
-    Motion<T>* S = work.S.data() + body.v_start;
-    work.X_PB[i] = body.X_PJ * body.joint.pose(qi);
-    body.joint.subspace(qi, S);
-    Motion<T> V_J;
-    for (int k = 0; k < body.joint.nv(); ++k) V_J += S[k] * v[body.v_start + k];
-    work.V_WB_B[i] = work.X_PB[i].inv_act(work.V_WB_B[p]) + V_J;
-    work.A_WB_B[i] = work.X_PB[i].inv_act(work.A_WB_B[p]) + cross(work.V_WB_B[i], V_J);
-    if (!body.joint.subspace_is_constant()) {
-      work.A_WB_B[i] += body.joint.bias(qi, v + body.v_start);
-    }
-    if (world) work.X_WB[i] = work.X_WB[p] * work.X_PB[i];
-  }
-}
-
-/// Velocity and classical acceleration at rest of the joints, of a frame C on a body, in its axes.
+/// Frame C on a step: place from O, velocity, and acceleration at rest of the joints (classical).
 template <typename T>
 struct FrameMotion {
+  Vector3<T> p;
   Motion<T> V, a;
 };
 template <typename T>
-FrameMotion<T> motion_on(const ConstraintWorkspace<T>& work, std::size_t body,
-                         const Pose<T>& X_BC) {
-  FrameMotion<T> m{X_BC.inv_act(work.V_WB_B[body]), X_BC.inv_act(work.A_WB_B[body])};
-  m.a.v = entries::add_cross<T>(m.a.v, m.V.w, m.V.v);
-  return m;
+FrameMotion<T> motion_on(const typename ConstraintWorkspace<T>::Step& B, const Vector3<T>& arm) {
+  const Vector3<T> wr = entries::cross<T>(B.w, arm);
+  return {B.p + arm,
+          {B.v + wr, B.w},
+          {entries::add_cross<T>(entries::add_cross<T>(B.a, B.wd, arm), B.w, wr), B.wd}};
 }
 
-/// Fills J of one branch for a frame at X_BC on its body. @returns X_WC.
+/// J of one branch: what each velocity on its way does at the point p.
 template <int kLanes, typename T>
-Pose<T> fill_columns(const Model<T>& model, const typename ConstraintSet<T>::Branch& branch,
-                     Pose<T> X, ConstraintWorkspace<T>& work) {
+void fill_columns(const Model<T>& model, const kernel::PackedFactor<T>& F,
+                  const typename ConstraintSet<T>::Branch& branch, const Vector3<T>& p,
+                  ConstraintWorkspace<T>& work) {
   T* J = work.J.data() + branch.start;
-  const bool coupled = !model.coupling().is_identity();
-  for (int m = 0; m < branch.length * kLanes; ++m) J[m] = T(0);
-  const auto add = [&](int position, const T& ratio, const Motion<T>& V) {
-    T* column = J + position * kLanes;
-    for (int r = 0; r < 3; ++r) {
-      column[r] = column[r] + ratio * V.v[r];
-      if constexpr (kLanes == 8) column[r + 3] = column[r + 3] + ratio * V.w[r];
+  const auto write = [&](const Motion<T>& S, T* column) {
+    const Vector3<T> v = entries::add_cross<T>(S.v, S.w, p);
+    for (int r = 0; r < 3; ++r) column[r] = v[r];
+    if constexpr (kLanes == 8) {
+      for (int r = 0; r < 3; ++r) column[r + 3] = S.w[r];
     }
   };
-  int position = branch.length;
-  for (std::size_t i = branch.body; i > 0; i = parent_of(model, i)) {
-    const Body<T>& body = model.bodies()[i];
-    const int nv = body.joint.nv();
-    position -= nv;  // means the place on the path only where none follows another
-    for (int k = 0; k < nv; ++k) {
-      const Motion<T> V = X.inv_act(work.S[static_cast<std::size_t>(body.v_start + k)]);
-      if (coupled) {
-        for_each_column(model, i, k, [&](int y, const T& ratio) { add(y, ratio, V); });
-      } else {
-        add(position + k, T(1), V);
-      }
+  if (model.coupling().is_identity()) {
+    if (branch.length == 0) return;
+    const int* path = F.path_of(branch.leaf);
+    for (int m = 0; m < branch.length; ++m) {
+      write(work.S[static_cast<std::size_t>(path[m])], J + m * kLanes);
     }
-    X = work.X_PB[i] * X;
+    return;
   }
-  return X;
+  for (int m = 0; m < branch.length * kLanes; ++m) J[m] = T(0);
+  const auto& steps = model.canonical().steps;
+  const std::size_t body = static_cast<std::size_t>(
+      branch.step == 0 ? 0 : steps[static_cast<std::size_t>(branch.step)].body);
+  for_each_ancestor(model, body, [&](std::size_t b, int j, std::size_t index) {
+    T column[kLanes] = {};
+    write(work.S[index], column);
+    for_each_column(model, b, j, [&](int y, const T& ratio) {
+      for (int r = 0; r < kLanes; ++r) J[y * kLanes + r] += ratio * column[r];
+    });
+  });
+}
+template <typename T>
+void fill_columns(const Model<T>& model, int rows, const typename ConstraintSet<T>::Branch& branch,
+                  const Vector3<T>& p, ConstraintWorkspace<T>& work) {
+  const auto& F = work.factor.packed();
+  if (rows == 3) {
+    fill_columns<4>(model, F, branch, p, work);
+  } else {
+    fill_columns<8>(model, F, branch, p, work);
+  }
 }
 
 /// (linear, angular) of 3 or 6 rows.
@@ -95,17 +80,6 @@ Motion<T> turned(const Matrix3<T>& R, const Motion<T>& V) {
   return {entries::product<T>(R, V.v), entries::product<T>(R, V.w)};
 }
 
-template <typename T>
-void turn_columns(const Matrix3<T>& R, int lanes, int count, T* J) {
-  for (int m = 0; m < count; ++m) {
-    for (int part = 0; part + 3 < lanes; part += 3) {
-      T* x = J + m * lanes + part;
-      const Vector3<T> y = entries::product<T>(R, Vector3<T>(x[0], x[1], x[2]));
-      for (int r = 0; r < 3; ++r) x[r] = y[r];
-    }
-  }
-}
-
 /// Whether a gain is set: always, where that cannot be asked.
 template <typename T>
 bool is_set(const T& gain) {
@@ -113,7 +87,7 @@ bool is_set(const T& gain) {
   return true;
 }
 
-/// a - wanted + damping V + stiffness error: what J a must be the opposite of.
+/// a + damping V + stiffness error: what J a must be the opposite of.
 template <typename T, typename Error>
 Motion<T> drift_of(const Motion<T>& a, const Motion<T>& V, const Stabilization<T>& s,
                    const Error& error) {
@@ -129,25 +103,18 @@ void place_contact(const Model<T>& model, const ConstraintSet<T>& set, int i,
   const auto& item = set.items()[set.at(i)];
   const auto& branch = set.branches()[set.at(item.first_branch)];
   const Contact<T>& contact = set.contacts()[set.at(i)];
-  const Pose<T> X_WC = item.rows == 3 ? fill_columns<4>(model, branch, branch.X_BC, work)
-                                      : fill_columns<8>(model, branch, branch.X_BC, work);
-  FrameMotion<T> m = motion_on(work, branch.body, branch.X_BC);
-  const bool world = contact.axes == ContactAxes::world;
-  if (world) {
-    m = {turned(X_WC.R, m.V), turned(X_WC.R, m.a)};
-    turn_columns(X_WC.R, lanes_of(item.rows), branch.length, work.J.data() + branch.start);
-  }
-  const Motion<T> drift = drift_of(m.a - contact.A_wanted, m.V, contact.stabilization, [&] {
-    const Pose<T>& X_wanted = contact.X_WC_wanted;
-    const Matrix3<T> R_error = X_wanted.R.transpose() * X_WC.R;
-    Motion<T> error{X_WC.p - X_wanted.p, so3::log<T>(R_error)};
-    if (world) {
-      error.w = entries::product<T>(X_WC.R, error.w);
-    } else {
-      error.v = entries::transpose_product<T>(X_WC.R, error.v);
-    }
-    return error;
-  });
+  const auto& B = work.steps[set.at(branch.step)];
+  const FrameMotion<T> m = motion_on<T>(B, entries::product<T>(B.R, branch.X_SC.p));
+  fill_columns(model, item.rows, branch, m.p, work);
+  Matrix3<T>& R_W = work.R_W[set.at(i)];  // stays the unit matrix for world axes
+  if (contact.axes == ContactAxes::contact) R_W = B.R * branch.X_SC.R;
+  const Motion<T> drift =
+      drift_of(m.a - turned(R_W, contact.A_wanted), m.V, contact.stabilization, [&] {
+        const Pose<T>& X_wanted = contact.X_WC_wanted;
+        const Matrix3<T> R_WC = B.R * branch.X_SC.R;
+        const Matrix3<T> R_error = X_wanted.R.transpose() * R_WC;
+        return Motion<T>{work.p_WO + m.p - X_wanted.p, R_WC * so3::log<T>(R_error)};
+      });
   write_rows(item.rows, m.V, work.velocity.data() + item.first_row);
   write_rows(item.rows, drift, work.drift.data() + item.first_row);
 }
@@ -156,29 +123,29 @@ template <typename T>
 void place_loop(const Model<T>& model, const ConstraintSet<T>& set, int i,
                 ConstraintWorkspace<T>& work) {
   const auto& item = set.items()[set.at(i)];
-  const auto& B = set.branches()[set.at(item.first_branch)];
-  const auto& A = set.branches()[set.at(item.first_branch + 1)];
+  const auto& branch_b = set.branches()[set.at(item.first_branch)];
+  const auto& branch_a = set.branches()[set.at(item.first_branch + 1)];
   const LoopClosure<T>& closure = set.loops()[set.at(i) - set.contacts().size()];
-  // C: the axes of A's loop frame, at the origin of B's, on either body.
-  const Pose<T> X_WA = work.X_WB[A.body] * A.X_BC, X_WL = work.X_WB[B.body] * B.X_BC;
-  const Pose<T> X_AL = X_WA.inverse() * X_WL;
-  const Pose<T> on_A = A.X_BC * Pose<T>{Matrix3<T>::Identity(), X_AL.p};
-  const Pose<T> on_B{B.X_BC.R * X_AL.R.transpose(), B.X_BC.p};
-  if (item.rows == 3) {
-    fill_columns<4>(model, B, on_B, work);
-    fill_columns<4>(model, A, on_A, work);
-  } else {
-    fill_columns<8>(model, B, on_B, work);
-    fill_columns<8>(model, A, on_A, work);
-  }
-  const FrameMotion<T> b = motion_on(work, B.body, on_B), a = motion_on(work, A.body, on_A);
+  auto& world = work.steps[0];
+  world.p = -work.p_WO;
+  const auto &A = work.steps[set.at(branch_a.step)], &B = work.steps[set.at(branch_b.step)];
+  // The point of either body that is now at the origin of B's frame.
+  const FrameMotion<T> b = motion_on<T>(B, entries::product<T>(B.R, branch_b.X_SC.p));
+  const FrameMotion<T> a = motion_on<T>(A, b.p - A.p);
+  fill_columns(model, item.rows, branch_b, b.p, work);
+  fill_columns(model, item.rows, branch_a, b.p, work);
   const Motion<T> V = b.V - a.V;
-  Motion<T> bias = b.a - a.a;  // and the axes turn with A
-  bias.v += T(2) * entries::cross<T>(V.v, a.V.w);
-  bias.w += entries::cross<T>(V.w, a.V.w);
+  Motion<T> bias = b.a - a.a;  // and the rows turn with A
+  bias.v += T(2) * entries::cross<T>(V.v, A.w);
+  bias.w += entries::cross<T>(V.w, A.w);
+  const Matrix3<T> R_WA = A.R * branch_a.X_SC.R;
+  work.R_W[set.at(i)] = R_WA;
   const Motion<T> drift = drift_of(bias, V, closure.stabilization, [&] {
-    return Motion<T>{X_AL.p, so3::log<T>(X_AL.R)};
+    const Vector3<T> p_OA = A.p + entries::product<T>(A.R, branch_a.X_SC.p);
+    const Matrix3<T> R_error = R_WA.transpose() * (B.R * branch_b.X_SC.R);
+    return Motion<T>{b.p - p_OA, R_WA * so3::log<T>(R_error)};
   });
+  world.p = Vector3<T>::Zero();
   write_rows(item.rows, V, work.velocity.data() + item.first_row);
   write_rows(item.rows, drift, work.drift.data() + item.first_row);
 }
@@ -201,6 +168,24 @@ void place_constraints(const Model<T>& model, const ConstraintSet<T>& set, const
       place_contact(model, set, i, work);
     } else {
       place_loop(model, set, i, work);
+    }
+  }
+}
+
+/// Rows between world axes and those that the user sees: R^T x, and R x back.
+enum class To { user, world };
+template <typename T>
+void turn_rows(const ConstraintSet<T>& set, const ConstraintWorkspace<T>& work, To to, T* x) {
+  for (int i = 0; i < set.size(); ++i) {
+    const auto& item = set.items()[set.at(i)];
+    if (!item.active) continue;
+    const Matrix3<T>& R = work.R_W[set.at(i)];
+    for (int part = item.first_row; part < item.first_row + item.rows; part += 3) {
+      T* y = x + part;
+      const Vector3<T> old(y[0], y[1], y[2]);
+      const Vector3<T> z =
+          to == To::user ? entries::transpose_product<T>(R, old) : entries::product<T>(R, old);
+      for (int r = 0; r < 3; ++r) y[r] = z[r];
     }
   }
 }
@@ -299,13 +284,18 @@ void add_rows(const ConstraintSet<T>& set, const kernel::PackedFactor<T>& F,
     if (branch.length == 0) return;
     const int* path = F.path_of(branch.leaf);
     const T* C = columns.data() + branch.start;
-    T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
-    for (int m = 0; m < branch.length; ++m) {
-      const T& value = y[path[m]];
-      for (int r = 0; r < item.rows; ++r) sum[r] = sum[r] + C[m * lanes + r] * value;
-    }
-    for (int r = 0; r < item.rows; ++r) {
-      x[item.first_row + r] = x[item.first_row + r] + branch.sign * sum[r];
+    const auto add = [&]<int kLanes>() {
+      using Lanes = Eigen::Array<T, kLanes, 1>;
+      Lanes sum = Lanes::Constant(T(0));
+      for (int m = 0; m < branch.length; ++m) {
+        sum += y[path[m]] * Eigen::Map<const Lanes>(C + m * kLanes);
+      }
+      for (int r = 0; r < item.rows; ++r) x[item.first_row + r] += branch.sign * sum[r];
+    };
+    if (lanes == 4) {
+      add.template operator()<4>();
+    } else {
+      add.template operator()<8>();
     }
   });
 }
@@ -319,10 +309,13 @@ void add_columns(const ConstraintSet<T>& set, const kernel::PackedFactor<T>& F,
     if (branch.length == 0) return;
     const int* path = F.path_of(branch.leaf);
     const T* C = columns.data() + branch.start;
+    T force[6];
+    for (int r = 0; r < item.rows; ++r) force[r] = branch.sign * f[item.first_row + r];
     for (int m = 0; m < branch.length; ++m) {
-      T sum = T(0);
-      for (int r = 0; r < item.rows; ++r) sum = sum + C[m * lanes + r] * f[item.first_row + r];
-      y[path[m]] = y[path[m]] + branch.sign * sum;
+      const T* c = C + m * lanes;
+      T sum = c[0] * force[0] + c[1] * force[1] + c[2] * force[2];
+      if (lanes == 8) sum = sum + (c[3] * force[3] + c[4] * force[4] + c[5] * force[5]);
+      y[path[m]] = y[path[m]] + sum;
     }
   });
 }

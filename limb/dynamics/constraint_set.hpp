@@ -90,12 +90,12 @@ class ConstraintSet {
   };
   /// The way of a constraint from one of its bodies to the world.
   struct Branch {
-    std::size_t body = 0;
+    int step = 0;       ///< of the canonical model; 0 is the world
     int leaf = -1;      ///< velocity at the end of its path in the factor; -1: no velocity moves it
     int length = 0;     ///< of that path
     int start = 0;      ///< its columns in the arrays of the workspace
     T sign = T(1);      ///< of its part in the rows
-    Pose<T> X_BC = {};  ///< of a contact: on the body
+    Pose<T> X_SC = {};  ///< the constraint's frame on the step
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -103,7 +103,7 @@ class ConstraintSet {
   const std::vector<Branch>& branches() const { return branches_; }
   const std::vector<Contact<T>>& contacts() const { return contacts_; }
   const std::vector<LoopClosure<T>>& loops() const { return loops_; }
-  /// Bodies on the way of any constraint, parents first.
+  /// Steps of the canonical model on the way of any constraint, parents first.
   const std::vector<int>& support() const { return support_; }
   /// How many velocities two branches share: the first ones of both paths.
   int shared(int a, int b) const { return shared_[at(a) * branches_.size() + at(b)]; }
@@ -134,15 +134,25 @@ struct ConstraintWorkspace {
   Workspace<T> tree;
   MassFactor<T> factor;
 
-  // For the algorithms of this room.
-  VectorX<T> q, v, h, y;                     ///< of the joints; bias; generalized forces
-  std::vector<Pose<T>> X_PB, X_WB;           ///< of the bodies in the support
-  std::vector<Motion<T>> V_WB_B, A_WB_B, S;  ///< the same; A at rest of the joints
-  std::vector<T> J, Y, Z;  ///< columns of each branch over its path: J^T, L^-T J^T, D^-1 L^-T J^T
-  VectorX<T> velocity;     ///< J v
-  VectorX<T> drift;        ///< Jdot v less what is wanted
+  // For the algorithms of this room. All in world axes.
+
+  /// A step that carries constraints: support_impl.hpp.
+  struct Step {
+    Matrix3<T> R = Matrix3<T>::Identity();
+    Vector3<T> p = Vector3<T>::Zero();
+    Vector3<T> w = p, wd = p, v = p, a = p;
+  };
+  VectorX<T> q, v, h, y;               ///< of the joints; bias; generalized forces
+  std::vector<T> angle, cosine, sine;  ///< of the support; room for whole fours
+  std::vector<Step> steps;
+  Vector3<T> p_WO = Vector3<T>::Zero();
+  std::vector<Motion<T>> S;     ///< of each joint velocity, at O
+  std::vector<T> J, Y, Z;       ///< of each branch over its path: J^T, L^-T J^T, D^-1 L^-T J^T
+  std::vector<Matrix3<T>> R_W;  ///< of each constraint: axes that its user sees
+  VectorX<T> velocity;          ///< J v
+  VectorX<T> drift;             ///< Jdot v less what is wanted
   VectorX<T> rhs, force;
-  MatrixX<T> dense;  ///< J
+  MatrixX<T> dense;  ///< J, in its user's axes
   MatrixX<T> A;      ///< J M^-1 J^T, upper triangle
   kernel::PositiveSolve<T> solve;
 };

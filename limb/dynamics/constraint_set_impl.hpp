@@ -72,11 +72,10 @@ ConstraintSet<T>::ConstraintSet(const Model<T>& model, std::vector<Contact<T>> c
     add_branch(model, shape, at(loop.body_a.value()), lanes, loop.X_AL, T(-1));
   }
 
-  std::vector<bool> needed(model.bodies().size(), false);
+  const auto& steps = model.canonical().steps;
+  std::vector<bool> needed(steps.size(), false);
   for (const Branch& branch : branches_) {
-    for (std::size_t i = branch.body; i > 0; i = at(model.bodies()[i].parent.value())) {
-      needed[i] = true;
-    }
+    for (int i = branch.step; i > 0; i = steps[at(i)].parent) needed[at(i)] = true;
   }
   for (std::size_t i = 1; i < needed.size(); ++i) {
     if (needed[i]) support_.push_back(static_cast<int>(i));
@@ -100,11 +99,13 @@ template <typename T>
 void ConstraintSet<T>::add_branch(const Model<T>& model, const MassFactor<T>& shape,
                                   std::size_t body, int lanes, const Pose<T>& X_BC, const T& sign) {
   Branch branch;
-  branch.body = body;
-  branch.X_BC = X_BC;
   branch.sign = sign;
   branch.start = column_room_;
+  branch.X_SC = X_BC;
   if (body > 0) {
+    const Canonical<T>& robot = model.canonical();
+    branch.step = robot.step_of_body[body];
+    branch.X_SC = robot.steps[at(branch.step)].X_BC.inverse() * X_BC;
     const Body<T>& b = model.bodies()[body];
     branch.leaf =
         model.coupling().is_identity() ? b.v_start + b.joint.nv() - 1 : model.velocity_size() - 1;
@@ -157,14 +158,15 @@ ConstraintWorkspace<T>::ConstraintWorkspace(const Model<T>& model, const Constra
       v(VectorX<T>::Constant(model.nv(), T(0))),
       h(VectorX<T>::Constant(model.velocity_size(), T(0))),
       y(h),
-      X_PB(model.bodies().size()),
-      X_WB(model.bodies().size()),
-      V_WB_B(model.bodies().size()),
-      A_WB_B(model.bodies().size()),
+      angle((set.support().size() + 3) / 4 * 4, T(0)),
+      cosine(angle.size(), T(1)),
+      sine(angle),
+      steps(model.canonical().steps.size()),
       S(static_cast<std::size_t>(model.nv())),
       J(static_cast<std::size_t>(set.column_room()), T(0)),
       Y(J),
       Z(J),
+      R_W(static_cast<std::size_t>(set.size()), Matrix3<T>::Identity()),
       velocity(VectorX<T>::Constant(set.max_rows(), T(0))),
       drift(velocity),
       rhs(velocity),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "limb/dynamics/arguments.hpp"
+#include "limb/dynamics/triple.hpp"
 
 namespace limb::kernel {
 
@@ -60,44 +61,50 @@ struct PackedFactor {
 
   std::vector<int> depth, start, end;  ///< length of the path of k, its place, one past k's subtree
   std::vector<int> path;
-  std::vector<T> L, LD;  ///< by rows: L with whatever on its diagonal, and L times the pivot
+  std::vector<T> L, LD;  ///< by rows, L and L times the pivot
   VectorX<T> D, inverse;
 };
 
-/// Row i, less what its descendants up to `end` take from it: first entries, four by four.
+/// Copies the leading n x n part of a matrix (upper triangle read) into the rows of L. All of it
+/// before the factorisation begins: a number that was just written alone is slow to read in fours.
 template <typename T>
-void take_descendants(PackedFactor<T>& F, int i, int end) {
+void gather(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride) {
   using P = PackedFactor<T>;
   using Lanes = typename P::Lanes;
-  const int depth = F.depth[P::at(i)];
-  T* own = F.row(i);
-  const auto load = [](const T* x) { return Eigen::Map<const Lanes>(x); };
-  int c = 0;
-  for (; c + P::kFour < depth; c += 2 * P::kFour) {
-    Lanes a0 = load(own + c), a1 = load(own + c + P::kFour);
-    for (int k = i + 1; k < end; ++k) {
-      const int begin = F.start[P::at(k)];
-      const T factor = F.LD[P::at(begin + depth - 1)];
-      const T* row = F.L.data() + begin + c;
-      a0 -= factor * load(row);
-      a1 -= factor * load(row + P::kFour);
+  for (int i = 0; i < n; ++i) {
+    const int* path = F.path_of(i);
+    const T* column = columns + i * stride;
+    T* row = F.row(i);
+    for (int c = 0; c < F.depth[P::at(i)]; c += P::kFour) {
+      if (path[c + P::kFour - 1] - path[c] == P::kFour - 1) {
+        Eigen::Map<Lanes>(row + c) = Eigen::Map<const Lanes>(column + path[c]);
+      } else {
+        for (int j = c; j < c + P::kFour; ++j) row[j] = column[path[j]];
+      }
     }
-    Eigen::Map<Lanes>(own + c) = a0;
-    Eigen::Map<Lanes>(own + c + P::kFour) = a1;
   }
-  if (c >= depth) return;
-  Lanes a0 = load(own + c), a1 = Lanes::Constant(T(0));
-  int k = i + 1;
-  for (; k + 1 < end; k += 2) {
-    const int begin = F.start[P::at(k)], next = F.start[P::at(k + 1)];
-    a0 -= F.LD[P::at(begin + depth - 1)] * load(F.L.data() + begin + c);
-    a1 -= F.LD[P::at(next + depth - 1)] * load(F.L.data() + next + c);
-  }
-  if (k < end) {
+}
+
+/// Four entries of row i from position c on, less what its descendants before `end` take from them.
+template <typename T>
+LIMB_INLINE typename PackedFactor<T>::Lanes take_descendants(const PackedFactor<T>& F, int i,
+                                                             int end, int c) {
+  using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  const int last = F.depth[P::at(i)] - 1;
+  const auto taken = [&](int k) {
     const int begin = F.start[P::at(k)];
-    a0 -= F.LD[P::at(begin + depth - 1)] * load(F.L.data() + begin + c);
+    return F.LD[P::at(begin + last)] * Eigen::Map<const Lanes>(F.L.data() + begin + c);
+  };
+  // Four sums, so that none waits for the one before.
+  Lanes sum[4] = {Eigen::Map<const Lanes>(F.row(i) + c), Lanes::Constant(T(0)),
+                  Lanes::Constant(T(0)), Lanes::Constant(T(0))};
+  int k = i + 1;
+  for (; k + 3 < end; k += 4) {
+    for (int j = 0; j < 4; ++j) sum[j] -= taken(k + j);
   }
-  Eigen::Map<Lanes>(own + c) = a0 + a1;
+  for (; k < end; ++k) sum[0] -= taken(k);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 /// Factors the leading n x n part of the matrix whose column k stands at `columns + k * stride`
@@ -108,35 +115,31 @@ template <typename T>
 int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, const T& tolerance,
               int& dropped) {
   using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  gather(F, n, columns, stride);
   int rank = 0;
   dropped = -1;
   for (int i = n - 1; i >= 0; --i) {
-    const int depth = F.depth[P::at(i)], begin = F.start[P::at(i)];
-    const int* path = F.path_of(i);
+    const int depth = F.depth[P::at(i)];
+    const int end = std::min(F.end[P::at(i)], n);
     T* row = F.row(i);
-    T* scaled = F.LD.data() + begin;
-    const T* column = columns + i * stride;
-    for (int m = 0; m < depth; ++m) row[m] = column[path[m]];
-    const int padded = (depth + P::kFour - 1) / P::kFour * P::kFour;
-    for (int m = depth; m < padded; ++m) row[m] = T(0);
-    const T entry = row[depth - 1];
-    take_descendants(F, i, std::min(F.end[P::at(i)], n));
-    const T pivot = row[depth - 1];
-    F.D[i] = pivot;
-    if constexpr (Branching<T>) {
-      if (!(tolerance * entry < pivot)) {
-        dropped = i;
-        F.D[i] = F.inverse[i] = T(0);
-        for (int m = 0; m < padded; ++m) row[m] = scaled[m] = T(0);
-        continue;
-      }
+    T* scaled = F.LD.data() + F.start[P::at(i)];
+    // Whole fours are written, since they are read so. What lies beyond the diagonal never reaches
+    // an entry before it.
+    for (int c = 0; c < depth; c += P::kFour) {
+      Eigen::Map<Lanes>(scaled + c) = take_descendants(F, i, end, c);
     }
-    ++rank;
-    const T inverse = T(1) / pivot;
+    const T pivot = scaled[depth - 1];
+    bool keep = true;
+    if constexpr (Branching<T>) keep = tolerance * columns[i * (stride + 1)] < pivot;
+    rank += keep;
+    if (!keep) dropped = i;
+    const T inverse = keep ? T(1) / pivot : T(0);
+    F.D[i] = keep ? pivot : T(0);
     F.inverse[i] = inverse;
-    for (int m = 0; m + 1 < depth; ++m) {
-      scaled[m] = row[m];
-      row[m] = row[m] * inverse;
+    for (int c = 0; c < depth; c += P::kFour) {
+      Eigen::Map<Lanes>(row + c) = inverse * Eigen::Map<const Lanes>(scaled + c);
+      if (!keep) Eigen::Map<Lanes>(scaled + c) = Lanes::Constant(T(0));
     }
   }
   return rank;
@@ -159,9 +162,14 @@ void solve_forward(const PackedFactor<T>& F, int n, T* x) {
   for (int k = 0; k < n; ++k) {
     const int* path = F.path_of(k);
     const T* row = F.row(k);
-    T sum = x[k];
-    for (int m = F.depth[F.at(k)] - 2; m >= 0; --m) sum = sum - row[m] * x[path[m]];
-    x[k] = sum;
+    T even = x[k], odd = T(0);  // two sums, so that neither waits for the other
+    int m = F.depth[F.at(k)] - 2;
+    for (; m > 0; m -= 2) {
+      even = even - row[m] * x[path[m]];
+      odd = odd - row[m - 1] * x[path[m - 1]];
+    }
+    if (m == 0) even = even - row[0] * x[path[0]];
+    x[k] = even + odd;
   }
 }
 
