@@ -1,0 +1,184 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "limb/dynamics/arguments.hpp"
+#include "limb/dynamics/triple.hpp"
+
+namespace limb::kernel {
+
+/// L^T D L of a symmetric matrix whose entry (k, i), i < k, may differ from zero only if i is an
+/// ancestor of k in a tree of indices: L has no other entries either [Featherstone 2005, branch
+/// sparsity]. A dense matrix is the tree in which each index hangs on the one before.
+///
+/// Row k is stored over its path, the indices from the root to k. Paths of ancestors are beginnings
+/// of the path, so that all sums over common ancestors run over neighbours in memory, in fours.
+template <typename T>
+struct PackedFactor {
+  static constexpr int kFour = 4;
+  using Lanes = Eigen::Array<T, kFour, 1>;
+
+  PackedFactor() = default;
+  /// parent[k] < k, or -1; the descendants of k must follow it without a gap.
+  explicit PackedFactor(std::span<const int> parent) {
+    const int n = static_cast<int>(parent.size());
+    depth.resize(parent.size());
+    start.resize(parent.size());
+    end.resize(parent.size());
+    int room = 0;
+    for (int k = 0; k < n; ++k) {
+      const int p = parent[at(k)];
+      depth[at(k)] = p < 0 ? 1 : depth[at(p)] + 1;
+      start[at(k)] = room;
+      room += (depth[at(k)] + kFour - 1) / kFour * kFour;
+      path.resize(at(room), 0);
+      if (p >= 0)
+        std::copy_n(path.begin() + start[at(p)], depth[at(p)], path.begin() + start[at(k)]);
+      path[at(start[at(k)] + depth[at(k)] - 1)] = k;
+      end[at(k)] = k + 1;
+    }
+    for (int k = n - 1; k >= 0; --k) {
+      const int p = parent[at(k)];
+      if (p >= 0) end[at(p)] = std::max(end[at(p)], end[at(k)]);
+    }
+    L.assign(at(room), T(0));
+    LD.assign(at(room), T(0));
+    D = inverse = VectorX<T>::Constant(n, T(0));
+  }
+  /// Of a dense matrix with n rows at most.
+  static PackedFactor dense(int n) {
+    std::vector<int> parent;
+    for (int k = 0; k < n; ++k) parent.push_back(k - 1);
+    return PackedFactor(parent);
+  }
+
+  static std::size_t at(int k) { return static_cast<std::size_t>(k); }
+  const int* path_of(int k) const { return path.data() + start[at(k)]; }
+  const T* row(int k) const { return L.data() + start[at(k)]; }
+  T* row(int k) { return L.data() + start[at(k)]; }
+
+  std::vector<int> depth, start, end;  ///< length of the path of k, its place, one past k's subtree
+  std::vector<int> path;
+  std::vector<T> L, LD;  ///< by rows, L and L times the pivot
+  VectorX<T> D, inverse;
+};
+
+/// Copies the leading n x n part of a matrix (upper triangle read) into the rows of L. All of it
+/// before the factorisation begins: a number that was just written alone is slow to read in fours.
+template <typename T>
+void gather(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride) {
+  using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  for (int i = 0; i < n; ++i) {
+    const int* path = F.path_of(i);
+    const T* column = columns + i * stride;
+    T* row = F.row(i);
+    for (int c = 0; c < F.depth[P::at(i)]; c += P::kFour) {
+      if (path[c + P::kFour - 1] - path[c] == P::kFour - 1) {
+        Eigen::Map<Lanes>(row + c) = Eigen::Map<const Lanes>(column + path[c]);
+      } else {
+        for (int j = c; j < c + P::kFour; ++j) row[j] = column[path[j]];
+      }
+    }
+  }
+}
+
+/// Four entries of row i from position c on, less what its descendants before `end` take from them.
+template <typename T>
+LIMB_INLINE typename PackedFactor<T>::Lanes take_descendants(const PackedFactor<T>& F, int i,
+                                                             int end, int c) {
+  using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  const int last = F.depth[P::at(i)] - 1;
+  const auto taken = [&](int k) {
+    const int begin = F.start[P::at(k)];
+    return F.LD[P::at(begin + last)] * Eigen::Map<const Lanes>(F.L.data() + begin + c);
+  };
+  // Four sums, so that none waits for the one before.
+  Lanes sum[4] = {Eigen::Map<const Lanes>(F.row(i) + c), Lanes::Constant(T(0)),
+                  Lanes::Constant(T(0)), Lanes::Constant(T(0))};
+  int k = i + 1;
+  for (; k + 3 < end; k += 4) {
+    for (int j = 0; j < 4; ++j) sum[j] -= taken(k + j);
+  }
+  for (; k < end; ++k) sum[0] -= taken(k);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/// Factors the leading n x n part of the matrix whose column k stands at `columns + k * stride`
+/// (upper triangle read). A pivot that is not larger than `tolerance` times the entry it came from
+/// is dropped with its row: its inverse, and its row of L, are zero. @returns how many remain;
+/// `dropped` is the smallest index among the others, or -1.
+template <typename T>
+int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, const T& tolerance,
+              int& dropped) {
+  using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  gather(F, n, columns, stride);
+  int rank = 0;
+  dropped = -1;
+  for (int i = n - 1; i >= 0; --i) {
+    const int depth = F.depth[P::at(i)];
+    const int end = std::min(F.end[P::at(i)], n);
+    T* row = F.row(i);
+    T* scaled = F.LD.data() + F.start[P::at(i)];
+    // Whole fours are written, since they are read so. What lies beyond the diagonal never reaches
+    // an entry before it.
+    for (int c = 0; c < depth; c += P::kFour) {
+      Eigen::Map<Lanes>(scaled + c) = take_descendants(F, i, end, c);
+    }
+    const T pivot = scaled[depth - 1];
+    bool keep = true;
+    if constexpr (Branching<T>) keep = tolerance * columns[i * (stride + 1)] < pivot;
+    rank += keep;
+    if (!keep) dropped = i;
+    const T inverse = keep ? T(1) / pivot : T(0);
+    F.D[i] = keep ? pivot : T(0);
+    F.inverse[i] = inverse;
+    for (int c = 0; c < depth; c += P::kFour) {
+      Eigen::Map<Lanes>(row + c) = inverse * Eigen::Map<const Lanes>(scaled + c);
+      if (!keep) Eigen::Map<Lanes>(scaled + c) = Lanes::Constant(T(0));
+    }
+  }
+  return rank;
+}
+
+/// x <- L^-T x
+template <typename T>
+void solve_transposed(const PackedFactor<T>& F, int n, T* x) {
+  for (int k = n - 1; k >= 0; --k) {
+    const int* path = F.path_of(k);
+    const T* row = F.row(k);
+    const T value = x[k];
+    for (int m = F.depth[F.at(k)] - 2; m >= 0; --m) x[path[m]] = x[path[m]] - row[m] * value;
+  }
+}
+
+/// x <- L^-1 x
+template <typename T>
+void solve_forward(const PackedFactor<T>& F, int n, T* x) {
+  for (int k = 0; k < n; ++k) {
+    const int* path = F.path_of(k);
+    const T* row = F.row(k);
+    T even = x[k], odd = T(0);  // two sums, so that neither waits for the other
+    int m = F.depth[F.at(k)] - 2;
+    for (; m > 0; m -= 2) {
+      even = even - row[m] * x[path[m]];
+      odd = odd - row[m - 1] * x[path[m - 1]];
+    }
+    if (m == 0) even = even - row[0] * x[path[0]];
+    x[k] = even + odd;
+  }
+}
+
+/// x <- (L^T D L)^-1 x, for a factor without dropped rows.
+template <typename T>
+void solve(const PackedFactor<T>& F, int n, T* x) {
+  solve_transposed(F, n, x);
+  for (int k = 0; k < n; ++k) x[k] = x[k] * F.inverse[k];
+  solve_forward(F, n, x);
+}
+
+}  // namespace limb::kernel
