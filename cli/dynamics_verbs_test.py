@@ -1,0 +1,201 @@
+"""`limb eval` and `limb prove` as a user meets them: python3 cli/dynamics_verbs_test.py build/limb
+
+Recorded states of real robots (folder of the environment variable LIMB_SHARED, or ../shared) go through
+`limb eval` and come back; without the folder those tests skip.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+LIMB = "limb"
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared"))
+# Of another issue: derivatives and regressors.
+LATER = {"dtau_dq", "dtau_dv", "ddq_dq", "ddq_dv", "regressor"}
+
+
+def run(*arguments):
+    return subprocess.run(
+        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
+
+
+def flat(x):
+    return [z for y in x for z in flat(y)] if isinstance(x, list) else [x]
+
+
+def distance(found, expected):
+    """Norm of the difference, relative to the larger of 1 and the norm of what is expected."""
+    a, b = flat(found), flat(expected)
+    assert len(a) == len(b), (len(a), len(b))
+    size = math.sqrt(sum(y * y for y in b))
+    return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b))) / max(1, size)
+
+
+def product(matrix, vector):
+    return [sum(x * y for x, y in zip(row, vector)) for row in matrix]
+
+
+class EvalTest(unittest.TestCase):
+    def evaluate(self, model, data, *options):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.json"
+            source.write_text(data if isinstance(data, str) else json.dumps(data))
+            return run("eval", model, "--input", source, *options), folder
+
+    def error(self, model, data, *options, code=1):
+        result, folder = self.evaluate(model, data, *options)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout, "")
+        return result.stderr.replace(folder + "/", "").strip()
+
+    def test_recorded_states_come_back(self):
+        if not (SHARED / "golden").is_dir():
+            self.skipTest(f"no recorded robots at {SHARED} (LIMB_SHARED)")
+        worst = {}
+        for file in sorted((SHARED / "golden").glob("*.json")):
+            golden = json.loads(file.read_text())
+            with tempfile.TemporaryDirectory() as folder:
+                out = Path(folder) / "out.json"
+                result = run(
+                    "eval", SHARED / golden["urdf"], "--convention", "pinocchio", "--base",
+                    "fixed" if golden["base"] == "fixed" else "free", "--input", file, "--output", out)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                states = json.loads(out.read_text())["states"]
+            self.assertEqual(len(states), len(golden["states"]))
+            for found, expected in zip(states, golden["states"]):
+                self.compare(file.stem, found, expected, worst)
+        self.assertEqual(len(worst), 18 + 12 + 2 - 2)
+        for field, error in sorted(worst.items(), key=lambda item: -item[1])[:4]:
+            print(f"eval against recorded values: {field} {error:.1e}")
+
+    def compare(self, robot, found, expected, worst):
+        def check(field, a, b, tolerance=1e-12):
+            error = distance(a, b)
+            worst[field] = max(worst.get(field, 0), error)
+            # Forward dynamics: the condition of the mass matrix, up to 1e5, enters.
+            self.assertLess(error, 1e-10 if field in ("ddq_aba", "Minv", "fext.ddq_aba") else tolerance,
+                            f"{robot} {field}")
+
+        for field, value in expected.items():
+            if field in LATER or field in ("kind", "full", "q", "v", "a", "tau"):
+                continue
+            if field == "C":  # a factorisation that is not unique: C v is, and so is C + C^T
+                n = range(len(value))
+                check("C v", product(found["C"], expected["v"]), product(value, expected["v"]))
+                check("C + C^T", [[found["C"][i][j] + found["C"][j][i] for j in n] for i in n],
+                      [[value[i][j] + value[j][i] for j in n] for i in n])
+            elif field == "fext":
+                for part in ("tau_rnea", "ddq_aba"):
+                    check(f"fext.{part}", found["fext"][part], value[part])
+            elif field == "frames":
+                for name, frame in value.items():
+                    for part, numbers in frame.items():
+                        check(f"frames.{part}", found["frames"][name][part], numbers)
+            else:
+                check(field, found[field], value)
+
+    def test_pendulum_by_hand(self):
+        result, _ = self.evaluate("builtin:pendulum", {"states": [{"q": [0.3], "v": [2.0]}]})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        state = json.loads(result.stdout)["states"][0]
+        inertia = state["M"][0][0]
+        self.assertAlmostEqual(state["kinetic_energy"], inertia * 2.0, delta=1e-15)
+        self.assertAlmostEqual(state["Minv"][0][0] * inertia, 1, delta=1e-15)
+        self.assertEqual(state["a"], [0.0])
+
+    def test_only_restricts(self):
+        result, _ = self.evaluate("builtin:arm7", {"states": [{"q": [0] * 7}]}, "--only", "M,g")
+        state = json.loads(result.stdout)["states"][0]
+        self.assertEqual(set(state), {"q", "v", "a", "tau", "M", "g"})
+        data = {"states": [{"q": [0] * 7}], "frames": ["link7"]}
+        frames = json.loads(run("info", "builtin:arm7", "--json").stdout)["frames"]
+        data["frames"] = [frames[-1]["name"]]
+        result, _ = self.evaluate("builtin:arm7", data, "--only", "J_lwa")
+        state = json.loads(result.stdout)["states"][0]
+        self.assertEqual(set(state["frames"][frames[-1]["name"]]), {"J_lwa"})
+
+    def test_conventions_agree_on_what_does_not_depend_on_them(self):
+        # A floating robot in each library's own coordinates; energy and mass centre are the same.
+        q = [0.1, 0.2, 0.5, 0, 0, 0, 1] + [0.1 * i for i in range(12)]
+        wxyz = q[:3] + [1, 0, 0, 0] + q[7:]
+        found = {}
+        for convention, position in (("limb", q), ("mujoco", wxyz)):
+            result, _ = self.evaluate("builtin:quadruped", {"states": [{"q": position}]},
+                                      "--convention", convention, "--only",
+                                      "potential_energy,com,kinetic_energy")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found[convention] = json.loads(result.stdout)["states"][0]
+        self.assertLess(distance(found["mujoco"]["com"], found["limb"]["com"]), 1e-15)
+
+    def test_errors_name_the_place(self):
+        self.assertEqual(self.error("builtin:2r", "{"), "limb eval: in.json: not JSON, at byte 2")
+        self.assertEqual(
+            self.error("builtin:2r", {"states": [{"v": [1, 2]}]}),
+            "limb eval: in.json: states[0].q is missing, expected a list of numbers")
+        self.assertEqual(
+            self.error("builtin:2r", {"states": [{"q": [0, 0]}, {"q": [0, "x"]}]}),
+            "limb eval: in.json: states[1].q[1] is \"x\", expected a finite number")
+        self.assertEqual(
+            self.error("builtin:2r", '{"states": [{"q": [0, 1e999]}]}'),
+            "limb eval: in.json: not JSON, at byte 29")
+        self.assertIn("states[0]: q has 3 entries, expected 2",
+                      self.error("builtin:2r", {"states": [{"q": [0, 0, 0]}]}))
+        self.assertIn("q[3] belongs to a quaternion that is not of unit length",
+                      self.error("builtin:quadruped",
+                                 {"states": [{"q": [0, 0, 0, 2, 0, 0, 0] + [0] * 12}]}))
+        self.assertIn("(closest: 'kinetic_energy')",
+                      self.error("builtin:2r", {"states": []}, "--only", "kinetic_energie"))
+        self.assertIn("no frame is named 'nose'",
+                      self.error("builtin:2r", {"states": [{"q": [0, 0]}], "frames": ["nose"]}))
+        self.assertIn("--convention is 'bullet', expected limb, pinocchio, mujoco or drake",
+                      self.error("builtin:2r", {"states": []}, "--convention", "bullet"))
+        self.assertIn("no such file", run("eval", "builtin:2r", "--input", "nowhere.json").stderr)
+
+    def test_singular_mass_matrix_is_a_failed_computation(self):
+        robot = """<robot name="r"><link name="base"/><link name="ghost"/>
+          <joint name="turn" type="continuous"><parent link="base"/><child link="ghost"/>
+          <axis xyz="0 0 1"/></joint></robot>"""
+        with tempfile.TemporaryDirectory() as folder:
+            urdf = Path(folder) / "ghost.urdf"
+            urdf.write_text(robot)
+            text = self.error(urdf, {"states": [{"q": [0]}]}, code=2)
+        self.assertIn("the mass matrix is singular: nothing opposes joint 'turn'", text)
+
+
+class ProveTest(unittest.TestCase):
+    def test_table_and_exit_code(self):
+        result = run("prove", "builtin:arm7", "-n", 5)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("All agree.", result.stdout)
+        self.assertGreaterEqual(result.stdout.count(" holds"), 10)
+
+    def test_floating_robot_as_json(self):
+        data = json.loads(run("prove", "builtin:quadruped", "--json", "-n", 3).stdout)
+        self.assertTrue(data["holds"])
+        self.assertTrue(any("free flight" in row["statement"] for row in data["rows"]))
+
+    def test_real_robots(self):
+        robots = sorted((SHARED / "robots").glob("*.urdf"))
+        if not robots:
+            self.skipTest(f"no robots at {SHARED} (LIMB_SHARED)")
+        for robot in robots:
+            for base in ("fixed", "free"):
+                result = run("prove", robot, "--base", base, "-n", 2)
+                self.assertEqual(result.returncode, 0, f"{robot}\n{result.stdout}{result.stderr}")
+
+    def test_wrong_number_of_states(self):
+        result = run("prove", "builtin:2r", "-n", 0)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("states is 0, expected at least 1", result.stderr)
+
+
+if __name__ == "__main__":
+    LIMB = str(Path(sys.argv.pop(1)).resolve())
+    unittest.main(verbosity=1)
