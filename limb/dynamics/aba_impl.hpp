@@ -179,14 +179,15 @@ LIMB_INLINE void accelerate(const CanonicalStep<T>& step, size_t i, Workspace<T>
 template <typename T>
 int singular_pivot(const Workspace<T>& work) {
   if constexpr (Branching<T>) {
-    T least = T(0);  // 1 / the largest pivot
+    T least = T(std::numeric_limits<double>::infinity());  // 1 / the largest pivot
     for (const auto& U : work.columns) {
-      if (!(T(0) < U.inverse)) return static_cast<int>(&U - work.columns.data());
-      if (&U == work.columns.data() || U.inverse < least) least = U.inverse;
+      if (T(0) < U.inverse && U.inverse < least) least = U.inverse;
     }
     const T limit = least / (T(16) * epsilon<T>());
-    for (const auto& U : work.columns) {
-      if (!(U.inverse < limit)) return static_cast<int>(&U - work.columns.data());
+    // From the tips: what has no pivot spoils all before it.
+    for (size_t i = work.columns.size(); i-- > 0;) {
+      const T& inverse = work.columns[i].inverse;
+      if (!(T(0) < inverse && inverse < limit)) return static_cast<int>(i);
     }
   }
   return -1;
