@@ -76,12 +76,13 @@ class EvalTest(unittest.TestCase):
             print(f"eval against recorded values: {field} {error:.1e}")
 
     def compare(self, robot, found, expected, worst):
-        def check(field, a, b, tolerance=1e-12):
+        def check(field, a, b):
             error = distance(a, b)
             worst[field] = max(worst.get(field, 0), error)
-            # Forward dynamics: the condition of the mass matrix, up to 1e5, enters.
-            self.assertLess(error, 1e-10 if field in ("ddq_aba", "Minv", "fext.ddq_aba") else tolerance,
-                            f"{robot} {field}")
+            # Two of the robots write quarter turns with twelve digits, which the fast algorithms take as
+            # exact: 5e-12 rad. Forward dynamics: the condition of the mass matrix, up to 1e5, enters.
+            forward = field in ("ddq_aba", "Minv", "fext.ddq_aba")
+            self.assertLess(error, 1e-9 if forward else 1e-10, f"{robot} {field}")
 
         for field, value in expected.items():
             if field in LATER or field in ("kind", "full", "q", "v", "a", "tau"):

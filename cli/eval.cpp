@@ -53,7 +53,7 @@ class Eval final : public Verb {
         ->type_name("NAME");
     app.add_option("--only", only_, "write these quantities alone, separated by commas")
         ->type_name("A,B,...");
-    app.add_flag("--json", "accepted like everywhere; the result is always JSON");
+    app.add_flag("--json", json_, "accepted like everywhere; the result is always JSON");
   }
 
   Exit run(std::ostream& out) override {
@@ -66,9 +66,9 @@ class Eval final : public Verb {
         states.push_back(quantities.evaluate(file.states[i], file.frames));
       } catch (const Error& error) {
         std::string text = error.what();
-        const std::string own = "eval: ";
+        const std::string own = "limb eval: ";
         if (text.compare(0, own.size(), own) == 0) text = text.substr(own.size());
-        throw Error(fmt::format("eval: {}: states[{}]: {}", input_, i, text), error.kind());
+        throw Error(fmt::format("limb eval: {}: states[{}]: {}", input_, i, text), error.kind());
       }
     }
     const Json result = {{"robot", robot_.path()},
@@ -79,7 +79,7 @@ class Eval final : public Verb {
     if (output_.empty()) {
       out << result.dump() << "\n";
     } else {
-      write_text_file("eval", output_, result.dump() + "\n");
+      write_text_file("limb eval", output_, result.dump() + "\n");
     }
     return Exit::ok;
   }
@@ -96,7 +96,7 @@ class Eval final : public Verb {
       rest.erase(0, comma + 1);
       if (std::find(known.begin(), known.end(), field) == known.end()) {
         const std::string close = nearest(field, known);
-        throw Error(fmt::format("eval: --only names '{}', which is none of: {}{}", field,
+        throw Error(fmt::format("limb eval: --only names '{}', which is none of: {}{}", field,
                                 fmt::join(known, " "),
                                 close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
       }
@@ -121,14 +121,15 @@ class Eval final : public Verb {
     } else if (convention_ == "drake") {
       convention = std::make_unique<DrakeConvention>(alone, description);
     } else {
-      throw Error(fmt::format(
-          "eval: --convention is '{}', expected limb, pinocchio, mujoco or drake", convention_));
+      throw Error(
+          fmt::format("limb eval: --convention is '{}', expected limb, pinocchio, mujoco or drake",
+                      convention_));
     }
     if (convention_ != "pinocchio") {
       for (const std::string& field : kOwnMotion) {
         if (wanted.count(field) != 0) {
-          throw Error(
-              fmt::format("eval: {} is not available in the convention of {}", field, convention_));
+          throw Error(fmt::format("limb eval: {} is not available in the convention of {}", field,
+                                  convention_));
         }
       }
       if (wanted.empty()) {
@@ -142,6 +143,7 @@ class Eval final : public Verb {
 
   RobotOptions robot_;
   std::string input_, output_, convention_ = "limb", only_;
+  bool json_ = true;
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Place {
   }
   Place at(std::size_t index) const { return {path, fmt::format("{}[{}]", text, index)}; }
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const {
-    throw Error(fmt::format("eval: {}: {} is {}, expected {}", path, text, found, expected));
+    throw Error(fmt::format("limb eval: {}: {} is {}, expected {}", path, text, found, expected));
   }
 };
 
@@ -78,9 +78,9 @@ StateInput read_state(const Json& json, const Place& place) {
 StateFile read_states(const std::string& path) {
   Json json;
   try {
-    json = Json::parse(read_text_file("eval", path));
+    json = Json::parse(read_text_file("limb eval", path));
   } catch (const Json::parse_error& error) {
-    throw Error(fmt::format("eval: {}: not JSON, at byte {}", path, error.byte));
+    throw Error(fmt::format("limb eval: {}: not JSON, at byte {}", path, error.byte));
   }
   const Place place{path, ""};
   StateFile file;

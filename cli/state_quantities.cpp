@@ -91,11 +91,11 @@ int StateQuantities::nv() const {
 
 StateQuantities::State StateQuantities::read(const StateInput& input) const {
   const char* hint = convention_ ? "in the convention chosen" : kSizeHint;
-  check_size("eval", "q", input.q.size(), nq(), hint);
+  check_size("limb eval", "q", input.q.size(), nq(), hint);
   const Vector zero = Vector::Zero(nv());
   const auto given = [&](const char* name, const std::optional<Vector>& x) -> const Vector& {
     if (!x) return zero;
-    check_size("eval", name, x->size(), nv(), hint);
+    check_size("limb eval", name, x->size(), nv(), hint);
     return *x;
   };
   const Vector &v = given("v", input.v), &a = given("a", input.a), &tau = given("tau", input.tau);
@@ -115,7 +115,8 @@ StateQuantities::State StateQuantities::read(const StateInput& input) const {
   if ((unit - s.q).cwiseAbs().maxCoeff() > 1e-6) {
     Eigen::Index at = 0;
     (unit - s.q).cwiseAbs().maxCoeff(&at);
-    throw Error(fmt::format("eval: q[{}] belongs to a quaternion that is not of unit length", at));
+    throw Error(
+        fmt::format("limb eval: q[{}] belongs to a quaternion that is not of unit length", at));
   }
   return s;
 }
@@ -146,7 +147,7 @@ void StateQuantities::fail_singular(int velocity) const {
       }
     }
   }
-  fail_computation("eval",
+  fail_computation("limb eval",
                    fmt::format("the mass matrix is singular: nothing opposes joint '{}'", joint));
 }
 

@@ -8,6 +8,7 @@
 
 #include "cli/state_file.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
+#include "limb/dynamics/external.hpp"
 #include "limb/dynamics/lagrange.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/workspace.hpp"
