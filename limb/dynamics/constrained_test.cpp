@@ -322,7 +322,7 @@ TEST(Constrained, NamesWhatIsWrong) {
   Contact<double> soft{BodyId(3)};
   soft.stabilization.stiffness = -1;
   EXPECT_EQ(testing::message([&] { set_of(soft); }),
-            "ConstraintSet: stiffness is -1, expected a finite number >= 0");
+            "ConstraintSet: stiffness is -1, expected >= 0 and finite");
   EXPECT_EQ(testing::message([&] { ConstraintSet<double>(model, {}, {{2}}); }),
             "ConstraintSet: loop is 2, expected one of the 0 loops of the model");
   ConstraintSet<double> set(model, {{BodyId(3)}});
