@@ -82,7 +82,7 @@ void invert(OperationalSpace<T>& out, const OperationalOptions& options) {
     const auto& vectors = out.eigen.eigenvectors();
     for (Eigen::Index c = 0; c < m; ++c) {
       for (Eigen::Index r = 0; r < m; ++r) {
-        out.Lambda(r, c) += weight * vectors(r, i) * vectors(c, i);
+        out.Lambda(r, c) += weight * (vectors(r, i) * vectors(c, i));
       }
     }
   }
