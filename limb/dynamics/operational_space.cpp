@@ -16,11 +16,11 @@ OperationalSpace<T>::OperationalSpace(const Model<T>& model, int rows)
       factor(model),
       B(J_bar),
       A(Lambda),
+      vectors(Lambda),
       h(VectorX<T>::Zero(model.velocity_size())),
       g(h),
       room(h),
-      task(mu),
-      eigen(std::max(rows, 1)) {}
+      task(mu) {}
 
 namespace {
 
@@ -56,6 +56,37 @@ void transposed_product(const MatrixX<T>& X, const VectorX<T>& x, VectorX<T>& y)
   for (Eigen::Index c = 0; c < X.cols(); ++c) y[c] = X.col(c).dot(x);
 }
 
+/// Eigenvalues (on the diagonal of A) and vectors of a symmetric matrix by turns in the planes of
+/// two axes, each of which clears an entry [Golub 2013, Jacobi methods]. For few rows; Eigen's own
+/// solver allocates.
+template <typename T>
+void diagonalize(MatrixX<T>& A, MatrixX<T>& vectors) {
+  const Eigen::Index m = A.rows();
+  vectors.setIdentity();
+  for (int sweep = 0; sweep < 30; ++sweep) {  // converges quadratically: six do
+    T off = T(0);
+    for (Eigen::Index c = 0; c < m; ++c) off += A.col(c).head(c).squaredNorm();
+    if (!(off > std::numeric_limits<T>::min())) return;
+    for (Eigen::Index q = 1; q < m; ++q) {
+      for (Eigen::Index p = 0; p < q; ++p) {
+        if (A(p, q) == T(0)) continue;
+        const T theta = (A(q, q) - A(p, p)) / (T(2) * A(p, q));
+        const T t = (theta < T(0) ? T(-1) : T(1)) / (std::abs(theta) + std::hypot(theta, T(1)));
+        const T c = T(1) / std::hypot(t, T(1)), s = t * c;
+        const auto turn = [&](T& x, T& y) {
+          const T old = x;
+          x = c * old - s * y;
+          y = s * old + c * y;
+        };
+        for (Eigen::Index k = 0; k < m; ++k) turn(A(k, p), A(k, q));
+        for (Eigen::Index k = 0; k < m; ++k) turn(A(p, k), A(q, k));
+        A(p, q) = A(q, p) = T(0);
+        for (Eigen::Index k = 0; k < m; ++k) turn(vectors(k, p), vectors(k, q));
+      }
+    }
+  }
+}
+
 /// Lambda from A, with damping where A is nearly singular.
 template <typename T>
 void invert(OperationalSpace<T>& out, const OperationalOptions& options) {
@@ -63,10 +94,10 @@ void invert(OperationalSpace<T>& out, const OperationalOptions& options) {
   out.Lambda.setZero();
   out.damped = 0;
   if (m == 0) return;
-  out.eigen.compute(out.A);
-  const auto& lambda = out.eigen.eigenvalues();
-  const T most = std::max(lambda[m - 1], T(0));
-  out.smallest_singular_value = std::sqrt(std::max(lambda[0], T(0)));
+  diagonalize(out.A, out.vectors);
+  const auto lambda = out.A.diagonal();
+  const T most = std::max(lambda.maxCoeff(), T(0));
+  out.smallest_singular_value = std::sqrt(std::max(lambda.minCoeff(), T(0)));
   out.largest_singular_value = std::sqrt(most);
   out.threshold = T(options.threshold) * out.largest_singular_value;
   const T limit = out.threshold * out.threshold;
@@ -79,7 +110,7 @@ void invert(OperationalSpace<T>& out, const OperationalOptions& options) {
     } else if (lambda[i] > T(0) && limit > T(0)) {
       weight = lambda[i] / limit / limit;
     }
-    const auto& vectors = out.eigen.eigenvectors();
+    const MatrixX<T>& vectors = out.vectors;
     for (Eigen::Index c = 0; c < m; ++c) {
       for (Eigen::Index r = 0; r < m; ++r) {
         out.Lambda(r, c) += weight * (vectors(r, i) * vectors(c, i));

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <Eigen/Eigenvalues>
-
 #include "limb/dynamics/constrained.hpp"
 
 namespace limb {
@@ -35,9 +33,8 @@ struct OperationalSpace {
 
   // For the algorithms of this room.
   MassFactor<T> factor;
-  MatrixX<T> B, A;  ///< M^-1 J^T, J M^-1 J^T
+  MatrixX<T> B, A, vectors;  ///< M^-1 J^T, J M^-1 J^T and its directions
   VectorX<T> h, g, room, task;
-  Eigen::SelfAdjointEigenSolver<MatrixX<T>> eigen;
 };
 
 /// Of a task with Jacobian J and dJ_v = dJ/dt v at (q, v), any number of rows. No allocation.
