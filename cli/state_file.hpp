@@ -26,7 +26,7 @@ struct StateFile {
   std::vector<std::string> frames;
 };
 
-/// @throws Error that names the place in the file: "eval: states.json: states[2].q[3] is ...".
+/// @throws Error that names the place in the file: "limb eval: states.json: states[2].q[3] is ...".
 StateFile read_states(const std::string& path);
 
 }  // namespace limb::cli

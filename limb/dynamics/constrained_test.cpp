@@ -150,5 +150,194 @@ TEST(Constrained, AgreesWithTheDenseSystem) {
   EXPECT_LT(worst_f, 1e-8);
 }
 
+/// Free trees and their contacts, at a state where the contacts rest: v has no part that they feel.
+struct Standing {
+  Sample sample;
+  std::vector<Contact<double>> contacts;
+};
+std::vector<Standing> standing(unsigned seeds) {
+  std::vector<Standing> all;
+  for (Sample& s : testing::samples(seeds)) {
+    const auto contacts = random_contacts(s.model, 7, 2);
+    const Rows rows = rows_of(s.model, contacts, s.q, s.v);
+    const Matrix projector = rows.J.transpose() * pseudo_inverse(rows.J * rows.J.transpose()).A;
+    s.v -= projector * (rows.J * s.v);
+    all.push_back({std::move(s), contacts});
+  }
+  return all;
+}
+
+TEST(Constrained, ForcesOfRestingContactsDoNoWork) {
+  for (const Standing& x : standing(10)) {
+    const Sample& s = x.sample;
+    SCOPED_TRACE(s.name);
+    const ConstraintSet<double> set(s.model, x.contacts);
+    ConstraintWorkspace<double> work(s.model, set);
+    Vector a(s.v.size()), f(set.rows());
+    constrained_forward_dynamics(s.model, set, work, s.q, s.v, s.tau, a, f);
+    const Rows rows = rows_of(s.model, x.contacts, s.q, s.v);
+    // J v is rounding of a projection with condition 1e3.
+    EXPECT_LT(std::abs(f.dot(rows.J * s.v)), 1e5 * kEps * f.norm() * rows.J.norm() * s.v.norm());
+  }
+}
+
+// Torques for the accelerations that torques have caused: the same motion, if not the same forces.
+TEST(ConstrainedInverse, UndoesForward) {
+  int without_motor = 0;
+  for (const Sample& sample : testing::samples(15)) {
+    SCOPED_TRACE(sample.name);
+    Sample s = sample;
+    const int n = s.model.velocity_size();
+    const auto contacts = random_contacts(s.model, 9, 2);
+    const ConstraintSet<double> set(s.model, contacts);
+    ConstraintWorkspace<double> work(s.model, set);
+    for (int i = 0; i < n; ++i) {
+      if (!set.has_motor(i)) s.tau[i] = 0;
+      without_motor += !set.has_motor(i);
+    }
+    Vector a(n), f(set.rows()), tau(n), f_inverse(set.rows()), a_again(n);
+    constrained_forward_dynamics(s.model, set, work, s.q, s.v, s.tau, a, f);
+    const auto report =
+        constrained_inverse_dynamics(s.model, set, work, s.q, s.v, a, tau, f_inverse);
+    // Sizes of the terms that cancel on a body without a motor; worst seen 3e-12.
+    const double scale = 1 + a.norm() + f.norm();
+    EXPECT_LT(report.residual, 1e-10 * scale);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_TRUE(set.has_motor(i) || tau[i] == 0) << i;
+    }
+    EXPECT_LE(f_inverse.norm(), f.norm() * (1 + 1e-9));  // the shortest that carry the rest
+    Workspace<double> tree(s.model);
+    Vector law(n);
+    rnea(s.model, tree, s.q, s.v, a, law);
+    const Rows rows = rows_of(s.model, contacts, s.q, s.v);
+    law -= tau + rows.J.transpose() * f_inverse;
+    EXPECT_LT(law.norm(), 1e-10 * scale);
+    constrained_forward_dynamics(s.model, set, work, s.q, s.v, tau, a_again, f);
+    EXPECT_LT(testing::relative(a_again, a), 1e-8);
+  }
+  EXPECT_GT(without_motor, 100);
+}
+
+// Momentum changes by J^T impulse, contacts rebound, and the kinetic energy lost is that of the
+// motion that the contacts felt, times 1 - e^2.
+TEST(Impact, KeepsItsLawsOnRandomTrees) {
+  for (const Sample& s : testing::samples(15)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    const auto contacts = random_contacts(s.model, 11, 2);
+    const ConstraintSet<double> set(s.model, contacts);
+    ConstraintWorkspace<double> work(s.model, set);
+    Vector v_after(n), impulse(set.rows());
+    const double e = 0.3;
+    const auto report =
+        impact(s.model, set, work, s.q, s.v, Vector::Constant(1, e), v_after, impulse);
+    Workspace<double> tree(s.model);
+    Matrix M(n, n);
+    crba(s.model, tree, s.q, M);
+    const Rows rows = rows_of(s.model, contacts, s.q, s.v);
+    const Vector before = rows.J * s.v;
+    const double scale = 1 + impulse.norm();
+    EXPECT_LT(report.residual, 1e-10 * scale);  // J v is in the range of J always
+    EXPECT_LT((rows.J * v_after + e * before).norm(), 1e-10 * scale);
+    EXPECT_LT((M * (v_after - s.v) - rows.J.transpose() * impulse).norm(), 1e-10 * scale);
+    const double lost = 0.5 * (s.v.dot(M * s.v) - v_after.dot(M * v_after));
+    const Matrix A = rows.J * M.ldlt().solve(Matrix(rows.J.transpose()));
+    const double felt = 0.5 * before.dot(pseudo_inverse(A).A * before);
+    EXPECT_NEAR(lost, (1 - e * e) * felt, 1e-9 * (1 + felt));
+  }
+}
+
+TEST(Constrained, GainsPullBackWhatHasDrifted) {
+  for (const Sample& s : testing::samples(4)) {
+    SCOPED_TRACE(s.name);
+    testing::Random random(13);
+    auto contacts = random_contacts(s.model, 13, 3);
+    for (auto& c : contacts) {
+      c.A_wanted = {};
+      c.stabilization = {100, 20};
+      c.X_WC_wanted = random.pose<double>();
+    }
+    const ConstraintSet<double> set(s.model, contacts);
+    ConstraintWorkspace<double> work(s.model, set);
+    Matrix J(set.rows(), s.model.velocity_size());
+    Vector drift(set.rows());
+    constraint_jacobian(s.model, set, work, s.q, s.v, J, drift);
+    const Rows rows = rows_of(s.model, contacts, s.q, s.v);
+    Kinematics<double> k(s.model);
+    forward_kinematics(s.model, s.q, k);
+    Vector expected = rows.drift + 20 * rows.J * s.v;
+    int row = 0;
+    for (const auto& c : contacts) {
+      const auto place = c.frame.on("test", s.model);
+      const Pose<double> X_WC = k.X_WB[place.body] * place.X_BF * c.X_FC;
+      const Pose<double>& X_wanted = c.X_WC_wanted;
+      const Vector3<double> turn = so3::log<double>(X_wanted.R.transpose() * X_WC.R);
+      const bool world = c.axes == ContactAxes::world;
+      const Vector3<double> shift = X_WC.p - X_wanted.p;
+      expected.segment<3>(row) +=
+          100 * (world ? shift : Vector3<double>(X_WC.R.transpose() * shift));
+      if (c.kind == ContactKind::surface) {
+        expected.segment<3>(row + 3) += 100 * (world ? Vector3<double>(X_WC.R * turn) : turn);
+      }
+      row += c.kind == ContactKind::point ? 3 : 6;
+    }
+    EXPECT_LT(testing::relative(drift, expected), 64 * kEps);
+  }
+}
+
+TEST(Constrained, ContactsAreSwitchedWithoutANewSet) {
+  const Sample s = testing::samples(1)[2];
+  const auto contacts = random_contacts(s.model, 15, 3);
+  ConstraintSet<double> set(s.model, contacts);
+  ConstraintWorkspace<double> work(s.model, set);
+  EXPECT_EQ(set.max_rows(), 12);
+  set.set_active(1, false);
+  EXPECT_EQ(set.rows(), 6);
+  EXPECT_EQ(set.first_row(1), -1);
+  EXPECT_EQ(set.first_row(2), 3);
+  const ConstraintSet<double> two(s.model, {contacts[0], contacts[2]});
+  ConstraintWorkspace<double> two_work(s.model, two);
+  const int n = s.model.velocity_size();
+  Vector a(n), f(6), a_two(n), f_two(6);
+  constrained_forward_dynamics(s.model, set, work, s.q, s.v, s.tau, a, f);
+  constrained_forward_dynamics(s.model, two, two_work, s.q, s.v, s.tau, a_two, f_two);
+  EXPECT_EQ(a, a_two);
+  EXPECT_EQ(f, f_two);
+  for (const int i : {0, 2}) set.set_active(i, false);
+  Vector none(0);
+  const auto report = constrained_forward_dynamics(s.model, set, work, s.q, s.v, s.tau, a, none);
+  EXPECT_EQ(report.rows, 0);
+  Workspace<double> tree(s.model);
+  rnea(s.model, tree, s.q, s.v, a, a_two);
+  EXPECT_LT(testing::relative(a_two, s.tau), 1e4 * kEps);
+}
+
+TEST(Constrained, NamesWhatIsWrong) {
+  const Model<double> model = load_model("builtin:quadruped");
+  const auto set_of = [&](Contact<double> c) { ConstraintSet<double> set(model, {c}); };
+  EXPECT_EQ(testing::message([&] { set_of({BodyId(99)}); }),
+            "ConstraintSet: body is 99, expected 0 to 13");
+  EXPECT_EQ(testing::message([&] { set_of({BodyId(0)}); }),
+            "ConstraintSet: frame of contact 0 is fixed to the world, expected a frame that moves");
+  Contact<double> soft{BodyId(3)};
+  soft.stabilization.stiffness = -1;
+  EXPECT_EQ(testing::message([&] { set_of(soft); }),
+            "ConstraintSet: stiffness is -1, expected >= 0 and finite");
+  EXPECT_EQ(testing::message([&] { ConstraintSet<double>(model, {}, {{2}}); }),
+            "ConstraintSet: loop is 2, expected one of the 0 loops of the model");
+  ConstraintSet<double> set(model, {{BodyId(3)}});
+  EXPECT_EQ(testing::message([&] { set.set_active(1, true); }),
+            "ConstraintSet::set_active: i is 1, expected one of the 1 constraints");
+  ConstraintWorkspace<double> work(model, set);
+  const Vector q = model.neutral(), v = Vector::Zero(18);
+  Vector a(18), f(4);
+  EXPECT_EQ(
+      testing::message([&] { constrained_forward_dynamics(model, set, work, q, v, v, a, f); }),
+      "constrained_forward_dynamics: f has 4 entries, expected 3 (one for each active row)");
+  EXPECT_EQ(testing::message(
+                [&] { impact(model, set, work, q, v, Vector::Constant(1, 1.5), a, f.head(3)); }),
+            "impact: restitution[0] is 1.5, expected 0 to 1");
+}
+
 }  // namespace
 }  // namespace limb

@@ -38,7 +38,8 @@ std::vector<LoopClosure<T>> all_loops(const Model<T>& model,
 template <typename T>
 ConstraintSet<T>::ConstraintSet(const Model<T>& model, std::vector<Contact<T>> contacts,
                                 std::vector<LoopClosure<T>> loops)
-    : contacts_(std::move(contacts)), loops_(std::move(loops)), driven_(driven_velocities(model)) {
+    : contacts_(std::move(contacts)), loops_(std::move(loops)) {
+  for (int y = 0; y < model.velocity_size(); ++y) driven_.push_back(is_driven(model, y));
   const MassFactor<T> shape(model);
   const auto add_item = [&](int rows, int count) {
     Item item;
