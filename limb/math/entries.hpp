@@ -2,6 +2,10 @@
 
 #include "limb/math/scalar.hpp"
 
+#ifdef __SSE2__
+#include "limb/math/entries_sse2.hpp"
+#endif
+
 /// Small products entry by entry: gcc keeps these in registers, where some Eigen expressions pass a
 /// vector through memory (written by halves, read as a whole: a stall of some 4 ns on x86). Which
 /// form is used where was measured with bench/math_bench.cpp.
@@ -63,8 +67,36 @@ void momentum(const T& m, const Vector3<T>& h, const Matrix3<T>& I, const Vector
   n = affine<T>(I, w, cross<T>(h, v));
 }
 
-}  // namespace limb::entries
-
 #ifdef __SSE2__
-#include "limb/math/entries_sse2.hpp"
+
+template <>
+[[gnu::always_inline]] inline Vector3<double> affine(const Matrix3<double>& R,
+                                                     const Vector3<double>& x,
+                                                     const Vector3<double>& c) {
+  Vector3<double> y;
+  sse2::store(sse2::affine(R, x.data(), sse2::load(c.data())), y);
+  return y;
+}
+
+template <>
+[[gnu::always_inline]] inline void change_frame(const Matrix3<double>& R, const Vector3<double>& p,
+                                                const Vector3<double>& free_B,
+                                                const Vector3<double>& bound_B,
+                                                Vector3<double>& free, Vector3<double>& bound) {
+  const sse2::Split turned = sse2::product(R, free_B.data());
+  sse2::store(turned, free);
+  sse2::store(sse2::affine(R, bound_B.data(), sse2::cross(p, turned)), bound);
+}
+
+template <>
+[[gnu::always_inline]] inline void momentum(const double& m, const Vector3<double>& h,
+                                            const Matrix3<double>& I, const Vector3<double>& v,
+                                            const Vector3<double>& w, Vector3<double>& f,
+                                            Vector3<double>& n) {
+  sse2::store(sse2::scaled(m, v.data()) - sse2::cross(h, sse2::load(w.data())), f);
+  sse2::store(sse2::affine(I, w.data(), sse2::cross(h, sse2::load(v.data()))), n);
+}
+
 #endif
+
+}  // namespace limb::entries

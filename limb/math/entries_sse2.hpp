@@ -2,15 +2,14 @@
 
 #include <emmintrin.h>
 
-#include "limb/math/entries.hpp"
+#include <Eigen/Core>
 
-/// Some of these products for double, two numbers an instruction: x and y share a register, z has
-/// its own. Operations and their order are those of the plain forms. Written out because gcc 12,
-/// given the plain forms, pairs numbers across vectors and spends a third of its instructions on
-/// moving them about. Every vector is stored and loaded in the same two parts: a load that needs
-/// two fresh stores waits for both to reach the cache.
-namespace limb::entries {
-namespace sse2 {
+/// Some of the products of entries.hpp for double, two numbers an instruction: x and y share a
+/// register, z has its own. Operations and their order are those of the plain forms. Written out
+/// because gcc 12, given the plain forms, pairs numbers across vectors and spends a third of its
+/// instructions on moving them about. Every vector is stored and loaded in the same two parts: a
+/// load that needs two fresh stores waits for both to reach the cache.
+namespace limb::entries::sse2 {
 
 struct Split {
   __m128d xy;
@@ -62,34 +61,4 @@ struct Split {
           a[0] * b.xy[1] - a[1] * b.xy[0]};
 }
 
-}  // namespace sse2
-
-template <>
-[[gnu::always_inline]] inline Vector3<double> affine(const Matrix3<double>& R,
-                                                     const Vector3<double>& x,
-                                                     const Vector3<double>& c) {
-  Vector3<double> y;
-  sse2::store(sse2::affine(R, x.data(), sse2::load(c.data())), y);
-  return y;
-}
-
-template <>
-[[gnu::always_inline]] inline void change_frame(const Matrix3<double>& R, const Vector3<double>& p,
-                                                const Vector3<double>& free_B,
-                                                const Vector3<double>& bound_B,
-                                                Vector3<double>& free, Vector3<double>& bound) {
-  const sse2::Split turned = sse2::product(R, free_B.data());
-  sse2::store(turned, free);
-  sse2::store(sse2::affine(R, bound_B.data(), sse2::cross(p, turned)), bound);
-}
-
-template <>
-[[gnu::always_inline]] inline void momentum(const double& m, const Vector3<double>& h,
-                                            const Matrix3<double>& I, const Vector3<double>& v,
-                                            const Vector3<double>& w, Vector3<double>& f,
-                                            Vector3<double>& n) {
-  sse2::store(sse2::scaled(m, v.data()) - sse2::cross(h, sse2::load(w.data())), f);
-  sse2::store(sse2::affine(I, w.data(), sse2::cross(h, sse2::load(v.data()))), n);
-}
-
-}  // namespace limb::entries
+}  // namespace limb::entries::sse2
