@@ -10,6 +10,10 @@ if(LIMB_SANITIZE)
   add_link_options(-fsanitize=${LIMB_SANITIZE})
 endif()
 
+# ccache asks for these where a header is precompiled.
+set(limb_pch_options $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+
 # What every test includes, read once: half of the time of a small test is GoogleTest and Eigen.
 if(LIMB_TESTS)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "\n")
@@ -19,9 +23,7 @@ if(LIMB_TESTS)
   target_precompile_headers(limb_test_headers PRIVATE <gtest/gtest.h> <Eigen/Geometry>
     <fmt/format.h> <filesystem> <fstream> <functional> <map> <optional> <random> <sstream>
     <string> <vector>)
-  # ccache asks for these two.
-  set(limb_test_options $<$<CONFIG:Release>:-O1> $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
-    "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+  set(limb_test_options $<$<CONFIG:Release>:-O1> ${limb_pch_options})
   target_compile_options(limb_test_headers PRIVATE ${limb_test_options})
 endif()
 
