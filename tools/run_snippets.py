@@ -5,7 +5,8 @@
         Lines are independent shells. Lines of ./run are only checked to name a verb of it,
         except the bare ./run, whose output is that of `limb demo`.
   cpp   a complete program: compiled against the build tree, linked with limb::limb, run.
-  text  directly after one of these: exactly what that block prints on stdout.
+  toml  a complete recipe: `limb check` must read it and find no error.
+  text  directly after sh or cpp: exactly what that block prints on stdout.
 
 Blocks of any other kind are listed, not executed. A failure is reported as FILE:LINE: what.
 """
@@ -157,6 +158,13 @@ class Runner:
             output = None if output is None else output + printed
         return output
 
+    def check_recipe(self, block: Block) -> None:
+        self.scratch.mkdir(exist_ok=True)
+        path = self.scratch / (re.sub(r"\W", "_", f"{block.file}_{block.line}") + ".toml")
+        # Messages then name the line of the document.
+        path.write_text("\n" * (block.line - 1) + block.text())
+        self.execute([str(self.cli), "check", str(path)], block.where())
+
     def compile(self, blocks: list[Block]) -> dict[int, Path]:
         """Builds all cpp blocks as one CMake project; gives the program of each by id()."""
         if not blocks:
@@ -195,6 +203,8 @@ class Runner:
                     outputs[id(block)] = self.run_shell(block)
                 elif block.language == "cpp" and id(block) in programs:
                     outputs[id(block)] = self.execute([str(programs[id(block)])], block.where())
+                elif block.language == "toml":
+                    self.check_recipe(block)
                 elif block.language == "text" and id(block.follows) in outputs:
                     compare(block, outputs[id(block.follows)])
                 elif block.language in LOOKS_LIKE_SHELL:
@@ -238,9 +248,9 @@ def main() -> int:
             blocks += parse(str(path.relative_to(root)), path.read_text())
         except Failure as failure:
             failures.append(failure)
-    executed = sum(block.language in ("sh", "cpp") for block in blocks)
+    executed = sum(block.language in ("sh", "cpp", "toml") for block in blocks)
     if executed == 0 and not failures:
-        failures.append(Failure("README.md:1: no sh or cpp block to execute"))
+        failures.append(Failure("README.md:1: no sh, cpp or toml block to execute"))
     runner = Runner(root, options.build.resolve(), options.compiler, options.flags)
     failures += runner.run(blocks)
     for failure in failures:

@@ -57,6 +57,13 @@ class RunSnippets(unittest.TestCase):
                                  fenced("sh", "limb info"), fenced("text", "limb inf"))
         self.assertIn("-limb inf\n+limb info", text)
 
+    def test_a_recipe_is_checked_and_its_mistakes_have_the_line_of_the_document(self):
+        self.write("other/limb", '#!/bin/sh\ngrep -n wrong "$2" && exit 1\nexit 0\n').chmod(0o755)
+        self.assert_passes(fenced("toml", 'name = "fine"'))
+        text = self.assert_fails("README.md:2: exit status 1",
+                                 fenced("toml", 'name = "fine"', "wrong"))
+        self.assertIn("3:wrong", text)
+
     def test_missing_and_added_lines_fail(self):
         self.assert_fails("prints something else", fenced("sh", "limb a"), fenced("text"))
         self.assert_fails("prints something else", fenced("sh", "true"), fenced("text", "limb a"))
@@ -95,7 +102,7 @@ class RunSnippets(unittest.TestCase):
         self.assert_fails("README.md:2: this fence is never closed", "words", "```sh", "true")
 
     def test_nothing_to_execute_fails(self):
-        self.assert_fails("no sh or cpp block", "only words")
+        self.assert_fails("no sh, cpp or toml block", "only words")
 
     def test_indented_block_and_file_under_docs(self):
         self.write("docs/a.md", "- item\n\n  ```sh\n  false\n  ```\n")

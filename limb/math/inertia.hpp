@@ -149,13 +149,9 @@ class Inertia {
 
   /// Momentum of the body moving with V (both about this frame's origin).
   Force<T> operator*(const Motion<T>& V) const {
-    const Vector3<T>&h = first_moment_, &v = V.v, &w = V.w;
-    const Matrix3<T>& I = tensor_;
-    return {{mass_ * v[0] + (h[2] * w[1] - h[1] * w[2]), mass_ * v[1] + (h[0] * w[2] - h[2] * w[0]),
-             mass_ * v[2] + (h[1] * w[0] - h[0] * w[1])},
-            {I(0, 0) * w[0] + I(0, 1) * w[1] + I(0, 2) * w[2] + (h[1] * v[2] - h[2] * v[1]),
-             I(1, 0) * w[0] + I(1, 1) * w[1] + I(1, 2) * w[2] + (h[2] * v[0] - h[0] * v[2]),
-             I(2, 0) * w[0] + I(2, 1) * w[1] + I(2, 2) * w[2] + (h[0] * v[1] - h[1] * v[0])}};
+    Force<T> F{Vector3<T>(), Vector3<T>()};
+    entries::momentum<T>(mass_, first_moment_, tensor_, V.v, V.w, F.f, F.n);
+    return F;
   }
   /// Two bodies as one, both given in the same frame.
   Inertia operator+(const Inertia& o) const {

@@ -1,7 +1,8 @@
 #include "limb/math/inertia_consistency.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <limits>
+
+#include "limb/math/symmetric_eigen.hpp"
 
 namespace limb {
 namespace {
@@ -37,11 +38,6 @@ Matrix4<T> scaled(const Matrix4<T>& J) {
   const T unit = T(1) / std::sqrt(size > T(0) ? size : T(1));
   const Vector4<T> d(unit, unit, unit, T(1) / std::sqrt(mass > T(0) ? mass : T(1)));
   return d.asDiagonal() * J * d.asDiagonal();
-}
-
-template <typename T>
-T smallest_eigenvalue(const Matrix4<T>& J) {
-  return Eigen::SelfAdjointEigenSolver<Matrix4<T>>(J, Eigen::EigenvaluesOnly).eigenvalues()[0];
 }
 
 template <typename T>
@@ -82,12 +78,11 @@ InertiaReport<T> inertia_report(const Inertia<T>& I) {
 
   // The values.
   const Matrix3<T> I_com = central_tensor(I);
-  report.moments =
-      Eigen::SelfAdjointEigenSolver<Matrix3<T>>(I_com, Eigen::EigenvaluesOnly).eigenvalues();
+  report.moments = symmetric_eigen(I_com.template cast<double>()).values.template cast<T>();
   report.triangle_margin = report.moments[0] + report.moments[1] - report.moments[2];
   const Matrix4<T> J = pseudo_inertia<T>({I.mass(), I.first_moment(), symmetric_part(I.tensor())});
-  report.pseudo_eigenvalue = smallest_eigenvalue(J);
-  report.scaled_eigenvalue = smallest_eigenvalue(scaled(J));
+  report.pseudo_eigenvalue = T(smallest_eigenvalue(J.template cast<double>()));
+  report.scaled_eigenvalue = T(smallest_eigenvalue(scaled(J).template cast<double>()));
   report.moment_tolerance = moment_tolerance(I);
   report.eigenvalue_tolerance = T(roundings) * epsilon<T>();
 
@@ -141,16 +136,16 @@ Inertia<T> nearest_consistent(const Inertia<T>& I, std::type_identity_t<T> floor
   if (inertia_report(I).consistent()) return I;
 
   const Matrix3<T> S = second_moments<T>(central_tensor(I));
-  const Eigen::SelfAdjointEigenSolver<Matrix3<T>> solver(S);
-  const Vector3<T> found = solver.eigenvalues();
+  const SymmetricEigen eigen = symmetric_eigen(S.template cast<double>());
+  const Vector3<T> found = eigen.values.cast<T>();
+  const Matrix3<T> axes = eigen.vectors.cast<T>();
   const T least = std::max(floor * found.cwiseAbs().sum(), T(4) * moment_tolerance(I));
   if (!(least > T(0))) {
     fail("nearest_consistent", "inertia", "a point mass at the origin", "a body of some size",
          "give it the tensor of a small ball");
   }
   const Matrix3<T> nearest =
-      symmetric_part<T>(solver.eigenvectors() * found.cwiseMax(least).asDiagonal() *
-                        solver.eigenvectors().transpose());
+      symmetric_part<T>(axes * found.cwiseMax(least).asDiagonal() * axes.transpose());
   return {I.mass(), I.first_moment(),
           parallel_axis_from_com<T>(tensor_from_second_moments<T>(nearest), I.mass(), I.com())};
 }

@@ -69,42 +69,6 @@ Eigen::Matrix<T, N, 1> choose_vector(const Condition& condition, const Eigen::Ma
   }
 }
 
-/// Small products entry by entry: gcc keeps these in registers, where some Eigen expressions pass a
-/// vector through memory (written by halves, read as a whole: a stall of some 4 ns on x86). Which
-/// form is used where was measured with bench/math_bench.cpp.
-namespace entries {
-
-/// R x
-template <typename T>
-Vector3<T> product(const Matrix3<T>& R, const Vector3<T>& x) {
-  return {R(0, 0) * x[0] + R(0, 1) * x[1] + R(0, 2) * x[2],
-          R(1, 0) * x[0] + R(1, 1) * x[1] + R(1, 2) * x[2],
-          R(2, 0) * x[0] + R(2, 1) * x[1] + R(2, 2) * x[2]};
-}
-
-/// R^T x
-template <typename T>
-Vector3<T> transpose_product(const Matrix3<T>& R, const Vector3<T>& x) {
-  return {R(0, 0) * x[0] + R(1, 0) * x[1] + R(2, 0) * x[2],
-          R(0, 1) * x[0] + R(1, 1) * x[1] + R(2, 1) * x[2],
-          R(0, 2) * x[0] + R(1, 2) * x[1] + R(2, 2) * x[2]};
-}
-
-/// a x b
-template <typename T>
-Vector3<T> cross(const Vector3<T>& a, const Vector3<T>& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
-
-/// c + a x b
-template <typename T>
-Vector3<T> add_cross(const Vector3<T>& c, const Vector3<T>& a, const Vector3<T>& b) {
-  return {c[0] + (a[1] * b[2] - a[2] * b[1]), c[1] + (a[2] * b[0] - a[0] * b[2]),
-          c[2] + (a[0] * b[1] - a[1] * b[0])};
-}
-
-}  // namespace entries
-
 /// (a; b), the linear part above the angular one.
 template <typename T>
 Vector6<T> stack(const Vector3<T>& a, const Vector3<T>& b) {

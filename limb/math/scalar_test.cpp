@@ -106,9 +106,9 @@ PackCase pack_case(unsigned random_seed) {
   return c;
 }
 
-// The same operations in the same order, but the compiler may contract or reorder sums inside
-// Eigen's vectorised products of doubles: a few roundings. One of |w|^2 turns the frame by up to
-// pi / 2 eps, which all nine entries of R see: 8 eps in the Frobenius norm.
+// The same operations in the same order, except that Eigen adds up squaredNorm() of doubles two at
+// a time: a rounding of |w|^2 turns the frame by up to pi / 2 eps, which all nine entries of R see.
+// Worst of 20,000 seeds: R 6.6 eps (4.8 in the 20 below), p 3.5 eps.
 TEST(Pack, EachLaneEqualsTheDoubleResult) {
   for (unsigned random_seed = 1; random_seed <= 20; ++random_seed) {
     const PackCase c = pack_case(random_seed);

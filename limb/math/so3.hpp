@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/math/entries.hpp"
 #include "limb/math/quaternion.hpp"
 
 /// Rotation matrices. R_AB is the orientation of B in A: p_A = R_AB p_B, columns = axes of B in A.

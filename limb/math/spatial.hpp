@@ -131,12 +131,13 @@ struct Pose {
 
   Pose inverse() const { return {R.transpose(), -entries::transpose_product<T>(R, p)}; }
   Pose operator*(const Pose& X) const { return {R * X.R, *this * X.p}; }
-  Vector3<T> operator*(const Vector3<T>& x) const { return R.lazyProduct(x) + p; }
+  Vector3<T> operator*(const Vector3<T>& x) const { return entries::affine<T>(R, x, p); }
 
   /// Motion from axes and origin of B to those of A: Ad(X_AB) V_B.
   Motion<T> act(const Motion<T>& V) const {
-    const Vector3<T> w = entries::product<T>(R, V.w);
-    return {entries::add_cross<T>(entries::product<T>(R, V.v), p, w), w};
+    Motion<T> V_A{Vector3<T>(), Vector3<T>()};
+    entries::change_frame<T>(R, p, V.w, V.v, V_A.w, V_A.v);
+    return V_A;
   }
   /// Motion from A to B, without forming the inverse.
   Motion<T> inv_act(const Motion<T>& V) const {
@@ -145,8 +146,9 @@ struct Pose {
   }
   /// Wrench from axes and origin of B to those of A: the dual adjoint.
   Force<T> act(const Force<T>& F) const {
-    const Vector3<T> f = entries::product<T>(R, F.f);
-    return {f, entries::add_cross<T>(entries::product<T>(R, F.n), p, f)};
+    Force<T> F_A{Vector3<T>(), Vector3<T>()};
+    entries::change_frame<T>(R, p, F.f, F.n, F_A.f, F_A.n);
+    return F_A;
   }
   /// Wrench from A to B.
   Force<T> inv_act(const Force<T>& F) const {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <limits>
 #include <numbers>
 #include <unordered_set>
 
@@ -57,6 +58,16 @@ bool looks_like_degrees(double lower, double upper) {
   return std::abs(quarters - std::round(quarters)) > 0.01;
 }
 
+/// The quarter turn that an angle stands for when it was typed with 5 to 15 digits; else the angle.
+/// Near 0 there is nothing to round: a small angle is what it says.
+double nearest_quarter_turn(double angle) {
+  constexpr double quarter = std::numbers::pi / 2, kNear = 1e-4;
+  const double turns = std::round(angle / quarter), exact = turns * quarter;
+  const double off = std::abs(angle - exact);
+  const double rounding = 2 * std::numeric_limits<double>::epsilon() * std::abs(exact);
+  return turns != 0 && off <= kNear && off > rounding ? exact : angle;
+}
+
 /// Large enough that nobody means radians: 30 rad are almost five turns.
 bool surely_degrees(double lower, double upper) {
   const auto half_degrees = [](double x) {
@@ -79,6 +90,7 @@ class Checker {
       if (has_axis(joint.type)) check_axis(j, Edit::Field::axis, joint.axis);
       if (joint.type == JointType::universal) check_axis(j, Edit::Field::axis2, joint.axis2);
       check_losses(j);
+      if (joint.rpy) check_turns(j, *joint.rpy);
       if (joint.type == JointType::fixed) continue;
       for (std::size_t dof = 0; dof < joint.limits.size(); ++dof) check_limits(j, dof);
     }
@@ -110,6 +122,16 @@ class Checker {
         "tools that do not normalise it scale the motion and the torque by its length",
         fmt::format("{} = {}", to_text(which), to_text(unit)),
         {edit_axis("axis-not-unit", robot_, joint, which, unit)});
+  }
+
+  void check_turns(std::size_t joint, const Vector3<double>& rpy) {
+    const Vector3<double> exact = rpy.unaryExpr(&nearest_quarter_turn);
+    if (exact == rpy) return;
+    add(Severity::note, "quarter-turn", joint,
+        fmt::format("rpy {} is {:.1e} rad from quarter turns", to_text(rpy),
+                    (exact - rpy).cwiseAbs().maxCoeff()),
+        "zeros of the model become small numbers, which costs time and symmetry",
+        fmt::format("rpy = {}", to_text(exact)), {edit_rpy("quarter-turn", robot_, joint, exact)});
   }
 
   void check_losses(std::size_t joint) {

@@ -20,8 +20,8 @@ TEST(CheckRobots, FindingsAreThoseThatWereReviewed) {
   if (folder.empty()) GTEST_SKIP() << "the shared robots are not here; set LIMB_SHARED";
   const std::map<std::string, Counts> expected = {
       // Placeholder tensors with six equal entries; thigh products against the lean of the shapes.
-      {"anymal_b", {{"inertia-triangle", 1}, {"products-mirrored", 4}}},
-      {"hyq", {{"inertia-triangle", 5}, {"inertia-zero", 1}}},
+      {"anymal_b", {{"inertia-triangle", 1}, {"products-mirrored", 4}, {"quarter-turn", 1}}},
+      {"hyq", {{"inertia-triangle", 5}, {"inertia-zero", 1}, {"quarter-turn", 13}}},
       // All limits are zeros.
       {"double_pendulum", {{"limit-empty", 2}}},
       {"double_pendulum_continuous", {{"effort-zero", 2}, {"velocity-zero", 2}}},
@@ -31,12 +31,14 @@ TEST(CheckRobots, FindingsAreThoseThatWereReviewed) {
         {"inertia-zero", 5},
         {"inertia-triangle", 2},
         {"products-mirrored", 1},
-        {"asymmetry-copied", 1}}},
+        {"asymmetry-copied", 1},
+        {"quarter-turn", 10}}},
       {"go2", {}},
       {"iiwa14", {}},
       {"panda", {}},
       {"simple_humanoid", {}},
-      {"ur5", {}}};
+      // 1.57079632679
+      {"ur5", {{"quarter-turn", 5}}}};
   for (const auto& [name, counts] : expected) {
     const auto robot = read_urdf(folder / "robots" / (name + ".urdf"));
     Counts found;

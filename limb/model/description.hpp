@@ -67,6 +67,7 @@ struct JointDescription {
   JointType type = JointType::fixed;
   std::string parent, child;               ///< names of links
   Pose<T> X_PJ;                            ///< joint frame in the parent link's frame
+  std::optional<Vector3<double>> rpy;      ///< the angles of X_PJ, where the file gives these
   Pose<T> X_JC;                            ///< child link's frame in the moved joint frame;
                                            ///< identity for URDF
   Vector3<T> axis = Vector3<T>::UnitX();   ///< in the joint frame; planar: the normal

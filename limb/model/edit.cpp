@@ -34,7 +34,7 @@ Edit of_inertial(std::string rule, const Description<double>& robot, std::size_t
 }  // namespace
 
 const char* to_text(Edit::Field field) {
-  constexpr std::array kNames = {"mass", "com", "tensor", "axis", "axis2", "limits"};
+  constexpr std::array kNames = {"mass", "com", "tensor", "axis", "axis2", "limits", "rpy"};
   return kNames[static_cast<std::size_t>(field)];
 }
 
@@ -96,8 +96,10 @@ Edit edit_tensor(std::string rule, const Description<double>& robot, std::size_t
   return edit;
 }
 
-Edit edit_axis(std::string rule, const Description<double>& robot, std::size_t joint,
-               Edit::Field which, const Vector3<double>& axis) {
+namespace {
+
+Edit edit_joint(std::string rule, const Description<double>& robot, std::size_t joint,
+                Edit::Field which, const Vector3<double>& before, const Vector3<double>& after) {
   const auto& j = robot.joints.at(joint);
   Edit edit;
   edit.rule = std::move(rule);
@@ -105,9 +107,24 @@ Edit edit_axis(std::string rule, const Description<double>& robot, std::size_t j
   edit.field = which;
   edit.index = joint;
   edit.owner = j.name;
-  edit.before = numbers(which == Edit::Field::axis ? j.axis : j.axis2);
-  edit.after = numbers(axis);
+  edit.before = numbers(before);
+  edit.after = numbers(after);
   return edit;
+}
+
+}  // namespace
+
+Edit edit_axis(std::string rule, const Description<double>& robot, std::size_t joint,
+               Edit::Field which, const Vector3<double>& axis) {
+  const auto& j = robot.joints.at(joint);
+  return edit_joint(std::move(rule), robot, joint, which,
+                    which == Edit::Field::axis ? j.axis : j.axis2, axis);
+}
+
+Edit edit_rpy(std::string rule, const Description<double>& robot, std::size_t joint,
+              const Vector3<double>& rpy) {
+  return edit_joint(std::move(rule), robot, joint, Edit::Field::rpy,
+                    robot.joints.at(joint).rpy.value(), rpy);
 }
 
 Edit edit_limits(std::string rule, const Description<double>& robot, std::size_t joint,

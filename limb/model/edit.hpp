@@ -18,6 +18,7 @@ struct Edit {
     axis,    ///< joint: x y z
     axis2,   ///< joint: x y z
     limits,  ///< joint: lower upper of one degree of freedom
+    rpy,     ///< joint: roll pitch yaw of its frame in the parent link
   };
 
   std::string rule;  ///< of the finding it mends
@@ -58,6 +59,9 @@ Edit edit_tensor(std::string rule, const Description<double>& robot, std::size_t
                  const Matrix3<double>& tensor);
 Edit edit_axis(std::string rule, const Description<double>& robot, std::size_t joint,
                Edit::Field which, const Vector3<double>& axis);
+/// The joint must have angles.
+Edit edit_rpy(std::string rule, const Description<double>& robot, std::size_t joint,
+              const Vector3<double>& rpy);
 /// Both limits of the degree of freedom must be there.
 Edit edit_limits(std::string rule, const Description<double>& robot, std::size_t joint,
                  std::size_t dof, double lower, double upper);

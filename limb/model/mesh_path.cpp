@@ -1,9 +1,13 @@
 #include "limb/model/mesh_path.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <system_error>
+
+#include "limb/model/xml.hpp"
 
 namespace limb {
 
@@ -41,6 +45,29 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 }
 
 }  // namespace
+
+std::optional<Diagnostic> mesh_remark(const MeshPath& mesh, const std::string& uri, Source source) {
+  using Severity = Diagnostic::Severity;
+  switch (mesh.status) {
+    case MeshPath::Status::found:
+      break;
+    case MeshPath::Status::outside_roots:
+      return Diagnostic{Severity::warning,
+                        "mesh-outside-root",
+                        std::move(source),
+                        fmt::format("mesh '{}' lies outside the given folders", shorten(uri)),
+                        "files outside them are never opened",
+                        "name its folder as a root"};
+    case MeshPath::Status::not_found:
+      return Diagnostic{Severity::note,
+                        "mesh-not-found",
+                        std::move(source),
+                        fmt::format("mesh '{}' is not found", shorten(uri)),
+                        "the link has no shape there; its dynamics do not need one",
+                        "name the folder that holds it as a root"};
+  }
+  return std::nullopt;
+}
 
 MeshPaths::MeshPaths(const std::string& file, const ReadOptions& options) {
   std::vector<fs::path> roots = options.roots;

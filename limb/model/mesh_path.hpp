@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "limb/base/diagnostic.hpp"
 #include "limb/model/read_options.hpp"
 
 namespace limb {
@@ -15,6 +17,9 @@ struct MeshPath {
   Status status = Status::not_found;
   std::string path;  ///< of the file, links and .. resolved; empty unless found
 };
+
+/// What a reader says of a mesh that it did not find; nothing of one that it found.
+std::optional<Diagnostic> mesh_remark(const MeshPath& mesh, const std::string& uri, Source source);
 
 /// Finds the files that a robot description names, inside given folders and nowhere else.
 ///

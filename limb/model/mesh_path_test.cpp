@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "limb/model/read_recipe.hpp"
+
 namespace limb {
 namespace {
 
@@ -64,6 +66,25 @@ TEST_F(MeshPathTest, TheFolderOfTheFileIsTheDefaultRoot) {
   EXPECT_EQ(paths.find("../../secret.stl").status, Status::outside_roots);
 }
 
+// Both places of the mesh are found; the one that is missing twice is told of once.
+TEST_F(MeshPathTest, RecipesFindTheirMeshesTheSameWay) {
+  Diagnostics diagnostics;
+  const auto robot = parse_recipe<double>(
+      "name = \"r\"\n[[link]]\nname = \"a\"\nmass = 1\ngeometry = [\n"
+      "  {shape = \"mesh\", uri = \"package://arm/meshes/a.stl\"},\n"
+      "  {shape = \"mesh\", uri = \"meshes/a.stl\", role = \"collision\"},\n"
+      "  {shape = \"mesh\", uri = \"b.stl\"}, {shape = \"mesh\", uri = \"b.stl\"}]\n",
+      (top_ / "root/arm/arm.toml").string(), {}, diagnostics);
+  ASSERT_EQ(robot.links.size(), 1u);
+  ASSERT_EQ(robot.links[0].geometry.size(), 4u);
+  EXPECT_EQ(robot.links[0].geometry[0].mesh_path, mesh());
+  EXPECT_EQ(robot.links[0].geometry[1].mesh_path, mesh());
+  EXPECT_EQ(robot.links[0].geometry[2].mesh_path, "");
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics[0].rule, "mesh-not-found");
+  EXPECT_EQ(diagnostics[0].source.line, 8);
+}
+
 TEST_F(MeshPathTest, NothingLeadsOut) {
   for (const std::string& uri :
        {std::string("../secret.stl"), std::string("arm/../../secret.stl"),
@@ -79,12 +100,14 @@ TEST_F(MeshPathTest, NothingLeadsOut) {
 }
 
 TEST_F(MeshPathTest, WhatIsNotThereIsNotFound) {
+  std::string deep(5000, '/');
+  deep.append("etc/passwd");
   for (const std::string& uri :
        {std::string("arm/none.stl"), std::string("package://leg/a.stl"), std::string("package://"),
         std::string("package://arm"), std::string("http://example.org/a.stl"),
         std::string("file://"), std::string("arm"), std::string("loop.stl"),
         std::string("file://arm%00/meshes/a.stl"), std::string("file://arm/%zz%"),
-        std::string(100000, 'a'), std::string(5000, '/') + "etc/passwd"}) {
+        std::string(100000, 'a'), deep}) {
     EXPECT_EQ(status(uri), Status::not_found) << uri.substr(0, 40);
   }
 }

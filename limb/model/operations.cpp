@@ -115,6 +115,7 @@ Robot lock_joints(const Robot& robot, const std::map<std::string, std::vector<do
     check_finite("lock_joints", "q of joint '" + name + "'", std::span<const double>(q));
     if (q.size() == 1) constant[name] = q.front();
     d.X_PJ = d.X_PJ * joint.pose(q.data());
+    d.rpy.reset();
     d.type = JointType::fixed;
     d.limits.clear();
     d.damping = d.friction = d.armature = 0;
@@ -208,6 +209,7 @@ Robot merge_fixed_joints(const Robot& robot) {
       }
       joint.parent = parent.link;
       joint.X_PJ = parent.X * joint.X_PJ;
+      joint.rpy.reset();
       settle(joint.child, {joint.child, {}});
       merged.joints.push_back(std::move(joint));
     }

@@ -196,10 +196,10 @@ class RecipeReader : public RecipeJoints<T> {
 };
 
 template <typename T>
-Description<T> parse_recipe(std::string text, const std::string& file, const ReadOptions&,
+Description<T> parse_recipe(std::string text, const std::string& file, const ReadOptions& options,
                             Diagnostics& diagnostics, const RecipeParameter<T>& parameter) {
   const TomlValue document = parse_toml("parse_recipe", text, file);
-  Description<T> result = RecipeReader<T>(file, diagnostics).read(document, parameter);
+  Description<T> result = RecipeReader<T>(file, options, diagnostics).read(document, parameter);
   result.file = file;
   return result;
 }

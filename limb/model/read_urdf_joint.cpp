@@ -242,7 +242,7 @@ void read_joint(Reading& reading, const Element& element, Description<double>& r
   joint.type = read_type(reading, element);
   joint.parent = read_link_name(reading, element, "parent");
   joint.child = read_link_name(reading, element, "child");
-  joint.X_PJ = reading.origin(element);
+  joint.X_PJ = reading.origin(element, &joint.rpy);
   if (has_axis(joint.type)) joint.axis = read_axis(reading, element, "axis", joint.axis);
   if (joint.type == JointType::universal) {
     joint.axis2 = read_axis(reading, element, "axis2", joint.axis2);

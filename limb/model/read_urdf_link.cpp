@@ -43,17 +43,10 @@ void read_mesh(Reading& reading, const Element& element, Geometry& geometry) {
   const bool told = reading.meshes.knows(geometry.mesh_uri);
   const MeshPath& mesh = reading.meshes.find(geometry.mesh_uri);
   geometry.mesh_path = mesh.path;
-  if (told || mesh.status == MeshPath::Status::found) return;
-  const std::string shown = shorten(geometry.mesh_uri);
-  if (mesh.status == MeshPath::Status::outside_roots) {
-    reading.xml.add(Severity::warning, element, "mesh-outside-root",
-                    fmt::format("mesh '{}' lies outside the given folders", shown),
-                    "files outside them are never opened", "name its folder as a root");
-  } else {
-    reading.xml.add(Severity::note, element, "mesh-not-found",
-                    fmt::format("mesh '{}' is not found", shown),
-                    "the link has no shape there; its dynamics do not need one",
-                    "name the folder that holds it as a root");
+  if (told) return;
+  if (const auto remark = mesh_remark(mesh, geometry.mesh_uri, {})) {
+    reading.xml.add(remark->severity, element, remark->rule, remark->message, remark->reason,
+                    remark->fix);
   }
 }
 
@@ -142,14 +135,15 @@ double Reading::required_number(const Element& element, const char* attribute) {
   return xml.number(element, attribute).value_or(0);
 }
 
-Pose<double> Reading::origin(const Element& element) {
+Pose<double> Reading::origin(const Element& element, std::optional<Vector3<double>>* rpy) {
   Pose<double> X;
   const Element* origin = only_child(element, "origin");
   if (origin == nullptr) return X;
   xml.expect_attributes(*origin, {"xyz", "rpy", "quat_xyzw"});
   if (const auto xyz = xml.numbers(*origin, "xyz", 3)) X.p = as_vector(*xyz);
-  if (const auto rpy = xml.numbers(*origin, "rpy", 3)) {
-    X.R = rpy_to_matrix((*rpy)[0], (*rpy)[1], (*rpy)[2]);
+  if (const auto angles = xml.numbers(*origin, "rpy", 3)) {
+    X.R = rpy_to_matrix((*angles)[0], (*angles)[1], (*angles)[2]);
+    if (rpy != nullptr) *rpy = as_vector(*angles);
   }
   if (const auto q = xml.numbers(*origin, "quat_xyzw", 4)) {
     const Eigen::Vector4d x((*q)[0], (*q)[1], (*q)[2], (*q)[3]);

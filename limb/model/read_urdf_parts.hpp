@@ -21,8 +21,8 @@ struct Reading {
   const Element* required_child(const Element& element, const char* name, const std::string& owner);
   /// A number that must be there; 0 and an error where it is not.
   double required_number(const Element& element, const char* attribute);
-  /// <origin xyz rpy> below `element`; identity where there is none.
-  Pose<double> origin(const Element& element);
+  /// <origin xyz rpy> below `element`; identity where there is none. Its angles into `rpy`, if any.
+  Pose<double> origin(const Element& element, std::optional<Vector3<double>>* rpy = nullptr);
 };
 
 LinkDescription<double> read_link(Reading& reading, const Element& element);

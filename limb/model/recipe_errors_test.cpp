@@ -240,6 +240,11 @@ TEST(RecipeErrors, Links) {
       {link + "geometry = [{shape = \"mesh\"}]\n",
        "4: error: link 'a': geometry[0]: 'uri' is missing, expected a text in quotes "
        "[recipe-missing-key]"},
+      {link + "geometry = [{shape = \"mesh\", uri = \"package://p/a.stl\"}]\n",
+       "4: note: mesh 'package://p/a.stl' is not found [mesh-not-found]"},
+      {link + "geometry = [{shape = \"mesh\", uri = \"../../../../etc/passwd\"}]\n",
+       "4: warning: mesh '../../../../etc/passwd' lies outside the given folders "
+       "[mesh-outside-root]"},
   });
 }
 

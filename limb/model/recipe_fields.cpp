@@ -27,6 +27,18 @@ void RecipeFields::error(const TomlValue& at, std::string rule, std::string mess
                           std::move(message), std::move(reason), std::move(fix)});
 }
 
+std::string RecipeFields::mesh_path(const TomlValue& at, const std::string& uri) {
+  if (uri.empty()) return {};
+  const bool told = meshes_.knows(uri);
+  const MeshPath& mesh = meshes_.find(uri);
+  if (!told) {
+    if (auto remark = mesh_remark(mesh, uri, source(at))) {
+      diagnostics_.push_back(std::move(*remark));
+    }
+  }
+  return mesh.path;
+}
+
 void RecipeFields::wrong_type(const TomlValue& value, std::string_view owner, std::string_view key,
                               std::string_view expected) {
   error(value, "recipe-wrong-type",

@@ -10,6 +10,7 @@
 #include "limb/base/diagnostic.hpp"
 #include "limb/model/expression.hpp"
 #include "limb/model/joint_type.hpp"
+#include "limb/model/mesh_path.hpp"
 #include "limb/model/toml.hpp"
 
 /// What reading a recipe needs whatever the scalar: keys, texts, units, and a diagnostic with file
@@ -22,8 +23,8 @@ class RecipeFields {
  public:
   using Keys = std::vector<std::string>;
 
-  RecipeFields(std::string file, Diagnostics& diagnostics)
-      : file_(std::move(file)), diagnostics_(diagnostics) {}
+  RecipeFields(std::string file, const ReadOptions& options, Diagnostics& diagnostics)
+      : file_(std::move(file)), meshes_(file_, options), diagnostics_(diagnostics) {}
 
   [[nodiscard]] Source source(const TomlValue& value) const { return {file_, value.line}; }
 
@@ -50,6 +51,8 @@ class RecipeFields {
   /// An array of texts.
   std::vector<std::string> texts(const TomlValue& table, std::string_view owner,
                                  std::string_view key);
+  /// The file of a mesh; "" and a remark, once for each address, where it is not found.
+  std::string mesh_path(const TomlValue& at, const std::string& uri);
   /// The expression that a value is, with only known symbols; else a diagnostic and nothing.
   std::optional<Expression> expression(const TomlValue& value, std::string_view owner,
                                        std::string_view key);
@@ -64,6 +67,7 @@ class RecipeFields {
   Keys symbols_;  ///< in file order, for suggestions
   std::unordered_set<std::string> symbol_set_;
   std::string file_;
+  MeshPaths meshes_;
   Diagnostics& diagnostics_;
 };
 

@@ -282,6 +282,7 @@ class RecipeLinks : public RecipeValues<T> {
         Geometry& g = geometry.back();
         if (collision) g.role = Geometry::Role::collision;
         g.mesh_uri = uri;
+        g.mesh_path = this->mesh_path(item, uri);
         if (scale) g.mesh_scale = scale->template cast<double>();
       }
     }

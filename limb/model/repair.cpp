@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "limb/base/check.hpp"
+#include "limb/math/euler.hpp"
 #include "limb/model/check.hpp"
 
 namespace limb {
@@ -56,6 +57,10 @@ void apply_edits(Description<double>& robot, const std::vector<Edit>& edits) {
     auto& joint = robot.joints[edit.index];
     if (edit.field == Edit::Field::axis) joint.axis = vector(edit.after);
     if (edit.field == Edit::Field::axis2) joint.axis2 = vector(edit.after);
+    if (edit.field == Edit::Field::rpy) {
+      joint.rpy = vector(edit.after);
+      joint.X_PJ.R = rpy_to_matrix(edit.after[0], edit.after[1], edit.after[2]);
+    }
     if (edit.field == Edit::Field::limits) {
       if (edit.dof >= joint.limits.size()) {
         fail("apply_edits", "limit index", std::to_string(edit.dof),

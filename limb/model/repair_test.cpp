@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "limb/base/error.hpp"
+#include "limb/model/check.hpp"
 #include "limb/model/read_urdf.hpp"
 
 namespace limb {
@@ -61,6 +62,38 @@ TEST(Repair, DescriptionAndTextAgree) {
   EXPECT_EQ(mended.robot.links[1].inertial->tensor, read.links[1].inertial->tensor);
   EXPECT_EQ(mended.robot.joints[0].limits[0].lower, read.joints[0].limits[0].lower);
   EXPECT_TRUE(repair(mended.robot).edits.empty());
+}
+
+// 1.5707963 is a quarter turn by intent; 1.5707963267948966 is one already; 0.0001 and 1.5706 are
+// what they say, however small the difference.
+TEST(Repair, QuarterTurnsGetAllTheirDigits) {
+  const auto robot = [](const std::string& rpy) {
+    return "<robot name='r'><link name='a'/><link name='b'/><joint name='j' type='fixed'>"
+           "<parent link='a'/><child link='b'/><origin xyz='1 0 0' rpy='" +
+           rpy + "'/></joint></robot>";
+  };
+  const UrdfRepair mended = repair_urdf_text(robot("1.5707963 -3.1416 0.0001"), "r.urdf");
+  EXPECT_EQ(mended.text, robot("1.5707963267948966 -3.141592653589793 0.0001"));
+  ASSERT_EQ(mended.edits.size(), 1u);
+  EXPECT_EQ(mended.edits[0].text(),
+            "r.urdf:1: joint 'j': rpy [1.5707963, -3.1416, 0.0001] -> [1.5707963267948966, "
+            "-3.141592653589793, 0.0001] [quarter-turn]");
+
+  Diagnostics ignored;
+  const auto read = parse_urdf(robot("1.5707963 -3.1416 0.0001"), "r.urdf", {}, ignored);
+  const Diagnostics found = check(read);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text(),
+            "r.urdf:1: note: joint 'j': rpy [1.5707963, -3.1416, 0.0001] is 7.3e-06 rad from "
+            "quarter turns [quarter-turn]");
+  EXPECT_EQ(found[0].fix, "rpy = [1.5707963267948966, -3.141592653589793, 0.0001]");
+  const auto exact = parse_urdf(mended.text, "r.urdf", {}, ignored);
+  EXPECT_EQ(repair(read).robot.joints[0].X_PJ.R, exact.joints[0].X_PJ.R);
+
+  for (const char* fine :
+       {"1.5707963267948966 -3.141592653589793 4.71238898038469", "1.5706 0 0"}) {
+    EXPECT_EQ(repair_urdf_text(robot(fine), "r.urdf").text, robot(fine)) << fine;
+  }
 }
 
 TEST(Repair, AddsAnAttributeThatHadItsDefault) {

@@ -189,6 +189,9 @@ class Writer {
         break;
       case Edit::Field::axis2:
         fail(edit, "a URDF joint has no second axis");
+      case Edit::Field::rpy:
+        set(edit, tag(edit, part, "origin"), "rpy", edit.after);
+        break;
       case Edit::Field::limits:
         set(edit, tag(edit, part, "limit"), "lower", {edit.after[0]});
         set(edit, tag(edit, part, "limit"), "upper", {edit.after[1]});

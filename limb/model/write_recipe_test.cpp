@@ -16,7 +16,10 @@ namespace {
 Description<double> reread(const Description<double>& d) {
   Diagnostics diagnostics;
   auto result = parse_recipe<double>(write_recipe(d), d.file, {}, diagnostics);
-  for (const auto& diagnostic : diagnostics) ADD_FAILURE() << diagnostic.text();
+  for (const auto& diagnostic : diagnostics) {
+    // The mesh of random_robot() is a name without a file.
+    if (diagnostic.rule != "mesh-not-found") ADD_FAILURE() << diagnostic.text();
+  }
   return result;
 }
 

@@ -1,15 +1,19 @@
 // Reads the states that model_convert_dump wrote for a seed, and writes limb's kinematics of the
 // last body, its momentum and its manifold there, in Pinocchio's terms, for
-// kinematics_wheels_test.py.
+// dynamics_wheels_test.py.
 //
-//   model_convert_dump pinocchio SEED | dynamics_kinematics_dump SEED
+//   model_convert_dump pinocchio SEED | dynamics_dump SEED
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/rnea.hpp"
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
@@ -58,6 +62,29 @@ Json frame_fields(const Model<double>& model, const Convention& to, const Kinema
   return fields;
 }
 
+/// Newton-Euler, rigid bodies alone, with the torques of the state given there.
+Json dynamics_fields(const Model<double>& model, const Convention& to, const Vector& q,
+                     const Vector& v, const Vector& a, const Vector& tau_given) {
+  constexpr JointEffects kNone = JointEffects::none();
+  const int n = model.velocity_size();
+  Workspace<double> work(model);
+  MassFactor<double> factor(model);
+  Vector tau(n), h(n), g(n), forward(n);
+  MatrixX<double> M(n, n), M_inverse(n, n);
+  rnea(model, work, q, v, a, tau, kNone);
+  bias(model, work, q, v, h, kNone);
+  gravity(model, work, q, g);
+  crba(model, work, q, M, kNone);
+  aba(model, work, q, v, to.tau_from(q, tau_given), forward, kNone);
+  mass_inverse(model, work, q, factor, M_inverse, kNone);
+  return {{"tau", numbers(to.tau_to(q, tau))},
+          {"nle", numbers(to.tau_to(q, h))},
+          {"g", numbers(to.tau_to(q, g))},
+          {"M", numbers(to.mass_matrix_to(q, M))},
+          {"Minv", numbers(to.mass_matrix_to(q, M_inverse))},
+          {"aba", numbers(to.a_to(q, v, forward))}};
+}
+
 Json fields_at(const Model<double>& model, const Convention& to, const Json& state) {
   const Vector q = to.q_from(vector_of(state["q"]));
   const Vector v = to.v_from(q, vector_of(state["v"]));
@@ -84,7 +111,8 @@ Json fields_at(const Model<double>& model, const Convention& to, const Json& sta
     return numbers((P * J * P.transpose()).eval());
   };
 
-  return {{"frame", frame_fields(model, to, k, BodyId(model.body_count() - 1))},
+  return {{"dynamics", dynamics_fields(model, to, q, v, a, vector_of(state["v"]) * 3)},
+          {"frame", frame_fields(model, to, k, BodyId(model.body_count() - 1))},
           {"hg", numbers(centroidal_momentum(model, k).vector())},
           {"dhg", numbers(centroidal_momentum_rate(model, k).vector())},
           {"Ag", numbers(to.jacobian_to(q, A_G))},
@@ -108,7 +136,7 @@ Json fields_at(const Model<double>& model, const Convention& to, const Json& sta
 int main(int argc, char** argv) {
   using namespace limb;
   if (argc != 2) {
-    std::cerr << "usage: dynamics_kinematics_dump SEED < states\n";
+    std::cerr << "usage: dynamics_dump SEED < states\n";
     return 1;
   }
   const unsigned seed = static_cast<unsigned>(std::stoul(argv[1]));

@@ -1,4 +1,4 @@
-"""Frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random
+"""Newton-Euler, frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random
 trees of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
 """
 
@@ -14,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "model"))
 from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
 
-DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_kinematics_dump"
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_dump"
 SEEDS = range(1, 51)
 EPS = np.finfo(float).eps
 
@@ -85,6 +85,19 @@ def compare_frame(pin, model, data, joint, C, limb, moved, constant):
               turn(expected["classical"]), f"classical {name}")
 
 
+def compare_dynamics(pin, model, data, q, v, a, limb):
+    close(pin.rnea(model, data, q, v, a), limb["tau"], "rnea")
+    close(pin.nonLinearEffects(model, data, q, v), limb["nle"], "bias")
+    close(pin.computeGeneralizedGravity(model, data, q), limb["g"], "gravity")
+    M = np.triu(pin.crba(model, data, q))
+    M += np.triu(M, 1).T
+    close(M, limb["M"], "crba")
+    # Solutions of M x = b carry the condition of M, in the thousands on these trees.
+    condition = np.linalg.cond(M)
+    close(pin.aba(model, data, q, v, 3 * v), limb["aba"], "aba", 4 * condition * EPS)
+    close(np.linalg.inv(M), limb["Minv"], "inverse mass matrix", 4 * condition * EPS)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pinocchio_agrees(seed):
     pin = pytest.importorskip("pinocchio", reason="the wheel 'pin' is not installed")
@@ -97,6 +110,7 @@ def test_pinocchio_agrees(seed):
     for state, limb in zip(tree["states"], json.loads(found.stdout), strict=True):
         q, v, a = (np.array(state[x]) for x in "qva")
         moved = lambda time, q=q, v=v: pin.integrate(model, q, time * v)  # noqa: E731
+        compare_dynamics(pin, model, data, q, v, a, limb["dynamics"])
         pin.computeJointJacobiansTimeVariation(model, data, q, v)
         pin.forwardKinematics(model, data, q, v, a)
         last = state["J_body"]
