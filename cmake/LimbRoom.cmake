@@ -16,6 +16,11 @@ set(limb_pch_options
   "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>"
   "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 
+# One alignment of Eigen's types and memory for all files, whatever instructions they are built for:
+# kernels and users may be built with other flags than the rest (docs/adr/0005-kernel-flags.md).
+set(limb_eigen_definitions EIGEN_MAX_ALIGN_BYTES=16 EIGEN_MALLOC_ALREADY_ALIGNED=1)
+add_compile_definitions(${limb_eigen_definitions})
+
 # What every test includes, read once: half of the time of a small test is GoogleTest and Eigen.
 if(LIMB_TESTS)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "\n")

@@ -9,8 +9,8 @@
 #include "bench/pinocchio/opponent.h"
 #include "limb/model/model.hpp"
 
-/// Pinocchio, built from the headers of its wheel by each compiler (bench/CMakeLists.txt), on a limb
-/// model.
+/// Pinocchio, built from the headers of its wheel by each compiler (bench/CMakeLists.txt), on a
+/// limb model.
 namespace limb::bench {
 
 struct Opponent {

@@ -11,13 +11,17 @@ namespace opponent {
 struct Robot {
   pinocchio::Model model;
   pinocchio::Data data;
-  std::vector<pinocchio::RigidConstraintModel, Eigen::aligned_allocator<pinocchio::RigidConstraintModel>>
+  std::vector<pinocchio::RigidConstraintModel,
+              Eigen::aligned_allocator<pinocchio::RigidConstraintModel>>
       contacts;
-  std::vector<pinocchio::RigidConstraintData, Eigen::aligned_allocator<pinocchio::RigidConstraintData>>
+  std::vector<pinocchio::RigidConstraintData,
+              Eigen::aligned_allocator<pinocchio::RigidConstraintData>>
       contact_data;
 };
 
-inline Robot& of(void* robot) { return *static_cast<Robot*>(robot); }
+inline Robot& of(void* robot) {
+  return *static_cast<Robot*>(robot);
+}
 using Vector = Eigen::Map<const Eigen::VectorXd>;
 using VectorTo = Eigen::Map<Eigen::VectorXd>;
 

@@ -2,10 +2,8 @@
 // centroidal momentum and the manifold, fixed and free base, read from their URDF files.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -13,7 +11,7 @@
 #include "limb/dynamics/momentum.hpp"
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/load.hpp"
-#include "limb/model/testing/shared.hpp"
+#include "limb/model/testing/golden.hpp"
 
 namespace limb {
 namespace {
@@ -21,31 +19,15 @@ namespace {
 using Json = nlohmann::json;
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
+using testing::matrix_of;
+using testing::vector_of;
 
-Vector vector_of(const Json& j) {
-  const auto numbers = j.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
-}
-
-Matrix matrix_of(const Json& j) {
-  Matrix m(static_cast<Eigen::Index>(j.size()), static_cast<Eigen::Index>(j[0].size()));
-  for (Eigen::Index r = 0; r < m.rows(); ++r) {
-    m.row(r) = vector_of(j[static_cast<std::size_t>(r)]).transpose();
-  }
-  return m;
-}
-
-class Golden : public ::testing::TestWithParam<const char*> {
+class Golden : public testing::GoldenTest {
  protected:
   void SetUp() override {
-    const auto shared = testing::shared_folder();
-    if (shared.empty()) GTEST_SKIP() << "no folder of recorded robots (LIMB_SHARED)";
-    std::ifstream file(shared / "golden" / (std::string(GetParam()) + ".json"));
-    ASSERT_TRUE(file) << GetParam();
-    golden_ = Json::parse(file);
-    const std::string urdf = (shared / golden_["urdf"].get<std::string>()).string();
-    const Base base = golden_["base"] == "fixed" ? Base::fixed : Base::free;
-    model_ = std::make_unique<Model<double>>(load_model(urdf, base).without_couplings());
+    GoldenTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    model_ = std::make_unique<Model<double>>(load_model(urdf_, base()).without_couplings());
     std::vector<std::string> names;
     for (const Json& joint : golden_["joints"]) names.push_back(joint["name"]);
     convention_ = std::make_unique<PinocchioConvention>(*model_, names);
@@ -69,20 +51,12 @@ class Golden : public ::testing::TestWithParam<const char*> {
     expect(field, Matrix::Constant(1, 1, found), expected);
   }
 
-  Json golden_;
   std::unique_ptr<Model<double>> model_;
   std::unique_ptr<PinocchioConvention> convention_;
   std::map<std::string, double> worst_;
   int compared_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(Robots, Golden,
-                         ::testing::Values("anymal_b_ff", "anymal_b_fixed",
-                                           "double_pendulum_continuous_fixed",
-                                           "double_pendulum_fixed", "go2_ff", "hyq_ff", "hyq_fixed",
-                                           "iiwa14_ff", "iiwa14_fixed", "panda_ff", "panda_fixed",
-                                           "simple_humanoid_ff", "simple_humanoid_fixed",
-                                           "talos_reduced_ff", "ur5_fixed"),
-                         [](const auto& test) { return std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
 
 TEST_P(Golden, Kinematics) {
   const Model<double>& model = *model_;

@@ -2,9 +2,6 @@
 // forward dynamics by the books' iterations, C v and dM/dt by the Coriolis matrix.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "limb/dynamics/textbook/craig.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
 #include "limb/dynamics/textbook/lagrange.hpp"
@@ -12,7 +9,7 @@
 #include "limb/dynamics/torque_budget.hpp"
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/load.hpp"
-#include "limb/model/testing/shared.hpp"
+#include "limb/model/testing/golden.hpp"
 
 namespace limb {
 namespace {
@@ -20,41 +17,16 @@ namespace {
 using Json = nlohmann::json;
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
+using testing::matrix_of;
+using testing::vector_of;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-Vector vector(const Json& j) {
-  const auto numbers = j.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
-}
-
-Matrix matrix(const Json& j) {
-  Matrix m(static_cast<Eigen::Index>(j.size()), static_cast<Eigen::Index>(j[0].size()));
-  for (Eigen::Index r = 0; r < m.rows(); ++r) {
-    m.row(r) = vector(j[static_cast<std::size_t>(r)]).transpose();
-  }
-  return m;
-}
-
-class Golden : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Robots, Golden,
-                         ::testing::Values("anymal_b_ff", "anymal_b_fixed",
-                                           "double_pendulum_continuous_fixed",
-                                           "double_pendulum_fixed", "go2_ff", "hyq_ff", "hyq_fixed",
-                                           "iiwa14_ff", "iiwa14_fixed", "panda_ff", "panda_fixed",
-                                           "simple_humanoid_ff", "simple_humanoid_fixed",
-                                           "talos_reduced_ff", "ur5_fixed"),
-                         [](const auto& test) { return std::string(test.param); });
+class Golden : public testing::GoldenTest {};
+INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
 
 TEST_P(Golden, BooksAndLagrange) {
-  const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no shared folder with golden values beside the checkout";
-  std::ifstream in(shared / "golden" / (std::string(GetParam()) + ".json"));
-  ASSERT_TRUE(in.good());
-  const Json golden = Json::parse(in);
-  const auto description = load_description((shared / golden["urdf"].get<std::string>()).string());
-  const Model<double> model =
-      build_model(description, golden["base"] == "fixed" ? Base::fixed : Base::free)
-          .without_couplings();
+  const auto description = load_description(urdf_);
+  const Model<double> model = build_model(description, base()).without_couplings();
   const PinocchioConvention convention(model, description);
   const int n = model.velocity_size();
   Kinematics<double> kinematics(model);
@@ -76,15 +48,15 @@ TEST_P(Golden, BooksAndLagrange) {
     worst_forward = std::max(worst_forward, error);
     EXPECT_LT(error, 1e-11) << what;
   };
-  for (const Json& state : golden["states"]) {
-    const Vector q = convention.q_from(vector(state["q"]));
-    const Vector v = convention.v_from(q, vector(state["v"]));
-    const Vector a = convention.a_from(q, v, vector(state["a"]));
-    const Vector tau = convention.tau_from(q, vector(state["tau"]));
+  for (const Json& state : golden_["states"]) {
+    const Vector q = convention.q_from(vector_of(state["q"]));
+    const Vector v = convention.v_from(q, vector_of(state["v"]));
+    const Vector a = convention.a_from(q, v, vector_of(state["a"]));
+    const Vector tau = convention.tau_from(q, vector_of(state["tau"]));
     const Vector rest = Vector::Zero(n);
     const auto to = [&](const Vector& x) { return convention.tau_to(q, x); };
-    const Vector tau_rnea = vector(state["tau_rnea"]), nle = vector(state["nle"]),
-                 g = vector(state["g"]);
+    const Vector tau_rnea = vector_of(state["tau_rnea"]), nle = vector_of(state["nle"]),
+                 g = vector_of(state["g"]);
 
     near(to(textbook::featherstone::rnea(model, q, v, a)), tau_rnea, "Featherstone");
     near(to(textbook::modern_robotics::inverse_dynamics(model, q, v, a)), tau_rnea, "Lynch");
@@ -92,17 +64,17 @@ TEST_P(Golden, BooksAndLagrange) {
     near(to(textbook::featherstone::rnea(model, q, v, rest)), nle, "nle");
     near(to(textbook::lagrange::gravity(model, q)), g, "g");
     const Vector a_tau = textbook::featherstone::aba(model, q, v, tau);
-    near_forward(convention.a_to(q, v, a_tau), vector(state["ddq_aba"]), "ddq_aba");
+    near_forward(convention.a_to(q, v, a_tau), vector_of(state["ddq_aba"]), "ddq_aba");
 
     const Json& fext = state["fext"];
     const FrameWrench<double> push[] = {
         {model.find_frame(fext["frame"].get<std::string>()),
-         convention.wrench_from(Vector6<double>(vector(fext["f_local"])))}};
-    const Vector tau_fext = vector(fext["tau_rnea"]);
+         convention.wrench_from(Vector6<double>(vector_of(fext["f_local"])))}};
+    const Vector tau_fext = vector_of(fext["tau_rnea"]);
     near(to(textbook::featherstone::rnea(model, q, v, a, push)), tau_fext, "wrench, Featherstone");
     near(to(textbook::craig::inverse_dynamics(model, q, v, a, push)), tau_fext, "wrench, Craig");
     const Vector a_push = textbook::featherstone::aba(model, q, v, tau, push);
-    near_forward(convention.a_to(q, v, a_push), vector(fext["ddq_aba"]), "wrench, ddq_aba");
+    near_forward(convention.a_to(q, v, a_push), vector_of(fext["ddq_aba"]), "wrench, ddq_aba");
     forward_kinematics(model, q, v, a, kinematics);
     torque_budget(model, kinematics, budget_scratch, budget, push, JointEffects::none());
     near(to(budget.tau), tau_fext, "budget");
@@ -112,17 +84,17 @@ TEST_P(Golden, BooksAndLagrange) {
     coriolis_matrix(model, kinematics, scratch, C);
     near(to(C * v), nle - g, "C v");
     if (state.contains("M")) {
-      near(convention.mass_matrix_to(q, textbook::featherstone::crba(model, q)), matrix(state["M"]),
-           "M of composite bodies");
+      near(convention.mass_matrix_to(q, textbook::featherstone::crba(model, q)),
+           matrix_of(state["M"]), "M of composite bodies");
       near(convention.mass_matrix_to(q, textbook::lagrange::mass_matrix(model, q)),
-           matrix(state["M"]), "M of Jacobians");
+           matrix_of(state["M"]), "M of Jacobians");
     }
     if (state.contains("C")) {
-      const Matrix recorded = matrix(state["C"]);
+      const Matrix recorded = matrix_of(state["C"]);
       // The sum cancels most of C: its error is that of the terms of C, which are of size |M| |v|.
       const Matrix difference =
           convention.mass_matrix_to(q, C + C.transpose()) - recorded - recorded.transpose();
-      near(difference / (matrix(state["M"]).norm() * v.norm()), Matrix::Zero(n, n), "dM/dt");
+      near(difference / (matrix_of(state["M"]).norm() * v.norm()), Matrix::Zero(n, n), "dM/dt");
     }
   }
   RecordProperty("worst_in_eps", std::to_string(worst / kEps));

@@ -4,9 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/crba_impl.hpp"
 #include "limb/dynamics/mass_factor_impl.hpp"
@@ -16,7 +13,7 @@
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/load.hpp"
-#include "limb/model/testing/shared.hpp"
+#include "limb/model/testing/golden.hpp"
 
 namespace limb {
 namespace {
@@ -158,23 +155,13 @@ TEST(MassFactor, NamesTheArgumentOfTheWrongSize) {
             "solve_mass: b has 6 entries, expected 7");
 }
 
-class Golden : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Robots, Golden,
-                         ::testing::Values("anymal_b_ff", "go2_ff", "hyq_ff", "hyq_fixed",
-                                           "iiwa14_ff", "panda_fixed", "simple_humanoid_ff",
-                                           "talos_reduced_ff", "ur5_fixed"),
-                         [](const auto& test) { return std::string(test.param); });
+class Golden : public testing::GoldenTest {};
+INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
 
 TEST_P(Golden, InverseMassMatrix) {
-  const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no folder of recorded robots (LIMB_SHARED)";
-  std::ifstream file(shared / "golden" / (std::string(GetParam()) + ".json"));
-  const nlohmann::json golden = nlohmann::json::parse(file);
-  const Base base = golden["base"] == "fixed" ? Base::fixed : Base::free;
-  const Model<double> model =
-      load_model((shared / golden["urdf"].get<std::string>()).string(), base).without_couplings();
+  const Model<double> model = load_model(urdf_, base()).without_couplings();
   std::vector<std::string> names;
-  for (const auto& joint : golden["joints"]) names.push_back(joint["name"]);
+  for (const auto& joint : golden_["joints"]) names.push_back(joint["name"]);
   const PinocchioConvention to(model, names);
   const int n = model.velocity_size();
   Workspace<double> work(model);
@@ -182,20 +169,15 @@ TEST_P(Golden, InverseMassMatrix) {
   Matrix inverse(n, n);
   double worst = 0;
   int compared = 0;
-  for (const auto& state : golden["states"]) {
+  for (const auto& state : golden_["states"]) {
     if (!state.contains("Minv")) continue;
-    const auto numbers = state["q"].get<std::vector<double>>();
-    const Vector q = to.q_from(
-        Eigen::Map<const Vector>(numbers.data(), static_cast<Eigen::Index>(numbers.size())));
+    const Vector q = to.q_from(testing::vector_of(state["q"]));
     EXPECT_EQ(mass_inverse(model, work, q, factor, inverse, JointEffects::none()), -1);
     Matrix found(n, n);  // forces and accelerations in the recorder's order
     for (int c = 0; c < n; ++c) {
       found.col(c) = to.v_to(q, inverse * to.tau_from(q, Vector::Unit(n, c)));
     }
-    Matrix expected(n, n);
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c < n; ++c) expected(r, c) = state["Minv"][r][c].get<double>();
-    }
+    const Matrix expected = testing::matrix_of(state["Minv"]);
     worst = std::max(worst, (found - expected).norm() / expected.norm());
     ++compared;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/dynamics/drives.hpp"
 #include "limb/dynamics/lagrange_impl.hpp"
 #include "limb/dynamics/torque_budget.hpp"
 
@@ -26,16 +27,6 @@ TorqueBudgetScratch<T>::TorqueBudgetScratch(const Model<T>& model)
       v(VectorX<T>::Constant(model.velocity_size(), T(0))) {}
 
 namespace torque_budget_detail {
-
-/// 1, -1, or 0 at rest.
-template <typename T>
-T direction(const T& v) {
-  const auto sign_of = [&](const auto& yes, double sign) {
-    return choose(
-        yes, [&] { return T(sign); }, [] { return T(0); });
-  };
-  return sign_of(T(0) < v, 1) + sign_of(v < T(0), -1);
-}
 
 /// The robot's own velocities, read back from those of the joints that follow none.
 template <typename T>
@@ -107,7 +98,7 @@ void torque_budget(const Model<T>& model, const Kinematics<T>& kinematics,
   drives(model, effects.damping, s, budget.damping,
          [&](const Body<T>& body, int x) { return body.damping * k.v[x]; });
   drives(model, effects.friction, s, budget.friction,
-         [&](const Body<T>& body, int x) { return body.friction * direction(k.v[x]); });
+         [&](const Body<T>& body, int x) { return body.friction * kernel::sign(k.v[x]); });
   drives(model, effects.armature, s, budget.armature,
          [&](const Body<T>& body, int x) { return body.armature * k.a[x]; });
 

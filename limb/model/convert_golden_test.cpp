@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 #include <tinyxml2.h>
 
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "limb/model/convert_pinocchio.hpp"
-#include "limb/model/testing/shared.hpp"
+#include "limb/model/testing/golden.hpp"
 #include "limb/model/testing/walk.hpp"
 
 namespace limb {
@@ -16,23 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 using Vector = VectorX<double>;
+using testing::matrix_of;
+using testing::vector_of;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-Vector vector(const Json& j) {
-  const auto numbers = j.get<std::vector<double>>();
-  return Eigen::Map<const Vector>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
-}
-
-MatrixX<double> matrix(const Json& j) {
-  MatrixX<double> m(static_cast<Eigen::Index>(j.size()), static_cast<Eigen::Index>(j[0].size()));
-  for (Eigen::Index r = 0; r < m.rows(); ++r) {
-    m.row(r) = vector(j[static_cast<std::size_t>(r)]).transpose();
-  }
-  return m;
-}
-
 Pose<double> pose(const Json& R, const Json& p) {
-  return {matrix(R), vector(p)};
+  return {matrix_of(R), vector_of(p)};
 }
 
 /// Names, types and tree of a URDF file; nothing else decides the order.
@@ -72,45 +59,26 @@ Description<double> robot_of(const Json& golden) {
                  : type[0] == 'R'             ? JointType::revolute
                                               : JointType::prismatic;
     if (j.contains("axis"))
-      joint.axis = vector(j["axis"]);
+      joint.axis = vector_of(j["axis"]);
     else if (joint.type != JointType::free)
       joint.axis = Vector3<double>::Unit(type.back() - 'X');
     joint.X_PJ = pose(j["placement_R"], j["placement_p"]);
     d.joints.insert(d.joints.begin(), joint);
     InertialDescription<double> inertial;
     inertial.mass = j["mass"];
-    inertial.X_LI.p = vector(j["lever"]);
-    inertial.tensor = matrix(j["inertia_com"]);
+    inertial.X_LI.p = vector_of(j["lever"]);
+    inertial.tensor = matrix_of(j["inertia_com"]);
     d.links.push_back({joint.child, inertial, {}, {}});
   }
   return d;
 }
 
-class Golden : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    const auto shared = testing::shared_folder();
-    if (shared.empty()) GTEST_SKIP() << "no folder of recorded robots (LIMB_SHARED)";
-    std::ifstream file(shared / "golden" / (std::string(GetParam()) + ".json"));
-    ASSERT_TRUE(file) << GetParam();
-    golden_ = Json::parse(file);
-    urdf_ = shared / golden_["urdf"].get<std::string>();
-  }
-  Json golden_;
-  std::filesystem::path urdf_;
-};
-INSTANTIATE_TEST_SUITE_P(Robots, Golden,
-                         ::testing::Values("anymal_b_ff", "anymal_b_fixed",
-                                           "double_pendulum_continuous_fixed",
-                                           "double_pendulum_fixed", "go2_ff", "hyq_ff", "hyq_fixed",
-                                           "iiwa14_ff", "iiwa14_fixed", "panda_ff", "panda_fixed",
-                                           "simple_humanoid_ff", "simple_humanoid_fixed",
-                                           "talos_reduced_ff", "ur5_fixed"),
-                         [](const auto& test) { return std::string(test.param); });
+class Golden : public testing::GoldenTest {};
+INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
 
 TEST_P(Golden, OrderAndIndicesOfTheJoints) {
   const auto d = structure_of(urdf_);
-  const auto model = build_model(d, golden_["base"] == "fixed" ? Base::fixed : Base::free);
+  const auto model = build_model(d, base());
   const PinocchioConvention convention(model, d);
   EXPECT_EQ(convention.nq(), golden_["nq"]);
   EXPECT_EQ(convention.nv(), golden_["nv"]);
@@ -141,15 +109,15 @@ TEST_P(Golden, MotionAndForces) {
     EXPECT_LT(error, tolerance) << what;
   };
   for (const Json& state : golden_["states"]) {
-    const Vector q = convention.q_from(vector(state["q"]));
-    const Vector v = convention.v_from(q, vector(state["v"]));
-    const Vector a = convention.a_from(q, v, vector(state["a"]));
-    expect_close(convention.q_to(q), vector(state["q"]), "q");
+    const Vector q = convention.q_from(vector_of(state["q"]));
+    const Vector v = convention.v_from(q, vector_of(state["v"]));
+    const Vector a = convention.a_from(q, v, vector_of(state["a"]));
+    expect_close(convention.q_to(q), vector_of(state["q"]), "q");
     const Vector tau = testing::inverse_dynamics(model, q, v, a);
-    expect_close(convention.tau_to(q, tau), vector(state["tau_rnea"]), "tau_rnea");
+    expect_close(convention.tau_to(q, tau), vector_of(state["tau_rnea"]), "tau_rnea");
     if (state.contains("M")) {
-      expect_close(convention.mass_matrix_to(q, testing::mass_matrix(model, q)), matrix(state["M"]),
-                   "M");
+      expect_close(convention.mass_matrix_to(q, testing::mass_matrix(model, q)),
+                   matrix_of(state["M"]), "M");
     }
     const auto motion = testing::tree_motion(model, q, v, a);
     for (const Json& frame : golden_["frames"]) {
@@ -161,7 +129,7 @@ TEST_P(Golden, MotionAndForces) {
       expect_close((motion[id].X_WB * X_BF).matrix(), pose(expected["R"], expected["p"]).matrix(),
                    "pose");
       expect_close(convention.motion_to(X_BF.inv_act(motion[id].V_WB_B)),
-                   vector(expected["v_local"]), "v_local");
+                   vector_of(expected["v_local"]), "v_local");
     }
   }
   RecordProperty("worst_in_eps", std::to_string(worst / kEps));

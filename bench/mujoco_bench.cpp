@@ -1,0 +1,136 @@
+// For reference: what the same quantities cost in MuJoCo, on the same robots and states, built into
+// MJCF from limb's model. Its functions compute a little more than limb's (positions of all bodies
+// in the world come first, and are needed), so this is no contest, only a size to compare with.
+#include <mujoco/mujoco.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "bench/side_by_side.hpp"
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/rnea.hpp"
+#include "limb/model/convert_mujoco.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb::bench {
+namespace {
+
+std::string numbers(std::initializer_list<double> x) {
+  std::string text;
+  for (const double y : x) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.17g ", y);
+    text += number;
+  }
+  return text;
+}
+
+std::string mjcf_of(const Model<double>& model) {
+  const std::function<std::string(int)> children = [&](int parent) {
+    std::string text;
+    for (int i = 1; i < model.body_count(); ++i) {
+      const Body<double>& b = model.body(BodyId(i));
+      if (b.parent.value() != parent) continue;
+      const Quaternion<double> r = quaternion_from_matrix(b.X_PJ.R);
+      const Vector3<double>& p = b.X_PJ.p;
+      const Vector3<double> c = b.inertia.com(), z = b.joint.axis();
+      const Matrix3<double> I = b.inertia.tensor_about_com();
+      text += "<body pos='" + numbers({p[0], p[1], p[2]}) + "' quat='" +
+              numbers({r.w(), r.x(), r.y(), r.z()}) + "'><inertial pos='" +
+              numbers({c[0], c[1], c[2]}) + "' mass='" + numbers({b.inertia.mass()}) +
+              "' fullinertia='" + numbers({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)}) +
+              "'/>";
+      text += b.joint.type() == JointType::free
+                  ? "<freejoint/>"
+                  : "<joint type='hinge' axis='" + numbers({z[0], z[1], z[2]}) + "'/>";
+      text += children(i) + "</body>";
+    }
+    return text;
+  };
+  const Vector3<double>& g = model.gravity();
+  return "<mujoco><compiler angle='radian'/><option gravity='" + numbers({g[0], g[1], g[2]}) +
+         "'/><worldbody>" + children(0) + "</worldbody></mujoco>";
+}
+
+void measure(const char* name, const Model<double>& model) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "limb_bench.xml";
+  std::ofstream(file) << mjcf_of(model);
+  char error[500] = "";
+  mjModel* m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);
+  std::filesystem::remove(file);
+  if (m == nullptr) {
+    std::printf("%s: MuJoCo cannot load it: %s\n", name, error);
+    return;
+  }
+  mjData* d = mj_makeData(m);
+  std::mt19937_64 engine(7);
+  const VectorX<double> q = model.random(engine), v = VectorX<double>::LinSpaced(model.nv(), -1, 1);
+  const MujocoConvention convention(model);
+  const VectorX<double> qm = convention.q_to(q), vm = convention.v_to(q, v);
+  std::copy(qm.begin(), qm.end(), d->qpos);
+  std::copy(vm.begin(), vm.end(), d->qvel);
+  Workspace<double> work(model);
+  const int n = model.nv();
+  VectorX<double> out(n), tau = 3 * v, x(n);
+  MatrixX<double> M(n, n);
+  const JointEffects none = JointEffects::none();
+  const auto positions = [&] {
+    mj_kinematics(m, d);
+    mj_comPos(m, d);
+  };
+  // The same torques first.
+  rnea(model, work, q, v, convention.a_from(q, v, VectorX<double>::Zero(n)), out, none);
+  positions();
+  mj_comVel(m, d);
+  mj_rne(m, d, 0, x.data());
+  const double difference = (convention.tau_to(q, out) - x).norm() / (1 + x.norm());
+  std::printf("%s, %d dof: relative difference of the bias %.1e\n", name, n, difference);
+  print(name, "MuJoCo",
+        {side_by_side(
+             "rnea", [&](int) { rnea(model, work, q, v, v, out, none); },
+             [&](int) {
+               positions();
+               mj_comVel(m, d);
+               mj_rne(m, d, 1, x.data());
+             }),
+         side_by_side(
+             "crba", [&](int) { crba(model, work, q, M, none); },
+             [&](int) {
+               positions();
+               mj_makeM(m, d);
+             }),
+         side_by_side(
+             "aba (there: factored mass matrix)",
+             [&](int) { aba(model, work, q, v, tau, out, none); },
+             [&](int) {
+               positions();
+               mj_comVel(m, d);
+               mj_rne(m, d, 0, x.data());
+               mj_makeM(m, d);
+               mj_factorM(m, d);
+               mj_solveM(m, d, x.data(), tau.data(), 1);
+             })});
+  mj_deleteData(d);
+  mj_deleteModel(m);
+}
+
+}  // namespace
+}  // namespace limb::bench
+
+int main() {
+  using namespace limb;
+  const char* given = std::getenv("LIMB_SHARED");
+  const std::filesystem::path robots =
+      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
+  const bool real = std::filesystem::exists(robots);
+  const auto load = [&](const char* file, const char* builtin, Base base) {
+    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
+  };
+  bench::measure("7-joint arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed));
+  bench::measure("quadruped", load("hyq.urdf", "builtin:quadruped", Base::free));
+  bench::measure("humanoid", load("talos_reduced.urdf", "builtin:humanoid", Base::free));
+}
