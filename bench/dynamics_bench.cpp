@@ -39,7 +39,8 @@ struct States {
 };
 
 double worst(double so_far, const MatrixX<double>& x, const MatrixX<double>& y) {
-  return std::max(so_far, (x - y).norm() / (1 + y.norm()));
+  const double difference = (x - y).norm() / (1 + y.norm());
+  return difference <= so_far ? so_far : difference;  // not-a-number stays
 }
 
 /// Feet on the ground; their axes are those of their bodies, as the opponent has them.
