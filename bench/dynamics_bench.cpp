@@ -1,6 +1,7 @@
-// How fast are rnea, crba and aba, side by side with Pinocchio on the same states in one process?
-// Opponents are Pinocchio's headers built by gcc and by clang at -O3 -march=native. Robots: those
-// of the shared folder where it is (LIMB_SHARED), else the embedded ones.
+// How fast are rnea, crba, aba and dynamics with feet on the ground, side by side with Pinocchio on
+// the same states in one process? Opponents are Pinocchio's headers built by gcc and by clang at
+// -O3 -march=native. Robots: those of the shared folder where it is (LIMB_SHARED), else the
+// embedded ones.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/model/load.hpp"
@@ -37,7 +39,67 @@ struct States {
 };
 
 double worst(double so_far, const MatrixX<double>& x, const MatrixX<double>& y) {
-  return std::max(so_far, (x - y).norm() / (1 + y.norm()));
+  const double difference = (x - y).norm() / (1 + y.norm());
+  return difference <= so_far ? so_far : difference;  // not-a-number stays
+}
+
+/// Feet on the ground; their axes are those of their bodies, as the opponent has them.
+struct Feet {
+  Feet(const Model<double>& model, const std::vector<std::string>& names, ContactKind kind) {
+    for (const std::string& name : names) {
+      const Frame<double>& frame = model.frame(model.find_frame(name));
+      Contact<double> contact{frame.body};
+      contact.kind = kind;
+      contact.X_FC.p = frame.X_BF.p;
+      contacts.push_back(contact);
+      const Vector3<double>& p = frame.X_BF.p;
+      other.push_back({frame.body.value(), {p[0], p[1], p[2]}, kind == ContactKind::surface});
+    }
+  }
+  std::vector<Contact<double>> contacts;
+  std::vector<OpponentContact> other;
+};
+
+void measure_constrained(const std::string& name, const Model<double>& model,
+                         const std::vector<Opponent>& others, const Feet& feet) {
+  States s(model);
+  const ConstraintSet<double> set(model, feet.contacts);
+  ConstraintWorkspace<double> work(model, set);
+  // Surfaces at rest: where they move, the two mean different rates of their rows.
+  if (feet.contacts[0].kind == ContactKind::surface) {
+    for (auto& v : s.v) v.setZero();
+  }
+  ConstrainedOptions options;
+  options.effects = JointEffects::none();
+  VectorX<double> a(model.nv()), f(set.rows()), other_a(model.nv());
+  const auto solve = [&](int i) {
+    const std::size_t k = static_cast<std::size_t>(i % kStates);
+    constrained_forward_dynamics(model, set, work, s.q[k], s.v[k], s.tau[k], a, f, options);
+    benchmark::DoNotOptimize(a.data());
+    benchmark::ClobberMemory();
+  };
+  for (const Opponent& other : others) {
+    const auto bodies = opponent_bodies(model);
+    void* robot =
+        other.table->make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
+    other.table->set_contacts(robot, feet.other.data(), static_cast<int>(feet.other.size()));
+    const auto solve_other = [&](int i) {
+      const std::size_t k = static_cast<std::size_t>(i % kStates);
+      other.table->constrained(robot, s.q[k].data(), s.v[k].data(), s.tau[k].data(),
+                               other_a.data());
+    };
+    double difference = 0;
+    for (int i = 0; i < kStates; ++i) {
+      solve(i);
+      solve_other(i);
+      difference = worst(difference, a, other_a);
+    }
+    const std::string title =
+        name + ", " + std::to_string(set.rows()) + " rows, Pinocchio by " + other.name;
+    std::printf("%s: largest relative difference %.1e\n", title.c_str(), difference);
+    print(title, "other", {side_by_side("constrained forward dynamics", solve, solve_other)});
+    other.table->release(robot);
+  }
 }
 
 void measure(const char* name, const Model<double>& model, const std::vector<Opponent>& others) {
@@ -174,8 +236,18 @@ int main() {
   };
   bench::measure(real ? "iiwa14" : "arm7", load("iiwa14.urdf", "builtin:arm7", Base::fixed),
                  others);
-  bench::measure(real ? "hyq" : "quadruped", load("hyq.urdf", "builtin:quadruped", Base::free),
-                 others);
-  bench::measure(real ? "talos" : "humanoid",
-                 load("talos_reduced.urdf", "builtin:humanoid", Base::free), others);
+  const Model<double> four_legs = load("hyq.urdf", "builtin:quadruped", Base::free);
+  const Model<double> two_legs = load("talos_reduced.urdf", "builtin:humanoid", Base::free);
+  bench::measure(real ? "hyq" : "quadruped", four_legs, others);
+  bench::measure(real ? "talos" : "humanoid", two_legs, others);
+  if (!real) {
+    std::puts("feet on the ground: skipped, no folder of reference robots (LIMB_SHARED)");
+    return 0;
+  }
+  const auto point = ContactKind::point, surface = ContactKind::surface;
+  bench::measure_constrained("hyq on four points", four_legs, others,
+                             {four_legs, {"lf_foot", "rf_foot", "lh_foot", "rh_foot"}, point});
+  const std::vector<std::string> soles = {"left_sole_link", "right_sole_link"};
+  bench::measure_constrained("talos on two points", two_legs, others, {two_legs, soles, point});
+  bench::measure_constrained("talos on two soles", two_legs, others, {two_legs, soles, surface});
 }

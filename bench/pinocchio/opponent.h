@@ -18,10 +18,11 @@ struct OpponentBody {
   double mass, center[3], inertia[9];
 };
 
-/* A point of a body that stands on the ground. */
+/* A point of a body that stands on the ground; with `surface` all of the body stands. */
 struct OpponentContact {
   int body;
   double p[3];
+  int surface;
 };
 
 struct OpponentTable {

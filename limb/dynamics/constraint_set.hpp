@@ -12,7 +12,8 @@
 namespace limb {
 
 /// Pulls a violated constraint back: what it wants of the acceleration is less by stiffness times
-/// its error and damping times its velocity [Baumgarte 1972]. Both zero: it is not watched.
+/// its error and damping times its velocity [Baumgarte 1972, stabilization]. Both zero: it is not
+/// watched.
 template <typename T>
 struct Stabilization {
   T stiffness = T(0);  ///< 1/s^2

@@ -11,7 +11,7 @@ struct OperationalOptions {
   double threshold = 1e-3;
 };
 
-/// The dynamics that a task x with dx/dt = J v feels [Khatib 1987]:
+/// The dynamics that a task x with dx/dt = J v feels [Khatib 1987, operational space]:
 ///
 ///   F = Lambda d2x/dt2 + mu + rho,    tau = J^T F + N^T tau_0
 ///
@@ -45,7 +45,7 @@ int operational_space(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q,
                       MatrixIn<T>& J, VectorIn<T>& dJ_v, OperationalSpace<T>& out,
                       const OperationalOptions& options = {});
 
-/// The same with constraints that hold [Sentis 2005, contact-consistent]: M^-1 becomes N_c M^-1,
+/// The same with constraints that hold [Sentis 2005, contact]: M^-1 becomes N_c M^-1,
 /// the accelerations that the constraints leave, and mu includes what they cause themselves.
 /// Directions of the task that they lock are damped like others that nothing can move.
 template <Real T>

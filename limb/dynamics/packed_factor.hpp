@@ -85,26 +85,74 @@ void gather(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride) {
   }
 }
 
-/// Four entries of row i from position c on, less what its descendants before `end` take from them.
-template <typename T>
-LIMB_INLINE typename PackedFactor<T>::Lanes take_descendants(const PackedFactor<T>& F, int i,
-                                                             int end, int c) {
+/// Rows i and, for kRows = 2, i - 1 from position c on, less what the descendants of i before `end`
+/// take from them, into LD: kChunks times four entries.
+template <int kRows, int kChunks, typename T>
+LIMB_INLINE void take_descendants(PackedFactor<T>& F, int i, int end, int c) {
   using P = PackedFactor<T>;
   using Lanes = typename P::Lanes;
-  const int last = F.depth[P::at(i)] - 1;
-  const auto taken = [&](int k) {
-    const int begin = F.start[P::at(k)];
-    return F.LD[P::at(begin + last)] * Eigen::Map<const Lanes>(F.L.data() + begin + c);
-  };
-  // Four sums, so that none waits for the one before.
-  Lanes sum[4] = {Eigen::Map<const Lanes>(F.row(i) + c), Lanes::Constant(T(0)),
-                  Lanes::Constant(T(0)), Lanes::Constant(T(0))};
-  int k = i + 1;
-  for (; k + 3 < end; k += 4) {
-    for (int j = 0; j < 4; ++j) sum[j] -= taken(k + j);
+  constexpr int kAtOnce = 4 / (kRows * kChunks);  // four sums, so that none waits for the last one
+  Lanes sum[kAtOnce][kRows][kChunks];
+  for (int j = 0; j < kAtOnce; ++j) {
+    for (int r = 0; r < kRows; ++r) {
+      for (int m = 0; m < kChunks; ++m) {
+        sum[j][r][m] = j > 0 ? Lanes(Lanes::Constant(T(0)))
+                             : Lanes(Eigen::Map<const Lanes>(F.row(i - r) + c + m * P::kFour));
+      }
+    }
   }
-  for (; k < end; ++k) sum[0] -= taken(k);
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  const int last = F.depth[P::at(i)] - 1;
+  const auto take = [&](int k, Lanes(&from)[kRows][kChunks]) {
+    const int begin = F.start[P::at(k)];
+    for (int m = 0; m < kChunks; ++m) {
+      const Lanes row = Eigen::Map<const Lanes>(F.L.data() + begin + c + m * P::kFour);
+      for (int r = 0; r < kRows; ++r) from[r][m] -= F.LD[P::at(begin + last - r)] * row;
+    }
+  };
+  int k = i + 1;
+  for (; k + kAtOnce <= end; k += kAtOnce) {
+    for (int j = 0; j < kAtOnce; ++j) take(k + j, sum[j]);
+  }
+  for (; k < end; ++k) take(k, sum[0]);
+  for (int r = 0; r < kRows; ++r) {
+    for (int m = 0; m < kChunks; ++m) {
+      for (int j = 1; j < kAtOnce; ++j) sum[0][r][m] += sum[j][r][m];
+      Eigen::Map<Lanes>(F.LD.data() + F.start[P::at(i - r)] + c + m * P::kFour) = sum[0][r][m];
+    }
+  }
+}
+
+/// All of row i, and for kRows = 2 of row i - 1. Whole fours are written, since they are read so;
+/// what lies beyond the diagonal never reaches an entry before it.
+template <int kRows, typename T>
+LIMB_INLINE void take_descendants(PackedFactor<T>& F, int i, int end) {
+  constexpr int kFour = PackedFactor<T>::kFour;
+  const int shorter = F.depth[F.at(i - kRows + 1)], longer = F.depth[F.at(i)];
+  int c = 0;
+  for (; c + kFour < shorter; c += 2 * kFour) take_descendants<kRows, 2>(F, i, end, c);
+  for (; c < shorter; c += kFour) take_descendants<kRows, 1>(F, i, end, c);
+  for (; c < longer; c += kFour) take_descendants<1, 1>(F, i, end, c);
+}
+
+/// Pivot and row of L from a row of LD. @returns whether the pivot is larger than `least`.
+template <typename T>
+LIMB_INLINE bool finish_row(PackedFactor<T>& F, int i, const T& least) {
+  using P = PackedFactor<T>;
+  using Lanes = typename P::Lanes;
+  const int depth = F.depth[P::at(i)];
+  T* row = F.row(i);
+  T* scaled = F.LD.data() + F.start[P::at(i)];
+  const T pivot = scaled[depth - 1];
+  bool keep = true;
+  if constexpr (Branching<T>) keep = least < pivot;
+  const T inverse = keep ? T(1) / pivot : T(0);
+  F.D[i] = keep ? pivot : T(0);
+  F.inverse[i] = inverse;
+  for (int c = 0; c < depth; c += P::kFour) {
+    Eigen::Map<Lanes>(row + c) = inverse * Eigen::Map<const Lanes>(scaled + c);
+    if (!keep) Eigen::Map<Lanes>(scaled + c) = Lanes::Constant(T(0));
+  }
+  return keep;
 }
 
 /// Factors the leading n x n part of the matrix whose column k stands at `columns + k * stride`
@@ -119,28 +167,30 @@ int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, 
   gather(F, n, columns, stride);
   int rank = 0;
   dropped = -1;
-  for (int i = n - 1; i >= 0; --i) {
-    const int depth = F.depth[P::at(i)];
-    const int end = std::min(F.end[P::at(i)], n);
-    T* row = F.row(i);
-    T* scaled = F.LD.data() + F.start[P::at(i)];
-    // Whole fours are written, since they are read so. What lies beyond the diagonal never reaches
-    // an entry before it.
-    for (int c = 0; c < depth; c += P::kFour) {
-      Eigen::Map<Lanes>(scaled + c) = take_descendants(F, i, end, c);
-    }
-    const T pivot = scaled[depth - 1];
-    bool keep = true;
-    if constexpr (Branching<T>) keep = tolerance * columns[i * (stride + 1)] < pivot;
+  const auto finish = [&](int i) {
+    const bool keep = finish_row(F, i, T(tolerance * columns[i * (stride + 1)]));
     rank += keep;
     if (!keep) dropped = i;
-    const T inverse = keep ? T(1) / pivot : T(0);
-    F.D[i] = keep ? pivot : T(0);
-    F.inverse[i] = inverse;
-    for (int c = 0; c < depth; c += P::kFour) {
-      Eigen::Map<Lanes>(row + c) = inverse * Eigen::Map<const Lanes>(scaled + c);
-      if (!keep) Eigen::Map<Lanes>(scaled + c) = Lanes::Constant(T(0));
+  };
+  for (int i = n - 1; i >= 0; --i) {
+    const int end = std::min(F.end[P::at(i)], n);
+    // With a parent that carries nothing else: both have the same descendants beyond themselves.
+    const bool pair = i > 0 && F.depth[P::at(i)] == F.depth[P::at(i - 1)] + 1 &&
+                      std::min(F.end[P::at(i - 1)], n) == end;
+    if (!pair) {
+      take_descendants<1>(F, i, end);
+      finish(i);
+      continue;
     }
+    take_descendants<2>(F, i, end);
+    finish(i);
+    const int depth = F.depth[P::at(i - 1)], begin = F.start[P::at(i)];
+    T* scaled = F.LD.data() + F.start[P::at(i - 1)];
+    const T factor = F.LD[P::at(begin + depth - 1)];
+    for (int c = 0; c < depth; c += P::kFour) {
+      Eigen::Map<Lanes>(scaled + c) -= factor * Eigen::Map<const Lanes>(F.L.data() + begin + c);
+    }
+    finish(--i);
   }
   return rank;
 }
