@@ -9,13 +9,16 @@
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/base_velocity.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
+#include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/operational_space.hpp"
 #include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/torque_budget.hpp"
 #include "limb/model/load.hpp"
 
@@ -120,6 +123,54 @@ TEST_P(Allocation, NoneInControlLoopFunctions) {
   EXPECT_EQ(count([&] { difference(model, q, q2, out); }), 0) << "difference";
   EXPECT_EQ(count([&] { normalize(model, q2); }), 0) << "normalize";
   EXPECT_EQ(count([&] { integrate_jacobians(model, v, J_a, J_b); }), 0) << "integrate_jacobians";
+}
+
+TEST_P(Allocation, NoneUnderContacts) {
+  const Model<double> model = load_model(GetParam());
+  const int n = model.velocity_size();
+  VectorX<double> q(model.position_size());
+  neutral(model, q);
+  const VectorX<double> v = VectorX<double>::Constant(n, 0.1), tau = 3 * v;
+  const FrameId tip(static_cast<int>(model.frames().size()) - 1);
+  const ConstraintSet<double> set(model, {{.frame = tip}});
+  ConstraintWorkspace<double> work(model, set);
+  Workspace<double> plain(model);
+  Kinematics<double> kinematics(model);
+  VectorX<double> a(n), f(set.rows());
+  const VectorX<double> restitution = VectorX<double>::Zero(1);
+  Matrix6X<double> J(6, n);
+  OperationalSpace<double> space(model, 6);
+  const VectorX<double> drift = VectorX<double>::Zero(6);
+  forward_kinematics(model, q, v, kinematics);
+  frame_jacobian(model, kinematics, tip, FrameAxes::local, J);
+
+  EXPECT_EQ(count([&] { constrained_forward_dynamics(model, set, work, q, v, tau, a, f); }), 0);
+  EXPECT_EQ(count([&] { constrained_inverse_dynamics(model, set, work, q, v, tau, a, f); }), 0);
+  EXPECT_EQ(count([&] { impact(model, set, work, q, v, restitution, a, f); }), 0);
+  EXPECT_EQ(count([&] { operational_space(model, plain, q, v, J, drift, space); }), 0);
+}
+
+TEST_P(Allocation, NoneInTheFacade) {
+  Robot robot = Robot::load(GetParam());
+  const int n = robot.model().velocity_size();
+  const VectorX<double> q = robot.q(), v = VectorX<double>::Constant(n, 0.1);
+  const std::string tip = robot.model().frames().back().name;
+  EXPECT_EQ(count([&] {
+              robot.set_state(q, v, v);
+              robot.set_external(tip, {{1, 2, 3}, {4, 5, 6}});
+              robot.mass_matrix();
+              robot.mass_inverse();
+              robot.bias();
+              robot.inverse_dynamics();
+              robot.forward_dynamics(v);
+              robot.coriolis_matrix();
+              robot.jacobian(tip, FrameAxes::local);
+              robot.pose(tip);
+              robot.center_of_mass();
+              robot.centroidal_matrix();
+              robot.torque_budget();
+            }),
+            0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Robots, Allocation,
