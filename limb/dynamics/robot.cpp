@@ -180,22 +180,22 @@ const VectorX<double>& Robot::gravity() const {
 }
 const VectorX<double>& Robot::inverse_dynamics() const {
   Cache& c = *cache_;
-  return c.get(c.tau, Cache::kExternal, [&](VectorX<double>& tau) {
-    rnea(*c.model, c.work, c.q, c.v, c.a, c.external, tau, c.effects);
-  });
+  return c.get(c.tau, Cache::kExternal,
+               [&](VectorX<double>& tau) { c.inverse_dynamics(c.a, tau); });
 }
 const VectorX<double>& Robot::inverse_dynamics(VectorIn<double>& a) const {
   Cache& c = *cache_;
   c.check_v("Robot::inverse_dynamics", "a", a);
-  return c.get(c.tau_of_a, c.a_given, a, Cache::kExternal, [&](VectorX<double>& tau) {
-    rnea(*c.model, c.work, c.q, c.v, c.a_given, c.external, tau, c.effects);
-  });
+  return c.get(c.tau_of_a, c.a_given, a, Cache::kExternal,
+               [&](VectorX<double>& tau) { c.inverse_dynamics(c.a_given, tau); });
 }
 const VectorX<double>& Robot::forward_dynamics(VectorIn<double>& tau) const {
   Cache& c = *cache_;
   c.check_v("Robot::forward_dynamics", "tau", tau);
   return c.get(c.a_of_tau, c.tau_given, tau, Cache::kExternal, [&](VectorX<double>& a) {
-    const int singular = aba(*c.model, c.work, c.q, c.v, c.tau_given, c.external, a, c.effects);
+    const int singular =
+        c.external.empty() ? aba(*c.model, c.work, c.q, c.v, c.tau_given, a, c.effects)
+                           : aba(*c.model, c.work, c.q, c.v, c.tau_given, c.external, a, c.effects);
     if (singular >= 0) c.fail_singular("Robot::forward_dynamics", singular);
   });
 }

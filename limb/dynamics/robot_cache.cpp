@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/dense_solve_impl.hpp"
 #include "limb/dynamics/kinematics_impl.hpp"
 #include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/rnea.hpp"
 #include "limb/model/model_impl.hpp"
 
 namespace limb {
@@ -97,6 +100,14 @@ const Kinematics<double>& Robot::Cache::walked(Kinematics<double>::Order order) 
   return kinematics;
 }
 
+void Robot::Cache::inverse_dynamics(VectorIn<double>& acceleration, VectorOut<double> torque) {
+  if (external.empty()) {
+    rnea(*model, work, q, v, acceleration, torque, effects);
+  } else {
+    rnea(*model, work, q, v, acceleration, external, torque, effects);
+  }
+}
+
 FrameId Robot::Cache::frame(const char* call, std::string_view name) const {
   return FrameId(look_up(call, "frame", frames, name));
 }
@@ -148,17 +159,21 @@ void Robot::Cache::store_q(VectorIn<double>& given) {
   }
 }
 
-void Robot::Cache::fail_singular(const char* call, int y) const {
+void Robot::Cache::fail_singular(const char* call, int y) {
+  crba(*model, work, q, factors, effects);
+  factors.reverseInPlace();
+  MatrixOut<double> inward = factors;
+  const int singular = kernel::factorize_in_place<double>(inward);
+  if (singular >= 0) y = static_cast<int>(factors.rows()) - 1 - singular;
   const auto& rows = model->coupling().rows();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].yq < 0) continue;
-    for (const auto& term : rows[i].terms) {
-      if (term.y != y) continue;
-      fail_computation(call, "the mass matrix is singular: no inertia opposes joint '" +
-                                 model->bodies()[i + 1].name + "', velocity " + std::to_string(y));
-    }
-  }
-  fail_computation(call, "the mass matrix is singular at velocity " + std::to_string(y));
+  std::size_t i = 0;
+  const auto has_y = [&](const Coupling<double>::Row& row) {
+    return row.yq >= 0 && std::any_of(row.terms.begin(), row.terms.end(),
+                                      [&](const auto& term) { return term.y == y; });
+  };
+  while (!has_y(rows[i])) ++i;
+  fail_computation(call, "the mass matrix is singular: no inertia opposes joint '" +
+                             model->bodies()[i + 1].name + "', velocity " + std::to_string(y));
 }
 
 }  // namespace limb

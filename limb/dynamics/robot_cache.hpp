@@ -52,15 +52,19 @@ struct Robot::Cache {
   /// The walks over the tree up to this order, each once.
   const Kinematics<double>& walked(Kinematics<double>::Order order);
 
+  /// Against the external wrenches, which cost time where there are some.
+  void inverse_dynamics(VectorIn<double>& acceleration, VectorOut<double> torque);
+
   FrameId frame(const char* call, std::string_view name) const;
   const Coupling<double>::Row& own_row(const char* call, std::string_view joint) const;
   /// @throws Error unless q may be a state.
   void check_q(const char* call, VectorIn<double>& q) const;
   void check_v(const char* call, const char* argument, VectorIn<double>& v) const;
   void store_q(VectorIn<double>& given);
-  /// @throws Error of kind computation_failed with the name of the joint that velocity y belongs
-  /// to.
-  [[noreturn]] void fail_singular(const char* call, int y) const;
+  /// @throws Error of kind computation_failed with the name of the joint that no inertia opposes:
+  /// going inward from the tips, the first whose pivot in M vanishes; if none does to rounding, the
+  /// one of velocity y.
+  [[noreturn]] void fail_singular(const char* call, int y);
 
   std::shared_ptr<const Model<double>> model;
   JointEffects effects;
