@@ -14,20 +14,28 @@ void check_goals(const Model<T>& model, GoalsIn<T> goals, const IkScratch<T>& sc
          "1 to " + std::to_string(scratch.max_goals), "the scratch was made for so many");
   }
   for (std::size_t i = 0; i < goals.size(); ++i) {
-    const std::string goal = "goals[" + std::to_string(i) + "]";
-    const int frames = static_cast<int>(model.frames().size()), id = goals[i].frame.value();
+    const FrameGoal<T>& goal = goals[i];
+    // Texts are made where something is wrong only: they allocate.
+    const auto name = [&](const char* what) {
+      return std::string(what) + " of goals[" + std::to_string(i) + "]";
+    };
+    const int frames = static_cast<int>(model.frames().size()), id = goal.frame.value();
     if (id < 0 || id >= frames) {
-      fail(kCall, "frame of " + goal, std::to_string(id),
+      fail(kCall, name("frame"), std::to_string(id),
            "one of the " + std::to_string(frames) + " frames of the model");
     }
-    check_finite(kCall, "p_WG of " + goal, goals[i].X_WG.p);
-    check_rotation<T>(kCall, "R_WG of " + goal, goals[i].X_WG.R);
+    if (!goal.X_WG.p.allFinite()) check_finite(kCall, name("p_WG"), goal.X_WG.p);
+    if (!is_rotation(goal.X_WG.R)) check_rotation<T>(kCall, name("R_WG"), goal.X_WG.R);
     T largest = T(0);
-    for (const Vector3<T>& weight : {goals[i].position_weight, goals[i].rotation_weight}) {
-      for (int k = 0; k < 3; ++k) check_not_negative(kCall, "weight of " + goal, double(weight[k]));
+    for (const Vector3<T>& weight : {goal.position_weight, goal.rotation_weight}) {
+      for (int k = 0; k < 3; ++k) {
+        if (!(std::isfinite(weight[k]) && weight[k] >= T(0))) {
+          check_not_negative(kCall, name("weight"), double(weight[k]));
+        }
+      }
       largest = std::max(largest, weight.maxCoeff());
     }
-    if (largest == T(0)) fail(kCall, "every weight of " + goal, "0", "one that is not");
+    if (largest == T(0)) fail(kCall, name("every weight"), "0", "one that is not");
   }
 }
 

@@ -35,15 +35,15 @@ template <typename T>
 struct IkOptions {
   T position_tolerance = T(1e-8);  ///< m, of each goal, over its weighted directions
   T rotation_tolerance = T(1e-8);  ///< rad
-  int max_iterations = 200;        ///< of each try, and again for the posture
+  int max_iterations = 500;        ///< of each try, and again for the posture
   int restarts = 0;                ///< tries from random states after the first one failed
   unsigned seed = 1;               ///< of the random states: same seed, same answer
   LimitUse limits = LimitUse::respect;
   /// The configuration to be near to as far as the goals allow; empty: none.
-  VectorX<T> posture;
+  VectorX<T> posture = {};
   T posture_tolerance = T(1e-6);  ///< rad or m: the motion towards it that is not worth making
   /// Velocities that stay as they start (velocity_size() of them); empty: none. See locked_joints.
-  std::vector<bool> locked;
+  std::vector<bool> locked = {};
 };
 
 /// Why it ended.

@@ -145,11 +145,11 @@ class Solver {
     clamp(s_, s_.q_try);
   }
 
-  bool within_tolerance() const {
+  bool within_tolerance(const T& part = T(1)) const {
     for (std::size_t i = 0; i < goals_.size(); ++i) {
       const auto error = error_of(i);
-      if (!(error.position <= options_.position_tolerance &&
-            error.rotation <= options_.rotation_tolerance)) {
+      if (!(error.position <= part * options_.position_tolerance &&
+            error.rotation <= part * options_.rotation_tolerance)) {
         return false;
       }
     }
@@ -211,7 +211,7 @@ class Solver {
         move();
         ++s_.report.iterations;
         const T next = evaluate(s_.q_try);
-        if (cost - next > T(1e-4) * predicted) {
+        if (cost - next > T(1e-4) * predicted && violated(model_, s_, s_.q_try) == nullptr) {
           if (cost - next > predicted / T(2)) factor = std::max(factor / T(8), T(1e-8));
           s_.q.swap(s_.q_try);
           cost = next;
@@ -273,40 +273,48 @@ class Solver {
     return false;
   }
 
-  /// From q_try back to where the goals are met, by steps without damping. @returns whether it got
-  /// there.
+  /// From q_try back to where the goals are met, by steps without damping, and on until they are
+  /// met a thousand times better: what is left would pass for progress of the posture.
+  /// @returns whether the goals are met.
   bool correct() {
-    constexpr int kCorrections = 6;
-    for (int i = 0; i < kCorrections; ++i) {
+    constexpr int kCorrections = 8;
+    s_.q.swap(s_.q_try);
+    T cost = evaluate(s_.q);
+    for (int i = 0; i < kCorrections && !within_tolerance(T(1e-3)); ++i) {
+      differentiate();
+      if (!step(least_damping(), nullptr)) break;
+      shorten();
+      move();
+      ++s_.report.iterations;
+      const T next = evaluate(s_.q_try);
+      if (!(next < cost)) break;
       s_.q.swap(s_.q_try);
-      evaluate(s_.q);
-      bool there = within_tolerance();
-      if (!there) {
-        differentiate();
-        if (step(least_damping(), nullptr)) {
-          shorten();
-          move();
-          s_.q.swap(s_.q_try);
-          ++s_.report.iterations;
-          evaluate(s_.q);
-          there = within_tolerance();
-        }
-      }
-      s_.q.swap(s_.q_try);
-      if (there) return true;
+      cost = next;
     }
-    return false;
+    evaluate(s_.q);
+    s_.q.swap(s_.q_try);
+    return within_tolerance() && violated(model_, s_, s_.q_try) == nullptr;
+  }
+
+  /// s.d_posture <- the steepest way towards the posture. Where a pose is part of q, that is not
+  /// the difference itself.
+  void wish_for_posture() {
+    difference(model_, s_.q, options_.posture, s_.target);
+    difference_jacobians(model_, s_.q, options_.posture, s_.Z, s_.S);
+    for (Eigen::Index y = 0; y < s_.target.size(); ++y) {
+      s_.d_posture[y] = is_locked(int(y)) ? T(0) : -s_.Z.col(y).dot(s_.target);
+    }
   }
 
   /// Towards the posture as far as goals and limits allow. @returns whether it got there.
   bool settle() {
+    s_.q_kept = s_.q_try = s_.q;
+    if (!correct()) s_.q_try = s_.q_kept;
+    s_.q = s_.q_try;
     T fraction = T(1);
     for (int i = 0; i < options_.max_iterations && fraction > T(1e-3); ++i) {
       const T before = distance(model_, s_.q, options_.posture);
-      difference(model_, s_.q, options_.posture, s_.d_posture);
-      for (Eigen::Index y = 0; y < s_.d_posture.size(); ++y) {
-        if (is_locked(int(y))) s_.d_posture[y] = T(0);
-      }
+      wish_for_posture();
       evaluate(s_.q);
       differentiate();
       // So little damping that the goals come first, so much that null space is kept apart.
@@ -315,7 +323,8 @@ class Solver {
       if (s_.d.template lpNorm<Eigen::Infinity>() < options_.posture_tolerance) return true;
       shorten();
       s_.d *= fraction;
-      const T gain = s_.d.dot(s_.d_posture);
+      // The step is the wish projected on what the goals leave, so their product is its square.
+      const T gain = s_.d.squaredNorm();
       s_.q_kept = s_.q;
       move();
       ++s_.report.iterations;

@@ -184,6 +184,26 @@ void release(IkScratch<T>& s, std::size_t place) {
   s.held.erase(s.held.begin() + static_cast<std::ptrdiff_t>(place));
 }
 
+/// Onto the held limits to the last digit, which the condition of H may have cost.
+template <Real T>
+void settle_on_held(IkScratch<T>& s) {
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    for (const int held : s.held) {
+      const auto& l = s.limits[static_cast<std::size_t>(held)];
+      T square = T(0);
+      for (int k = l.first_term; k < l.last_term; ++k) {
+        square +=
+            s.term_ratio[static_cast<std::size_t>(k)] * s.term_ratio[static_cast<std::size_t>(k)];
+      }
+      const T excess = (along(s, l, s.d) - (l.active < 0 ? l.lower : l.upper)) / square;
+      for (int k = l.first_term; k < l.last_term; ++k) {
+        const auto term = static_cast<std::size_t>(k);
+        s.d[s.term_y[term]] -= excess * s.term_ratio[term];
+      }
+    }
+  }
+}
+
 /// s.d <- the minimum of d.H d / 2 + s.g.d within the bounds, H = s.H symmetric positive (its lower
 /// triangle; overwritten by its factors): primal active set from d = 0. [Nocedal 2006, Sec. 16.5]
 /// @returns false if H is not positive to rounding.
@@ -241,9 +261,10 @@ bool limited_step(IkScratch<T>& s) {
         worst = i;
       }
     }
-    if (worst == s.held.size()) return true;
+    if (worst == s.held.size()) break;
     release(s, worst);
   }
+  settle_on_held(s);
   return true;
 }
 
