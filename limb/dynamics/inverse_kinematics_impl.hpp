@@ -11,8 +11,8 @@ namespace limb {
 
 namespace ik {
 
-/// One call of inverse_kinematics. Names as in [Nocedal 2006, Sec. 10.3]: residual e, its Jacobian
-/// J, cost |e|^2 / 2, gradient g = J^T e.
+/// One call of inverse_kinematics. Names as in [Nocedal 2006, least squares]: residual e, its
+/// Jacobian J, cost |e|^2 / 2, gradient g = J^T e.
 template <Real T>
 class Solver {
  public:

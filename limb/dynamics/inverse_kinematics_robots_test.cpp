@@ -64,7 +64,7 @@ Rate success(const Model<double>& model, const char* name, int tries, int restar
   return rate;
 }
 
-// Measured, 500 goals: from one random start 74 %, with up to 10 restarts all.
+// Measured, 500 goals: from one random start 368, with up to 10 restarts all.
 TEST(InverseKinematicsRobots, SevenJointArm) {
   const Model<double> model = load_model("builtin:arm7");
   const Rate once = success(model, "tool", 500, 0);
@@ -75,14 +75,15 @@ TEST(InverseKinematicsRobots, SevenJointArm) {
   EXPECT_GE(often.solved, 497);
 }
 
-// Eight (six joints: at most that many) isolated answers a goal, most of them outside the limits:
-// measured 60 % from one start, all with up to 50 restarts.
+// A few isolated answers a goal, most of them outside the limits: measured 309 of 500 from one
+// start, all with up to 50 restarts.
 TEST(InverseKinematicsRobots, SixJointArm) {
   const Model<double> model = load_model("builtin:arm6");
   EXPECT_GE(success(model, "tool", 500, 0).solved, 250);
   EXPECT_GE(success(model, "tool", 500, 50).solved, 490);
 }
 
+// Narrow limits; measured 298 of 300.
 TEST(InverseKinematicsRobots, RealArmWithAHand) {
   const auto shared = testing::shared_folder();
   if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
@@ -91,7 +92,8 @@ TEST(InverseKinematicsRobots, RealArmWithAHand) {
 }
 
 // All four feet on given points, the body held where it is. From one start all four legs succeed in
-// 31 of 100 cases (each in three of four: knees bend one way only), with up to 30 restarts in all.
+// 31 of 100 cases (each in three of four: knees bend one way only), with up to 30
+// restarts in 99.
 TEST(InverseKinematicsRobots, QuadrupedFeetWithTheBaseHeld) {
   const Model<double> model = load_model("builtin:quadruped");
   const std::vector<std::string> base = {model.bodies()[1].name};
@@ -168,7 +170,7 @@ TEST(InverseKinematicsRobots, HumanoidWithPosture) {
 }
 
 // All joint types, couplings, quaternions: the pose of the farthest frame at a random state, from a
-// state near it.
+// state near it. Measured: all 40.
 TEST(InverseKinematicsRobots, RandomTreesOfAllJointTypes) {
   int solved = 0, tried = 0;
   for (const testing::Sample& s : testing::samples(10)) {

@@ -205,7 +205,7 @@ void settle_on_held(IkScratch<T>& s) {
 }
 
 /// s.d <- the minimum of d.H d / 2 + s.g.d within the bounds, H = s.H symmetric positive (its lower
-/// triangle; overwritten by its factors): primal active set from d = 0. [Nocedal 2006, Sec. 16.5]
+/// triangle; overwritten by its factors): primal active set from d = 0. [Nocedal 2006, active sets]
 /// @returns false if H is not positive to rounding.
 template <Real T>
 bool limited_step(IkScratch<T>& s) {

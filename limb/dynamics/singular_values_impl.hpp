@@ -26,7 +26,7 @@ bool turn_rows(MatrixOut<T>& A, Eigen::Index i, Eigen::Index j) {
 }
 
 /// Singular values of A in falling order, one for each row (beyond the columns: zeros), without
-/// allocation; A is overwritten. One-sided Jacobi on the rows. [Golub 2013, Sec. 8.6.3]
+/// allocation; A is overwritten. One-sided Jacobi on the rows. [Golub 2013, one-sided Jacobi]
 template <Real T>
 void singular_values(MatrixOut<T>& A, VectorOut<T>& sigma) {
   const Eigen::Index m = A.rows();
