@@ -15,7 +15,7 @@ template <typename Names>
                               const Names& names) {
   std::vector<std::string> known;
   known.reserve(names.size());
-  for (const auto& [key, index] : names) known.push_back(key);
+  for (const auto& [key, index] : names) known.emplace_back(key);
   std::sort(known.begin(), known.end());
   const std::string close = nearest(name, known);
   throw Error(std::string(call) + ": no " + kind + " is named '" + std::string(name) + "'" +

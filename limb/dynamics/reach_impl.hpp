@@ -1,0 +1,56 @@
+#pragma once
+
+#include "limb/dynamics/inverse_kinematics.hpp"
+#include "limb/dynamics/manifold_impl.hpp"
+
+/// How far frames can get at most.
+namespace limb::ik {
+
+/// The farthest that the joint can carry its body's origin away from its own frame.
+template <Real T>
+T stroke(const Body<T>& body, LimitUse limits) {
+  const auto farthest = [&](int j) {
+    const double low = manifold_detail::lower_limit(body, j);
+    const double high = manifold_detail::upper_limit(body, j);
+    return limits == LimitUse::ignore ? std::numeric_limits<T>::infinity()
+                                      : T(std::max(std::abs(low), std::abs(high)));
+  };
+  switch (body.joint.type()) {
+    case JointType::prismatic:
+    case JointType::cylindrical:  // displacement before angle
+      return farthest(0);
+    case JointType::helical:
+      return std::abs(body.joint.pitch()) * farthest(0);
+    case JointType::planar:
+      return std::hypot(farthest(0), farthest(1));
+    case JointType::translation:
+    case JointType::free:
+      return std::hypot(farthest(0), farthest(1), farthest(2));
+    default:
+      return T(0);
+  }
+}
+
+/// Whether some goal with weight along all axes is farther from the first joint of its chain than
+/// all lengths of the chain together: then no configuration meets it.
+template <Real T>
+bool out_of_reach(const Model<T>& model, GoalsIn<T> goals, const IkOptions<T>& options) {
+  for (const FrameGoal<T>& goal : goals) {
+    if (!(goal.position_weight.minCoeff() > T(0))) continue;
+    const Frame<T>& frame = model.frame(goal.frame);
+    std::size_t i = static_cast<std::size_t>(frame.body.value());
+    Vector3<T> next = frame.X_BF.p;  // in axes of body i, from its origin
+    T reach = T(0);
+    while (i > 0) {
+      const Body<T>& body = model.bodies()[i];
+      reach += next.norm() + stroke(body, options.limits);
+      next = body.X_PJ.p;
+      i = static_cast<std::size_t>(body.parent.value());
+    }
+    const T left = (goal.X_WG.p - next).norm() - reach;
+    if (left > options.position_tolerance + T(64) * epsilon<T>() * (T(1) + reach)) return true;
+  }
+  return false;
+}
+
+}  // namespace limb::ik

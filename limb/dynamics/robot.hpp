@@ -1,0 +1,129 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "limb/dynamics/frames.hpp"
+#include "limb/dynamics/torque_budget.hpp"
+
+namespace limb {
+
+/// C(q, v) v = squares [v_i^2] + products [v_i v_j]; columns as in centrifugal_coriolis_split.
+struct VelocitySplit {
+  MatrixX<double> squares, products;
+};
+
+/// A robot at one state, asked by names. What is asked is computed then, at most once a state, and
+/// never answers for a state that has been replaced.
+///
+///   Robot arm = Robot::load("panda.urdf", Base::fixed);
+///   arm.set_state(q, v);
+///   arm.mass_matrix();  arm.jacobian("panda_hand", FrameAxes::local);
+///
+/// The state is q, v, a and the external wrenches, in this order; setting one of them makes those
+/// after it zero. It begins as the neutral configuration at rest.
+///
+/// References stay valid as long as the robot, and hold until the state changes. After
+/// construction nothing allocates but christoffel() and centrifugal_coriolis_split(), whose n^3
+/// numbers get their room when first asked for, and errors. Answers are cached, so a Robot is for
+/// one thread; a copy has the same state, computes for itself and shares only the immutable model.
+class Robot {
+ public:
+  /// A .urdf file, an MJCF .xml file, a .toml recipe, or builtin:NAME. @throws Error as load_model.
+  static Robot load(const std::string& path, Base base = Base::described,
+                    const JointEffects& effects = {});
+  /// The effects count in mass_matrix, mass_inverse, bias, inverse_dynamics, forward_dynamics,
+  /// torque_budget and kinetic_energy.
+  explicit Robot(Model<double> model, const JointEffects& effects = {});
+  Robot(const Robot& other);
+  Robot& operator=(const Robot& other);
+  Robot(Robot&& other) noexcept;
+  Robot& operator=(Robot&& other) noexcept;
+  ~Robot();
+
+  const Model<double>& model() const;
+  const JointEffects& effects() const;
+
+  // ---- State ----
+
+  /// A quaternion may be off unit length by this much, as float sensors and typed numbers are; the
+  /// state then holds it made unit. Farther off is an error.
+  static constexpr double kQuaternionTolerance = 1e-6;
+
+  /// Each refuses wrong sizes, numbers that are not finite (with their index) and quaternions that
+  /// are not unit. @throws Error; the state is then as before.
+  void set_state(VectorIn<double>& q, VectorIn<double>& v);
+  void set_state(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a);
+  void set_position(VectorIn<double>& q);
+  void set_velocity(VectorIn<double>& v);
+  void set_acceleration(VectorIn<double>& a);
+  /// What the environment exerts on a frame, at its origin and in its axes. Replaces what was set
+  /// for this frame before.
+  void set_external(std::string_view frame, const Force<double>& F_F);
+  void clear_external();
+
+  const VectorX<double>& q() const;
+  const VectorX<double>& v() const;
+  const VectorX<double>& a() const;
+  /// Where the coordinates of a joint begin in q and in v, a, tau.
+  /// @throws Error for an unknown name, with the nearest one, and for a joint that follows others.
+  int position_index(std::string_view joint) const;
+  int velocity_index(std::string_view joint) const;
+
+  // ---- Frames: links and sites of the file. @throws Error for an unknown name, with the nearest
+  // one. The walk over the tree is done once a state; these read it off. ----
+
+  Pose<double> pose(std::string_view frame) const;  ///< X_WF
+  Motion<double> velocity(std::string_view frame, FrameAxes axes) const;
+  /// Gravity not included.
+  Motion<double> acceleration(std::string_view frame, FrameAxes axes, AccelerationKind kind) const;
+  /// J with velocity(frame, axes) = J v, 6 x n.
+  const Matrix6X<double>& jacobian(std::string_view frame, FrameAxes axes) const;
+  /// dJ/dt v.
+  Motion<double> jacobian_rate_times_v(std::string_view frame, FrameAxes axes) const;
+
+  // ---- Equations of motion: M a + h = tau + sum of J^T F ----
+
+  const MatrixX<double>& mass_matrix() const;
+  /// @throws Error (computation failed) that names the joint if M is singular.
+  const MatrixX<double>& mass_inverse() const;
+  const VectorX<double>& bias() const;     ///< h(q, v), gravity included
+  const VectorX<double>& gravity() const;  ///< g(q)
+  /// tau for the accelerations of the state, or for those given; against the external wrenches. The
+  /// second keeps the answer to its latest argument only: copy it before asking for another.
+  const VectorX<double>& inverse_dynamics() const;
+  const VectorX<double>& inverse_dynamics(VectorIn<double>& a) const;
+  /// a at these torques and the external wrenches; keeps the answer to its latest argument only.
+  /// @throws Error (computation failed) that names the joint if M is singular.
+  const VectorX<double>& forward_dynamics(VectorIn<double>& tau) const;
+
+  const MatrixX<double>& coriolis_matrix() const;  ///< dM/dt - 2 C is skew
+  const ChristoffelTensor<double>& christoffel() const;
+  const VelocitySplit& centrifugal_coriolis_split() const;
+  /// inverse_dynamics(), itemised.
+  const TorqueBudget<double>& torque_budget() const;
+
+  // ---- The whole: what is welded to the world does not count ----
+
+  double kinetic_energy() const;
+  double potential_energy() const;
+  const Vector3<double>& center_of_mass() const;
+  const Vector3<double>& center_of_mass_velocity() const;
+  const Vector3<double>& center_of_mass_acceleration() const;
+  const Matrix3X<double>& center_of_mass_jacobian() const;
+  const Force<double>& centroidal_momentum() const;
+  const Force<double>& centroidal_momentum_rate() const;
+  const Matrix6X<double>& centroidal_matrix() const;
+  const Matrix6X<double>& centroidal_matrix_rate() const;
+
+  /// How many results have been computed so far: each quantity and each walk over the tree counts
+  /// one, an answer from the cache none.
+  long evaluations() const;
+
+ private:
+  struct Cache;
+  std::unique_ptr<Cache> cache_;
+};
+
+}  // namespace limb

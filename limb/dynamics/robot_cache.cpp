@@ -1,0 +1,179 @@
+#include "limb/dynamics/robot_cache.hpp"
+
+#include <algorithm>
+
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/dense_solve_impl.hpp"
+#include "limb/dynamics/kinematics_impl.hpp"
+#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/rnea.hpp"
+#include "limb/model/model_impl.hpp"
+
+namespace limb {
+namespace {
+
+using Names = std::vector<std::pair<std::string_view, int>>;
+
+int look_up(const char* call, const char* kind, const Names& names, std::string_view name) {
+  const auto found =
+      std::lower_bound(names.begin(), names.end(), name,
+                       [](const auto& entry, std::string_view key) { return entry.first < key; });
+  if (found == names.end() || found->first != name) {
+    model_detail::fail_lookup(call, kind, name, names);
+  }
+  return found->second;
+}
+
+/// Where the quaternion of a joint begins among its coordinates, or -1.
+int quaternion_place(const Joint<double>& joint) {
+  if (joint.type() == JointType::spherical) return 0;
+  return joint.type() == JointType::free ? 3 : -1;
+}
+
+}  // namespace
+
+Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
+                    const JointEffects& effects_of_joints)
+    : model(std::move(robot)),
+      effects(effects_of_joints),
+      kinematics(*model),
+      work(*model),
+      subtree(*model),
+      budget_scratch(*model),
+      budget{TorqueBudget<double>(*model)} {
+  const int n = model->velocity_size();
+  const auto add = [](Names& names, const auto& things, std::size_t first) {
+    for (std::size_t i = first; i < things.size(); ++i) {
+      names.emplace_back(things[i].name, static_cast<int>(i));
+    }
+    std::sort(names.begin(), names.end());
+  };
+  add(frames, model->frames(), 0);
+  add(joints, model->bodies(), 1);
+
+  q.resize(model->position_size());
+  neutral(*model, q);
+  v = a = a_given = tau_given = VectorX<double>::Zero(n);
+  external.reserve(frames.size());
+  version.fill(latest_version);
+
+  jacobians.resize(3 * frames.size());
+  for (auto& jacobian : jacobians) jacobian.value.resize(6, n);
+  for (auto* matrix : {&M.value, &M_inverse.value, &C.value, &factors}) matrix->resize(n, n);
+  for (auto* vector : {&bias, &gravity, &tau, &tau_of_a, &a_of_tau}) vector->value.resize(n);
+  com_jacobian.value.resize(3, n);
+  A_G.value.resize(6, n);
+  dA_G.value.resize(6, n);
+}
+
+void Robot::Cache::changed(Level level) {
+  ++latest_version;
+  for (int i = level; i < kLevels; ++i) version[static_cast<std::size_t>(i)] = latest_version;
+  // Order::position belongs to kPosition and so on: what is below the change has been kept.
+  using Order = Kinematics<double>::Order;
+  kinematics.order = std::min(kinematics.order, static_cast<Order>(level));
+}
+
+const Kinematics<double>& Robot::Cache::walked(Kinematics<double>::Order order) {
+  using Order = Kinematics<double>::Order;
+  const Coupling<double>& coupling = model->coupling();
+  while (kinematics.order < order) {
+    switch (kinematics.order) {
+      case Order::none:
+        coupling.expand_position(q.data(), kinematics.q.data());
+        kinematics_detail::positions(*model, kinematics);
+        kinematics.order = Order::position;
+        break;
+      case Order::position:
+        coupling.expand_velocity(v.data(), kinematics.v.data());
+        kinematics_detail::velocities(*model, kinematics);
+        kinematics.order = Order::velocity;
+        break;
+      default:
+        coupling.expand_velocity(a.data(), kinematics.a.data());
+        kinematics_detail::accelerations(*model, kinematics, kinematics.a.data(),
+                                         kinematics.A_WB_B);
+        kinematics.order = Order::acceleration;
+    }
+    ++evaluations;
+  }
+  return kinematics;
+}
+
+void Robot::Cache::inverse_dynamics(VectorIn<double>& acceleration, VectorOut<double> torque) {
+  if (external.empty()) {
+    rnea(*model, work, q, v, acceleration, torque, effects);
+  } else {
+    rnea(*model, work, q, v, acceleration, external, torque, effects);
+  }
+}
+
+FrameId Robot::Cache::frame(const char* call, std::string_view name) const {
+  return FrameId(look_up(call, "frame", frames, name));
+}
+
+const Coupling<double>::Row& Robot::Cache::own_row(const char* call, std::string_view joint) const {
+  const int body = look_up(call, "joint", joints, joint);
+  const auto& row = model->coupling().rows()[static_cast<std::size_t>(body - 1)];
+  if (row.yq < 0) {
+    throw Error(std::string(call) + ": joint '" + std::string(joint) +
+                "' follows others and has no coordinate of its own");
+  }
+  return row;
+}
+
+void Robot::Cache::check_q(const char* call, VectorIn<double>& given) const {
+  check_position(call, "q", *model, given);
+  check_finite(call, "q", std::span(given.data(), static_cast<std::size_t>(given.size())));
+  const auto& rows = model->coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Body<double>& body = model->bodies()[i + 1];
+    const int place = quaternion_place(body.joint);
+    if (place < 0) continue;
+    const int at = rows[i].yq + place;
+    const double norm = given.segment<4>(at).stableNorm();
+    if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
+    fail(call,
+         "norm of the quaternion q[" + std::to_string(at) + "] to q[" + std::to_string(at + 3) +
+             "] of joint '" + body.name + "'",
+         to_text(norm), "1 within " + to_text(kQuaternionTolerance),
+         "normalize(model, q) makes it unit");
+  }
+}
+
+void Robot::Cache::check_v(const char* call, const char* argument, VectorIn<double>& given) const {
+  check_velocity(call, argument, *model, given);
+  check_finite(call, argument, std::span(given.data(), static_cast<std::size_t>(given.size())));
+}
+
+void Robot::Cache::store_q(VectorIn<double>& given) {
+  q = given;
+  const auto& rows = model->coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int place = quaternion_place(model->bodies()[i + 1].joint);
+    if (place < 0) continue;
+    auto quaternion = q.segment<4>(rows[i].yq + place);
+    // Unit to rounding is left as it is, so that q() gives back what was set.
+    const double excess = quaternion.squaredNorm() - 1;
+    if (std::abs(excess) > 4 * epsilon<double>()) quaternion /= quaternion.norm();
+  }
+}
+
+void Robot::Cache::fail_singular(const char* call, int y) {
+  crba(*model, work, q, factors, effects);
+  factors.reverseInPlace();
+  MatrixOut<double> inward = factors;
+  const int singular = kernel::factorize_in_place<double>(inward);
+  if (singular >= 0) y = static_cast<int>(factors.rows()) - 1 - singular;
+  const auto& rows = model->coupling().rows();
+  std::size_t i = 0;
+  const auto has_y = [&](const Coupling<double>::Row& row) {
+    return row.yq >= 0 && std::any_of(row.terms.begin(), row.terms.end(),
+                                      [&](const auto& term) { return term.y == y; });
+  };
+  while (!has_y(rows[i])) ++i;
+  fail_computation(call, "the mass matrix is singular: no inertia opposes joint '" +
+                             model->bodies()[i + 1].name + "', velocity " + std::to_string(y));
+}
+
+}  // namespace limb

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/workspace.hpp"
+
+namespace limb {
+
+/// The state of a Robot, and what has been computed of it.
+struct Robot::Cache {
+  /// What a quantity depends on: this part of the state and all before it.
+  enum Level { kPosition, kVelocity, kAcceleration, kExternal, kLevels };
+  static constexpr std::uint64_t kNever = 0;
+
+  /// A result and the version of the state that it belongs to.
+  template <typename V>
+  struct Cached {
+    V value;
+    std::uint64_t version = kNever;
+  };
+
+  Cache(std::shared_ptr<const Model<double>> robot, const JointEffects& effects_of_joints);
+
+  /// The value, computed first if it is not that of the present state.
+  template <typename V, typename Compute>
+  const V& get(Cached<V>& cached, Level level, const Compute& compute) {
+    if (cached.version != version[level]) {
+      compute(cached.value);
+      cached.version = version[level];
+      ++evaluations;
+    }
+    return cached.value;
+  }
+  /// The same for a function of an argument: only the latest is kept.
+  template <typename Compute>
+  const VectorX<double>& get(Cached<VectorX<double>>& cached, VectorX<double>& kept,
+                             VectorIn<double>& argument, Level level, const Compute& compute) {
+    if (cached.version == version[level] && argument != kept) cached.version = kNever;
+    kept = argument;
+    return get(cached, level, compute);
+  }
+
+  /// This part of the state is new: all that depends on it is stale.
+  void changed(Level level);
+  /// The walks over the tree up to this order, each once.
+  const Kinematics<double>& walked(Kinematics<double>::Order order);
+
+  /// Against the external wrenches, which cost time where there are some.
+  void inverse_dynamics(VectorIn<double>& acceleration, VectorOut<double> torque);
+
+  FrameId frame(const char* call, std::string_view name) const;
+  const Coupling<double>::Row& own_row(const char* call, std::string_view joint) const;
+  /// @throws Error unless q may be a state.
+  void check_q(const char* call, VectorIn<double>& q) const;
+  void check_v(const char* call, const char* argument, VectorIn<double>& v) const;
+  void store_q(VectorIn<double>& given);
+  /// @throws Error of kind computation_failed with the name of the joint that no inertia opposes:
+  /// going inward from the tips, the first whose pivot in M vanishes; if none does to rounding, the
+  /// one of velocity y.
+  [[noreturn]] void fail_singular(const char* call, int y);
+
+  std::shared_ptr<const Model<double>> model;
+  JointEffects effects;
+  /// Names are views into the model, sorted, so that a look-up makes no string.
+  std::vector<std::pair<std::string_view, int>> frames, joints;
+
+  VectorX<double> q, v, a;
+  std::vector<FrameWrench<double>> external;
+
+  std::array<std::uint64_t, kLevels> version;
+  std::uint64_t latest_version = 1;
+  long evaluations = 0;
+
+  Kinematics<double> kinematics;
+  Workspace<double> work;
+  SubtreeScratch<double> subtree;
+  TorqueBudgetScratch<double> budget_scratch;
+  MatrixX<double> factors;
+
+  std::vector<Cached<Matrix6X<double>>> jacobians;  ///< three axes for each frame
+  Cached<MatrixX<double>> M, M_inverse, C;
+  Cached<VectorX<double>> bias, gravity, tau, tau_of_a, a_of_tau;
+  VectorX<double> a_given, tau_given;
+  Cached<std::optional<ChristoffelTensor<double>>> gamma;
+  Cached<VelocitySplit> split;
+  Cached<TorqueBudget<double>> budget;
+  Cached<double> kinetic, potential;
+  Cached<Vector3<double>> com, com_velocity, com_acceleration;
+  Cached<Matrix3X<double>> com_jacobian;
+  Cached<Force<double>> momentum, momentum_rate;
+  Cached<Matrix6X<double>> A_G, dA_G;
+};
+
+}  // namespace limb

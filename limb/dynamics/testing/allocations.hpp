@@ -1,0 +1,57 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+
+/// Counts the calls of malloc in a test program: operator new and Eigen both end there. To be
+/// included by one file of the program. Sanitizers bring a malloc of their own; with them nothing
+/// is counted.
+namespace limb::testing {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LIMB_COUNTS_ALLOCATIONS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define LIMB_COUNTS_ALLOCATIONS 0
+#endif
+#endif
+#if !defined(LIMB_COUNTS_ALLOCATIONS) && defined(__GLIBC__)
+#define LIMB_COUNTS_ALLOCATIONS 1
+#endif
+#if !defined(LIMB_COUNTS_ALLOCATIONS)
+#define LIMB_COUNTS_ALLOCATIONS 0
+#endif
+
+inline constexpr bool kCountsAllocations = LIMB_COUNTS_ALLOCATIONS;
+inline std::atomic<long> allocation_count{0};
+
+/// How many allocations the call makes.
+template <typename Call>
+long allocations(const Call& call) {
+  const long before = allocation_count.load();
+  call();
+  return allocation_count.load() - before;
+}
+
+}  // namespace limb::testing
+
+#if LIMB_COUNTS_ALLOCATIONS
+extern "C" void* __libc_malloc(std::size_t);               // NOLINT: glibc's own
+extern "C" void* __libc_calloc(std::size_t, std::size_t);  // NOLINT
+extern "C" void* __libc_realloc(void*, std::size_t);       // NOLINT
+
+extern "C" void* malloc(std::size_t size) {
+  ++limb::testing::allocation_count;
+  return __libc_malloc(size);
+}
+extern "C" void* calloc(std::size_t count, std::size_t size) {
+  ++limb::testing::allocation_count;
+  return __libc_calloc(count, size);
+}
+extern "C" void* realloc(void* memory, std::size_t size) {
+  ++limb::testing::allocation_count;
+  return __libc_realloc(memory, size);
+}
+#endif
