@@ -4,7 +4,6 @@
 
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/dense_solve_impl.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/rnea.hpp"
@@ -151,21 +150,8 @@ const MatrixX<double>& Robot::mass_matrix() const {
 const MatrixX<double>& Robot::mass_inverse() const {
   Cache& c = *cache_;
   return c.get(c.M_inverse, Cache::kPosition, [&](MatrixX<double>& inverse) {
-    c.factors = mass_matrix();
-    MatrixOut<double> factors = c.factors;
-    const int singular = kernel::factorize_in_place<double>(factors);
+    const int singular = limb::mass_inverse(*c.model, c.work, c.q, c.factor, inverse, c.effects);
     if (singular >= 0) c.fail_singular("Robot::mass_inverse", singular);
-    inverse.setIdentity();
-    for (Eigen::Index i = 0; i < inverse.cols(); ++i) {
-      VectorOut<double> column = inverse.col(i);
-      kernel::solve_factorized<double>(factors, column);
-    }
-    // Columns were rounded one by one; M^-1 is symmetric.
-    for (Eigen::Index i = 0; i < inverse.cols(); ++i) {
-      for (Eigen::Index j = 0; j < i; ++j) {
-        inverse(i, j) = inverse(j, i) = (inverse(i, j) + inverse(j, i)) / 2;
-      }
-    }
   });
 }
 const VectorX<double>& Robot::bias() const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/dense_solve_impl.hpp"
 #include "limb/dynamics/kinematics_impl.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/rnea.hpp"
@@ -40,6 +38,7 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
       work(*model),
       subtree(*model),
       budget_scratch(*model),
+      factor(*model),
       budget{TorqueBudget<double>(*model)} {
   const int n = model->velocity_size();
   const auto add = [](Names& names, const auto& things, std::size_t first) {
@@ -59,7 +58,7 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
 
   jacobians.resize(3 * frames.size());
   for (auto& jacobian : jacobians) jacobian.value.resize(6, n);
-  for (auto* matrix : {&M.value, &M_inverse.value, &C.value, &factors}) matrix->resize(n, n);
+  for (auto* matrix : {&M.value, &M_inverse.value, &C.value}) matrix->resize(n, n);
   for (auto* vector : {&bias, &gravity, &tau, &tau_of_a, &a_of_tau}) vector->value.resize(n);
   com_jacobian.value.resize(3, n);
   A_G.value.resize(6, n);
@@ -160,11 +159,10 @@ void Robot::Cache::store_q(VectorIn<double>& given) {
 }
 
 void Robot::Cache::fail_singular(const char* call, int y) {
-  crba(*model, work, q, factors, effects);
-  factors.reverseInPlace();
-  MatrixOut<double> inward = factors;
-  const int singular = kernel::factorize_in_place<double>(inward);
-  if (singular >= 0) y = static_cast<int>(factors.rows()) - 1 - singular;
+  // Tips first, also for coupled robots, so that the joint without inertia is named and not one
+  // that it spoils.
+  const int singular = factorize_mass(*model, work, q, factor, effects);
+  if (singular >= 0) y = singular;
   const auto& rows = model->coupling().rows();
   std::size_t i = 0;
   const auto has_y = [&](const Coupling<double>::Row& row) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/workspace.hpp"
@@ -82,7 +83,7 @@ struct Robot::Cache {
   Workspace<double> work;
   SubtreeScratch<double> subtree;
   TorqueBudgetScratch<double> budget_scratch;
-  MatrixX<double> factors;
+  MassFactor<double> factor;
 
   std::vector<Cached<Matrix6X<double>>> jacobians;  ///< three axes for each frame
   Cached<MatrixX<double>> M, M_inverse, C;
