@@ -132,7 +132,8 @@ TEST_P(Allocation, NoneUnderContacts) {
   neutral(model, q);
   const VectorX<double> v = VectorX<double>::Constant(n, 0.1), tau = 3 * v;
   const FrameId tip(static_cast<int>(model.frames().size()) - 1);
-  const ConstraintSet<double> set(model, {{.frame = tip}});
+  const Contact<double> contact{tip};
+  const ConstraintSet<double> set(model, {contact});
   ConstraintWorkspace<double> work(model, set);
   Workspace<double> plain(model);
   Kinematics<double> kinematics(model);
