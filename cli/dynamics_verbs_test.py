@@ -148,7 +148,7 @@ class EvalTest(unittest.TestCase):
             "limb eval: in.json: not JSON, at byte 29")
         self.assertIn("states[0]: q has 3 entries, expected 2",
                       self.error("builtin:2r", {"states": [{"q": [0, 0, 0]}]}))
-        self.assertIn("q[3] belongs to a quaternion that is not of unit length",
+        self.assertIn("norm of the quaternion q[3] to q[6] of joint 'base' is 2, expected 1",
                       self.error("builtin:quadruped",
                                  {"states": [{"q": [0, 0, 0, 2, 0, 0, 0] + [0] * 12}]}))
         self.assertIn("(closest: 'kinetic_energy')",

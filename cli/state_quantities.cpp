@@ -4,6 +4,7 @@
 
 #include "limb/base/check.hpp"
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -109,15 +110,7 @@ StateQuantities::State StateQuantities::read(const StateInput& input) const {
     return s;
   }
   s = {input.q, v, a, tau, zero};
-  // The same check that the conventions make: an orientation is a unit quaternion.
-  Vector unit = s.q;
-  normalize(model_, unit);
-  if ((unit - s.q).cwiseAbs().maxCoeff() > 1e-6) {
-    Eigen::Index at = 0;
-    (unit - s.q).cwiseAbs().maxCoeff(&at);
-    throw Error(
-        fmt::format("limb eval: q[{}] belongs to a quaternion that is not of unit length", at));
-  }
+  check_configuration("limb eval", "q", model_, s.q);
   return s;
 }
 

@@ -29,8 +29,9 @@ void* make(const OpponentBody* bodies, int count, const double gravity[3]) {
     const auto id = robot->model.addJoint(static_cast<pinocchio::JointIndex>(b.parent), joint_of(b),
                                           placement, "j" + std::to_string(i + 1));
     robot->model.appendBodyToJoint(
-        id, pinocchio::Inertia(b.mass, Eigen::Vector3d(b.center[0], b.center[1], b.center[2]),
-                               Eigen::Matrix3d(RowMajor(b.inertia))),
+        id,
+        pinocchio::Inertia(b.mass, Eigen::Vector3d(b.center[0], b.center[1], b.center[2]),
+                           Eigen::Matrix3d(RowMajor(b.inertia))),
         pinocchio::SE3::Identity());
   }
   robot->model.gravity.linear() = Eigen::Vector3d(gravity[0], gravity[1], gravity[2]);
@@ -38,15 +39,16 @@ void* make(const OpponentBody* bodies, int count, const double gravity[3]) {
   return robot;
 }
 
-void release(void* robot) { delete static_cast<Robot*>(robot); }
+void release(void* robot) {
+  delete static_cast<Robot*>(robot);
+}
 
 }  // namespace
 }  // namespace opponent
 
 extern "C" __attribute__((visibility("default"))) const OpponentTable* opponent_door() {
-  static const OpponentTable table = {OPPONENT_BUILD,       opponent::make,
-                                      opponent::release,    opponent::rnea,
-                                      opponent::crba,       opponent::aba,
-                                      opponent::set_contacts, opponent::constrained};
+  static const OpponentTable table = {
+      OPPONENT_BUILD, opponent::make, opponent::release,      opponent::rnea,
+      opponent::crba, opponent::aba,  opponent::set_contacts, opponent::constrained};
   return &table;
 }

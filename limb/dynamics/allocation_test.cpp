@@ -2,10 +2,6 @@
 // a humanoid with a floating base and on a robot with couplings.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/base_velocity.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
@@ -19,31 +15,9 @@
 #include "limb/dynamics/operational_space.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/torque_budget.hpp"
 #include "limb/model/load.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-// glibc lets a program replace malloc; operator new and Eigen both come here.
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* memory, std::size_t size);
-void* malloc(std::size_t size) {
-  ++allocations;
-  return __libc_malloc(size);
-}
-void* calloc(std::size_t count, std::size_t size) {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-void* realloc(void* memory, std::size_t size) {
-  ++allocations;
-  return __libc_realloc(memory, size);
-}
-}
 
 namespace limb {
 namespace {
@@ -51,14 +25,13 @@ namespace {
 template <typename Call>
 long count(const Call& call) {
   call();  // the first call may set up what lives as long as the program
-  const long before = allocations;
-  call();
-  return allocations - before;
+  return testing::allocations(call);
 }
 
 class Allocation : public ::testing::TestWithParam<const char*> {};
 
 TEST(AllocationHook, Counts) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
   EXPECT_GT(count([] { ::operator delete(::operator new(10)); }), 0);
   EXPECT_GT(count([] {
               VectorX<double> x(50);

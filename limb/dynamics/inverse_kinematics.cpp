@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "limb/dynamics/check_state.hpp"
+
 namespace limb {
 namespace {
 
@@ -50,8 +52,7 @@ void check_options(const Model<T>& model, const IkOptions<T>& options) {
   }
   if (options.restarts < 0) fail(kCall, "restarts", std::to_string(options.restarts), "0 or more");
   if (options.posture.size() > 0) {
-    check_position(kCall, "posture", model, options.posture);
-    check_finite(kCall, "posture", options.posture);
+    check_configuration(kCall, "posture", model, options.posture);
   }
   if (!options.locked.empty()) {
     check_size(kCall, "locked", static_cast<std::ptrdiff_t>(options.locked.size()),
@@ -75,7 +76,7 @@ IkScratch<T>::IkScratch(const Model<T>& model, int goals)
   std::size_t terms = std::size_t(n);
   for (std::size_t i = 0; i < model.coupling().rows().size(); ++i) {
     const auto& row = model.coupling().rows()[i];
-    terms += row.terms.size();
+    terms += 3 * row.terms.size();  // three for each coordinate of a pose
     for (std::size_t j = 0; row.yq >= 0 && j < row.terms.size(); ++j) {
       if (ik::is_rate(model.bodies()[i + 1].joint.type(), int(j))) {
         place_of_y[std::size_t(row.terms[j].y)] = row.yq + int(j);
@@ -94,10 +95,8 @@ template <Real T>
 const IkReport<T>& inverse_kinematics(const Model<T>& model, GoalsIn<T> goals, VectorIn<T>& q_start,
                                       IkScratch<T>& scratch, VectorOut<T> q,
                                       const std::type_identity_t<IkOptions<T>>& options) {
-  check_position("inverse_kinematics", "q_start", model, q_start);
+  check_configuration("inverse_kinematics", "q_start", model, q_start);
   check_position<T>("inverse_kinematics", "q", model, q);
-  check_finite("inverse_kinematics", "q_start",
-               std::span(q_start.data(), static_cast<std::size_t>(q_start.size())));
   check_kinematics("inverse_kinematics", model, scratch.kinematics, Kinematics<T>::Order::none);
   check_goals(model, goals, scratch);
   check_options(model, options);

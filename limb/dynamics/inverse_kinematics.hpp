@@ -128,8 +128,9 @@ struct IkScratch {
 };
 
 /// Solves for q from q_start. Limits hold at every iterate; a start outside them is moved to the
-/// nearest point inside, joint by joint. Couplings are kept, and joints that follow others are held
-/// inside their limits too; orientations of spherical and free joints have none.
+/// nearest point inside, joint by joint, but for what is locked. Couplings are kept, and joints
+/// that follow others are held inside their limits too; orientations of spherical and free joints
+/// have none.
 ///
 /// Levenberg-Marquardt on the weighted errors: a step is kept only if the errors shrink, and
 /// damping falls with their square, so that the last steps are Newton's [Sugihara 2011, damping].
@@ -139,8 +140,9 @@ struct IkScratch {
 /// The posture is sought only once all goals are met, which then stay met.
 /// @param q  the answer; if not converged, the best that was seen. May be q_start.
 /// @returns scratch.report.
-/// @throws Error for wrong sizes, unknown frames, numbers that are not finite, goals without any
-/// weight, or a start where a joint that follows several others is outside its limits.
+/// @throws Error for wrong sizes, unknown frames, numbers that are not finite, quaternions that are
+/// not unit, goals without any weight, or a start where a joint that follows several others is
+/// outside its limits.
 template <Real T>
 const IkReport<T>& inverse_kinematics(const Model<T>& model, GoalsIn<T> goals, VectorIn<T>& q_start,
                                       IkScratch<T>& scratch, VectorOut<T> q,

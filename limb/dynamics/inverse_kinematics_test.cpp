@@ -162,6 +162,49 @@ TEST(InverseKinematics, LimitsAreKeptAndNamed) {
   EXPECT_GE(a.q[1], 0.5);
 }
 
+// A cart in a plane with walls: x and y are limited, its velocities are along its own axes.
+TEST(InverseKinematics, WallsOfAPlanarJoint) {
+  RobotBuilder<double> b("cart");
+  b.link("base").link("cart", 1.0, {0, 0, 0}, I3()).link("arm", 1.0, {0.2, 0, 0}, I3());
+  std::vector<DofLimits<double>> walls = between(-0.5, 0.5);
+  walls.push_back(walls[0]);
+  walls.emplace_back();
+  b.joint("wheels", Joint<double>::planar(Vector3<double>::UnitZ()), "base", "cart").limits(walls);
+  b.joint("turret", Joint<double>::revolute(Vector3<double>::UnitZ()), "cart", "arm");
+  b.frame("tip", "arm", {I3(), {0.4, 0, 0}});
+  const Model<double> model = b.build();
+  testing::Random random(16);
+  SCOPED_TRACE(random.text());
+  for (int i = 0; i < 50; ++i) {
+    Vector4<double> start = random.vector<double, 4>(0.5);
+    const double x = random.uniform(-0.6, 0.6), y = random.uniform(-0.6, 0.6);
+    for (const double scale : {1.0, 3.0}) {
+      const Vector3<double> p(scale * x, scale * y, 0);
+      // A cart that reaches inward from a corner is stuck there, hence restarts.
+      const Answer a =
+          solve(model, {Goal::position(model.find_frame("tip"), p)}, start, {.restarts = 10});
+      EXPECT_LE(a.q.head<2>().cwiseAbs().maxCoeff(), 0.5);
+      const Vector3<double> corner(std::clamp(p.x(), -0.5, 0.5), std::clamp(p.y(), -0.5, 0.5), 0);
+      const double left = std::max(0.0, (p - corner).norm() - 0.4);
+      // Reached to the tolerance, or the distance to the last digits, which is flat there.
+      EXPECT_NEAR(a.report.errors[0].position, left, 1e-8) << a.report.text(model);
+    }
+  }
+}
+
+// What is locked stays, even outside its limits.
+TEST(InverseKinematics, LockedJointsStay) {
+  const Model<double> model = planar_2r({}, between(0.5, 2.0));
+  const std::vector<std::string> names = {"elbow"};
+  IkOptions<double> options;
+  options.locked = locked_joints<double>(model, names);
+  const Answer a = solve(model, {Goal::position(model.find_frame("tip"), {0, 1.8, 0})},
+                         Eigen::Vector2d(0.3, 0), options);
+  EXPECT_TRUE(a.report.converged());
+  EXPECT_EQ(a.q[1], 0);
+  EXPECT_NEAR(a.q[0], pi / 2, 1e-7);
+}
+
 // Directions without weight are free: the height of the tip alone, or its direction about z alone.
 TEST(InverseKinematics, WeightsLeaveDirectionsFree) {
   const Model<double> model = planar_2r();
@@ -310,6 +353,16 @@ TEST(InverseKinematics, ErrorsSayWhatIsWrong) {
   idle.position_weight = {1, -1, 0};
   EXPECT_EQ(text(idle, zero),
             "inverse_kinematics: weight of goals[0] is -1, expected >= 0 and finite");
+  Goal skewed = Goal::pose(tip, {2 * I3(), {1, 0, 0}});
+  EXPECT_EQ(text(skewed, zero).substr(0, 42), "inverse_kinematics: R_WG of goals[0] is [2");
+  const Model<double> dog = load_model("builtin:quadruped");
+  EXPECT_EQ(
+      message([&] {
+        solve(dog, {Goal::position(dog.find_frame("FL_foot"), {0, 0, 0})},
+              VectorX<double>::Zero(dog.position_size()));
+      }),
+      "inverse_kinematics: norm of the quaternion q_start[3] to q_start[6] of joint 'base' is "
+      "0, expected 1 within 1e-06 (normalize(model, q_start) makes it unit)");
   EXPECT_EQ(text(good, zero, {.position_tolerance = 0}),
             "inverse_kinematics: position_tolerance is 0, expected > 0 and finite");
   EXPECT_EQ(text(good, zero, {.max_iterations = 0}),

@@ -54,7 +54,11 @@ void collect_limits(const Model<T>& model, const IkOptions<T>& options, IkScratc
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Body<T>& body = model.bodies()[i + 1];
     if (rows[i].yq < 0) {
-      if (rows[i].terms.size() < 2) continue;
+      const auto& terms = rows[i].terms;
+      if (terms.size() < 2) continue;
+      if (std::all_of(terms.begin(), terms.end(), [&](const auto& t) { return is_locked(t.y); })) {
+        continue;
+      }
       const std::size_t before = s.limits.size();
       add(-1, i, 0, lower_limit(body, 0), upper_limit(body, 0));
       if (s.limits.size() == before) continue;
@@ -65,6 +69,7 @@ void collect_limits(const Model<T>& model, const IkOptions<T>& options, IkScratc
     const int numbers = body.joint.type() == JointType::free ? 3 : body.joint.nv();
     for (int j = 0; body.joint.type() != JointType::spherical && j < numbers; ++j) {
       const int y = rows[i].terms[static_cast<std::size_t>(j)].y;
+      if (is_locked(y)) continue;
       double low = lower_limit(body, j), high = upper_limit(body, j);
       narrow_by_followers(model, y, low, high);
       if (high < low) {
@@ -75,7 +80,13 @@ void collect_limits(const Model<T>& model, const IkOptions<T>& options, IkScratc
       const std::size_t before = s.limits.size();
       add(rows[i].yq + j, i, j, low, high);
       if (s.limits.size() == before) continue;
-      if (is_rate(body.joint.type(), j)) add_term(y, T(1));
+      if (is_rate(body.joint.type(), j)) {
+        add_term(y, T(1));
+      } else {
+        for (int k = 0; k < (body.joint.type() == JointType::free ? 3 : 2); ++k) {
+          add_term(rows[i].terms[static_cast<std::size_t>(k)].y, T(0));  // bound_step fills it in
+        }
+      }
       close();
     }
   }
@@ -115,10 +126,31 @@ const typename IkScratch<T>::LimitRow* violated(const Model<T>& model, const IkS
   return nullptr;
 }
 
-/// Bounds of a step from q. Zero is always inside.
+/// How a coordinate along a line moves with velocities in the axes of the moving body: x = e.p of a
+/// planar or free joint, dp = R v.
+template <Real T>
+void turn_terms(const Model<T>& model, const typename IkScratch<T>::LimitRow& l,
+                const VectorX<T>& q, IkScratch<T>& s) {
+  const auto& row = model.coupling().rows()[static_cast<std::size_t>(l.row)];
+  const Joint<T>& joint = model.bodies()[static_cast<std::size_t>(l.row) + 1].joint;
+  const T* at = q.data() + row.yq;
+  Motion<T> S[6];
+  joint.subspace(at, S);
+  const Vector3<T> e = joint.type() == JointType::planar ? Vector3<T>(joint.plane().col(l.freedom))
+                                                         : Vector3<T>::Unit(l.freedom);
+  const Vector3<T> e_B = joint.pose(at).R.transpose() * e;
+  for (int k = l.first_term; k < l.last_term; ++k) {
+    const auto term = static_cast<std::size_t>(k);
+    s.term_ratio[term] = e_B.dot(S[s.term_y[term] - row.terms[0].y].v);
+  }
+}
+
+/// Bounds of a step from q, to first order where coordinates are no rates. Zero is always inside.
 template <Real T>
 void bound_step(const Model<T>& model, IkScratch<T>& s, const VectorX<T>& q) {
   for (auto& l : s.limits) {
+    const auto& body = model.bodies()[static_cast<std::size_t>(l.row) + 1];
+    if (l.place >= 0 && !is_rate(body.joint.type(), l.freedom)) turn_terms(model, l, q, s);
     const T x = coordinate(model, s, l, q);
     l.lower = std::min(T(0), l.low - x);
     l.upper = std::max(T(0), l.high - x);

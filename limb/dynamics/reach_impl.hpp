@@ -31,12 +31,11 @@ T stroke(const Body<T>& body, LimitUse limits) {
   }
 }
 
-/// Whether some goal with weight along all axes is farther from the first joint of its chain than
-/// all lengths of the chain together: then no configuration meets it.
+/// Whether some goal is, along its weighted directions, farther from the first joint of its chain
+/// than all lengths of the chain together: then no configuration meets it.
 template <Real T>
 bool out_of_reach(const Model<T>& model, GoalsIn<T> goals, const IkOptions<T>& options) {
   for (const FrameGoal<T>& goal : goals) {
-    if (!(goal.position_weight.minCoeff() > T(0))) continue;
     const Frame<T>& frame = model.frame(goal.frame);
     std::size_t i = static_cast<std::size_t>(frame.body.value());
     Vector3<T> next = frame.X_BF.p;  // in axes of body i, from its origin
@@ -47,7 +46,9 @@ bool out_of_reach(const Model<T>& model, GoalsIn<T> goals, const IkOptions<T>& o
       next = body.X_PJ.p;
       i = static_cast<std::size_t>(body.parent.value());
     }
-    const T left = (goal.X_WG.p - next).norm() - reach;
+    Vector3<T> away = goal.X_WG.R.transpose() * (goal.X_WG.p - next);
+    for (int k = 0; k < 3; ++k) away[k] = goal.position_weight[k] > T(0) ? away[k] : T(0);
+    const T left = away.norm() - reach;
     if (left > options.position_tolerance + T(64) * epsilon<T>() * (T(1) + reach)) return true;
   }
   return false;

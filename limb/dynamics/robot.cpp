@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -45,14 +46,14 @@ const JointEffects& Robot::effects() const {
 // Arguments may be the state's own vectors, so each part is stored before those after it are
 // zeroed.
 void Robot::set_state(VectorIn<double>& q, VectorIn<double>& v) {
-  cache_->check_q("Robot::set_state", q);
+  check_configuration("Robot::set_state", "q", *cache_->model, q);
   cache_->check_v("Robot::set_state", "v", v);
   cache_->store_q(q);
   set_velocity(v);
   cache_->changed(Cache::kPosition);
 }
 void Robot::set_state(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a) {
-  cache_->check_q("Robot::set_state", q);
+  check_configuration("Robot::set_state", "q", *cache_->model, q);
   cache_->check_v("Robot::set_state", "v", v);
   cache_->check_v("Robot::set_state", "a", a);
   cache_->store_q(q);
@@ -61,7 +62,7 @@ void Robot::set_state(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>
   cache_->changed(Cache::kPosition);
 }
 void Robot::set_position(VectorIn<double>& q) {
-  cache_->check_q("Robot::set_position", q);
+  check_configuration("Robot::set_position", "q", *cache_->model, q);
   cache_->store_q(q);
   cache_->v.setZero();
   cache_->a.setZero();

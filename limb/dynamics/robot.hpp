@@ -47,12 +47,9 @@ class Robot {
 
   // ---- State ----
 
-  /// A quaternion may be off unit length by this much, as float sensors and typed numbers are; the
-  /// state then holds it made unit. Farther off is an error.
-  static constexpr double kQuaternionTolerance = 1e-6;
-
-  /// Each refuses wrong sizes, numbers that are not finite (with their index) and quaternions that
-  /// are not unit. @throws Error; the state is then as before.
+  /// Each refuses wrong sizes, numbers that are not finite (with their index) and quaternions off
+  /// unit length by more than 1e-6 (kQuaternionTolerance); nearer, the state holds them made unit.
+  /// @throws Error; the state is then as before.
   void set_state(VectorIn<double>& q, VectorIn<double>& v);
   void set_state(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a);
   void set_position(VectorIn<double>& q);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/kinematics_impl.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/rnea.hpp"
@@ -20,12 +21,6 @@ int look_up(const char* call, const char* kind, const Names& names, std::string_
     model_detail::fail_lookup(call, kind, name, names);
   }
   return found->second;
-}
-
-/// Where the quaternion of a joint begins among its coordinates, or -1.
-int quaternion_place(const Joint<double>& joint) {
-  if (joint.type() == JointType::spherical) return 0;
-  return joint.type() == JointType::free ? 3 : -1;
 }
 
 }  // namespace
@@ -121,25 +116,6 @@ const Coupling<double>::Row& Robot::Cache::own_row(const char* call, std::string
   return row;
 }
 
-void Robot::Cache::check_q(const char* call, VectorIn<double>& given) const {
-  check_position(call, "q", *model, given);
-  check_finite(call, "q", std::span(given.data(), static_cast<std::size_t>(given.size())));
-  const auto& rows = model->coupling().rows();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Body<double>& body = model->bodies()[i + 1];
-    const int place = quaternion_place(body.joint);
-    if (place < 0) continue;
-    const int at = rows[i].yq + place;
-    const double norm = given.segment<4>(at).stableNorm();
-    if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
-    fail(call,
-         "norm of the quaternion q[" + std::to_string(at) + "] to q[" + std::to_string(at + 3) +
-             "] of joint '" + body.name + "'",
-         to_text(norm), "1 within " + to_text(kQuaternionTolerance),
-         "normalize(model, q) makes it unit");
-  }
-}
-
 void Robot::Cache::check_v(const char* call, const char* argument, VectorIn<double>& given) const {
   check_velocity(call, argument, *model, given);
   check_finite(call, argument, std::span(given.data(), static_cast<std::size_t>(given.size())));
@@ -149,7 +125,7 @@ void Robot::Cache::store_q(VectorIn<double>& given) {
   q = given;
   const auto& rows = model->coupling().rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const int place = quaternion_place(model->bodies()[i + 1].joint);
+    const int place = quaternion_place(model->bodies()[i + 1].joint.type());
     if (place < 0) continue;
     auto quaternion = q.segment<4>(rows[i].yq + place);
     // Unit to rounding is left as it is, so that q() gives back what was set.

@@ -58,8 +58,6 @@ struct Robot::Cache {
 
   FrameId frame(const char* call, std::string_view name) const;
   const Coupling<double>::Row& own_row(const char* call, std::string_view joint) const;
-  /// @throws Error unless q may be a state.
-  void check_q(const char* call, VectorIn<double>& q) const;
   void check_v(const char* call, const char* argument, VectorIn<double>& v) const;
   void store_q(VectorIn<double>& given);
   /// @throws Error of kind computation_failed with the name of the joint that no inertia opposes:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -292,11 +293,11 @@ TEST(Robot, SmallErrorsOfQuaternionsAreMended) {
   const Vector4<double> exact = q.segment<4>(3);
   robot.set_position(q);
   EXPECT_EQ(robot.q(), q);
-  q.segment<4>(3) *= 1 + 0.9 * Robot::kQuaternionTolerance;
+  q.segment<4>(3) *= 1 + 0.9 * kQuaternionTolerance;
   robot.set_position(q);
   // One division: each number to 2 eps.
   EXPECT_LT((robot.q().segment<4>(3) - exact).norm(), 2 * kEps);
-  q.segment<4>(3) = exact * (1 + 1.1 * Robot::kQuaternionTolerance);
+  q.segment<4>(3) = exact * (1 + 1.1 * kQuaternionTolerance);
   EXPECT_THROW(robot.set_position(q), Error);
 }
 
