@@ -81,6 +81,8 @@ StateFile read_states(const std::string& path) {
     json = Json::parse(read_text_file("limb eval", path));
   } catch (const Json::parse_error& error) {
     throw Error(fmt::format("limb eval: {}: not JSON, at byte {}", path, error.byte));
+  } catch (const Json::out_of_range&) {
+    throw Error(fmt::format("limb eval: {}: has a number that no double can hold", path));
   }
   const Place place{path, ""};
   StateFile file;

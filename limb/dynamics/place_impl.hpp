@@ -30,13 +30,8 @@ void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
   }
   sincos(angle, work.sine.data(), work.cosine.data(), n);
   if (swapped) {
-    T *const c = work.cosine.data(), *const s = work.sine.data();
     for (size_t i = 1; i < n; ++i) {
-      if (steps[i].quadrant == 0) continue;
-      const T cosine = c[i], sine = s[i];
-      const int quadrant = steps[i].quadrant;
-      c[i] = quadrant == 1 ? T(-sine) : quadrant == 2 ? T(-cosine) : sine;
-      s[i] = quadrant == 1 ? cosine : quadrant == 2 ? T(-sine) : T(-cosine);
+      add_quarters(steps[i].quadrant, work.cosine[i], work.sine[i]);
     }
   }
   if (!general) return;

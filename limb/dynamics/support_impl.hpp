@@ -137,7 +137,8 @@ void move_support(const Model<T>& model, const ConstraintSet<T>& set, const T* q
     const CanonicalStep<T>& step = robot.steps[set.at(support[i])];
     const auto& P = work.steps[set.at(step.parent)];
     auto& B = work.steps[set.at(support[i])];
-    const T &c = work.cosine[i], &s = work.sine[i];
+    T c = work.cosine[i], s = work.sine[i];
+    kernel::add_quarters(step.quadrant, c, s);
     Vector3<T> r = entries::product<T>(P.R, step.p);  // from the parent's origin
     if (step.kind == Kind::revolute) {
       B.R = P.R;

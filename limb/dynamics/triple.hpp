@@ -69,6 +69,15 @@ LIMB_INLINE void turn_square(T& a, T& b, T& d, T& e, const C& c, const C& s) {
   d = T(0.5) * (turned - difference);
 }
 
+/// (c, s) of an angle and a number of quarter turns more, exactly.
+template <typename T>
+LIMB_INLINE void add_quarters(int quarters, T& c, T& s) {
+  const T cosine = c, sine = s;
+  if (quarters == 0) return;
+  c = quarters == 1 ? T(-sine) : quarters == 2 ? T(-cosine) : sine;
+  s = quarters == 1 ? cosine : quarters == 2 ? T(-sine) : T(-cosine);
+}
+
 /// The constant turn about x in a step's placement: any angle, or a number of quarter turns, which
 /// costs nothing but signs.
 template <typename C>

@@ -245,7 +245,12 @@ class Canonicalizer {
       step.cos_gamma = first[parent] == k ? T(1) : c;
       step.sin_gamma = first[parent] == k ? T(0) : s;
       step.has_gamma = step.cos_gamma != T(1);
-      if (first[parent] == k) step.R = axis_rotation<T>(0, step.cos_alpha, step.sin_alpha);
+      const bool general =
+          step.kind == Kind::planar || step.kind == Kind::spherical || step.kind == Kind::free;
+      if (!general) {
+        step.R = axis_rotation<T>(2, step.cos_gamma, step.sin_gamma) *
+                 axis_rotation<T>(0, step.cos_alpha, step.sin_alpha);
+      }
     }
   }
 

@@ -43,7 +43,8 @@ Joint<double> joint_of(const CanonicalStep<double>& step) {
 }
 
 Pose<double> placement(const CanonicalStep<double>& step) {
-  return {step.R * axis_rotation(2, step.offset), step.p};
+  const double quarters = step.quadrant * (std::numbers::pi / 2);
+  return {step.R * axis_rotation(2, step.offset + quarters), step.p};
 }
 
 std::vector<Pose<double>> step_poses(const Canonical<double>& canonical, const VectorXd& q) {
