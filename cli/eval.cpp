@@ -34,9 +34,10 @@ class Eval final : public Verb {
            "  limb eval arm.urdf --input states.json --only tau_rnea,M  two quantities\n"
            "  limb eval dog.urdf --base free --convention pinocchio \\\n"
            "                     --input golden.json --output out.json  in another library's "
-           "customs\n"
-           "\n"
-           "IN.json: {\"states\": [{\"q\": [], \"v\": [], \"a\": [], \"tau\": [],\n"
+           "customs\n";
+  }
+  std::string_view notes() const override {
+    return "IN.json: {\"states\": [{\"q\": [], \"v\": [], \"a\": [], \"tau\": [],\n"
            "           \"fext\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
            "[\"name\"]}\n"
            "v, a, tau default to zero; f_local is force, then moment, on the frame in its axes.\n"

@@ -52,7 +52,9 @@ std::string verb_help(const Verb& verb, const CLI::App& app) {
     if (!option->get_type_name().empty()) left += " " + option->get_type_name();
     rows.emplace_back(left, option->get_description());
   }
-  return fmt::format("{}\n\n{}\n{}\n{}", verb.summary(), verb.examples(), columns(rows), kExitLine);
+  const std::string notes = verb.notes().empty() ? "" : fmt::format("{}\n", verb.notes());
+  return fmt::format("{}\n\n{}\n{}{}\n{}", verb.summary(), verb.examples(), notes, columns(rows),
+                     kExitLine);
 }
 
 std::string closest(std::string_view typed, std::span<const std::string> known) {

@@ -21,6 +21,8 @@ class Verb {
   virtual std::string_view summary() const = 0;
   /// Lines of `limb VERB --help` that come before the options, each "  command   what it shows".
   virtual std::string_view examples() const = 0;
+  /// What else `limb VERB --help` should say, after the examples.
+  virtual std::string_view notes() const { return {}; }
   virtual void add_options(CLI::App& app) = 0;
   /// Writes the result to `out`, which reaches stdout only when run() returns; messages go to
   /// stderr. Throws limb::Error.
