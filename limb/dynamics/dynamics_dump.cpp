@@ -47,7 +47,8 @@ Json frame_fields(const Model<double>& model, const Convention& to, const Kinema
       {"WORLD", FrameAxes::world}};
   Matrix6X<double> J(6, model.velocity_size()), dJ = J;
   Json fields;
-  for (const auto& [name, axes] : kAxes) {
+  for (const auto& [name, in_axes] : kAxes) {
+    const FrameAxes axes = in_axes;  // clang 14 captures no structured binding
     frame_jacobian(model, k, body, axes, J);
     frame_jacobian_rate(model, k, body, axes, dJ);
     const auto A = [&](AccelerationKind kind) {

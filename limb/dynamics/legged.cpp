@@ -23,7 +23,7 @@ Underactuation<T> underactuation(const Model<T>& model, const ConstraintSet<T>& 
   });
   const Eigen::Index free = static_cast<Eigen::Index>(report.unmotored.size());
   MatrixX<T> J_u(set.rows(), free);
-  for (Eigen::Index c = 0; c < free; ++c) {
+  for (Eigen::Index c = 0; c < free && J.rows() > 0; ++c) {
     J_u.col(c) = J.col(report.unmotored[static_cast<std::size_t>(c)]);
   }
   Eigen::Index rank = 0;
@@ -37,7 +37,7 @@ Underactuation<T> underactuation(const Model<T>& model, const ConstraintSet<T>& 
   }
   report.rank = report.motors + static_cast<int>(rank);
   report.free_directions = MatrixX<T>::Zero(n, free - rank);
-  for (Eigen::Index r = 0; r < free; ++r) {
+  for (Eigen::Index r = 0; r < free && free > rank; ++r) {
     report.free_directions.row(report.unmotored[static_cast<std::size_t>(r)]) =
         V.row(r).tail(free - rank);
   }
