@@ -158,7 +158,9 @@ TEST(Legged, UnderactuationCountsWhatContactsTake) {
     ASSERT_EQ(report.free_directions.cols(), expected[count]);
     const Matrix D = report.free_directions;
     EXPECT_LT((D.transpose() * D - Matrix::Identity(D.cols(), D.cols())).norm(), 64 * kEps);
-    EXPECT_EQ(D.bottomRows(12).norm(), 0);
+    if (D.cols() > 0) {
+      EXPECT_EQ(D.bottomRows(12).norm(), 0);
+    }
     Matrix J(set.rows(), 18);
     Vector drift(set.rows());
     constraint_jacobian(s.model, set, work, s.q, Vector::Zero(18), J, drift);
