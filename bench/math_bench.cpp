@@ -18,6 +18,7 @@ struct Data {
   std::array<Motion<double>, kStates> V;
   std::array<Force<double>, kStates> F;
   std::array<Pose<double>, kStates> X;
+  std::array<Eigen::Matrix3d, kStates> R;  // any orientation; those of X are less than a half turn
   std::array<Quaternion<double>, kStates> q;
   std::array<Inertia<double>, kStates> I;
   std::array<double, kStates> mass;
@@ -52,6 +53,11 @@ Data make_data() {
     d.eigen_I[i] = d.I[i].matrix();
     d.eigen_Ad[i] = d.X[i].adjoint();
     d.eigen_V[i] = d.V[i].vector();
+  }
+  std::normal_distribution<double> normal;
+  for (Eigen::Matrix3d& R : d.R) {
+    const auto part = [&] { return normal(engine); };
+    R = to_matrix(quat_xyzw(part(), part(), part(), part()).normalized());
   }
   return d;
 }
@@ -191,6 +197,10 @@ std::vector<Timing> one_by_one(const Data& d) {
       "matrix to quaternion (Quaterniond)",
       [&](int i) { keep(quaternion_from_matrix(d.X[i & kMask].R)); },
       [&](int i) { keep(Quaterniond(d.X[i & kMask].R)); }));
+  t.push_back(side_by_side(
+      "matrix to quaternion, any orientation",
+      [&](int i) { keep(quaternion_from_matrix(d.R[i & kMask])); },
+      [&](int i) { keep(Quaterniond(d.R[i & kMask])); }));
   t.push_back(side_by_side(
       "slerp (Quaterniond::slerp)", [&](int i) { keep(slerp(d.q[i & kMask], d.q[next(i)], 0.3)); },
       [&](int i) { keep(d.eigen_q[i & kMask].slerp(0.3, d.eigen_q[next(i)])); }));

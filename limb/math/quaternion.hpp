@@ -191,12 +191,13 @@ Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
   if constexpr (Branching<T>) {
     const T trace = R(0, 0) + R(1, 1) + R(2, 2);
+    if (trace >= T(0)) {
+      const T root = sqrt(T(1) + trace), s = T(0.5) / root;
+      return quat_xyzw<T>((R(2, 1) - R(1, 2)) * s, (R(0, 2) - R(2, 0)) * s,
+                          (R(1, 0) - R(0, 1)) * s, T(0.5) * root);
+    }
     const auto half_over_root = [](const T& t) { return T(0.5) / sqrt(t); };
     const T wx = R(2, 1) - R(1, 2), wy = R(0, 2) - R(2, 0), wz = R(1, 0) - R(0, 1);
-    if (trace >= T(0)) {
-      const T t = T(1) + trace, s = half_over_root(t);
-      return quat_xyzw<T>(wx * s, wy * s, wz * s, t * s);
-    }
     const T xy = R(1, 0) + R(0, 1), xz = R(2, 0) + R(0, 2), yz = R(2, 1) + R(1, 2);
     if (R(0, 0) >= R(1, 1) && R(0, 0) >= R(2, 2)) {
       const T t = T(1) + R(0, 0) - R(1, 1) - R(2, 2), s = half_over_root(t);
