@@ -6,7 +6,9 @@
 namespace limb {
 
 /// Forward dynamics: a = M(q)^-1 (tau - h(q, v)), by articulated bodies on the canonical model.
-/// O(n), no allocation. Robots with couplings: by their reduced mass matrix, O(n^3).
+/// O(n), no allocation. Robots with couplings: by their reduced mass matrix, O(n^3). Robots with
+/// loops: as constrained_forward_dynamics with all of them closed, unless the workspace was made
+/// with Loops::open.
 /// [Featherstone 1983], docs/derivations/canonical_algorithms.md.
 ///
 /// @returns -1; or, if the mass matrix is singular, the index of a velocity that no inertia

@@ -5,6 +5,7 @@
 
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/articulated_impl.hpp"
+#include "limb/dynamics/constrained_impl.hpp"
 #include "limb/dynamics/crba_impl.hpp"
 #include "limb/dynamics/dense_solve_impl.hpp"
 #include "limb/dynamics/rnea_impl.hpp"
@@ -276,6 +277,12 @@ int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& 
   check_velocity("aba", "v", model, v);
   check_velocity("aba", "tau", model, tau);
   check_velocity<T>("aba", "a", model, a);
+  if (work.loops) {
+    ClosedLoops<T>& loops = *work.loops;
+    return constrained_forward_dynamics<T>(model, loops.set, loops.work, q, v, tau, a, loops.force,
+                                           {effects})
+        .singular;
+  }
   return kernel::forward_dynamics<false>(model, work, q, v, tau, effects, a);
 }
 
@@ -287,6 +294,12 @@ int aba(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& 
   check_velocity("aba", "v", model, v);
   check_velocity("aba", "tau", model, tau);
   check_velocity<T>("aba", "a", model, a);
+  if (work.loops) {
+    ClosedLoops<T>& loops = *work.loops;
+    return constrained_forward_dynamics<T>(model, loops.set, loops.work, q, v, tau, external, a,
+                                           loops.force, {effects})
+        .singular;
+  }
   kernel::set_external<T>("aba", model, work, external);
   return kernel::forward_dynamics<true>(model, work, q, v, tau, effects, a);
 }

@@ -12,10 +12,18 @@ template ConstrainedReport<double> constrained_forward_dynamics(
     const Model<double>&, const ConstraintSet<double>&, ConstraintWorkspace<double>&,
     VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, VectorOut<double>, VectorOut<double>,
     const ConstrainedOptions&);
+template ConstrainedReport<double> constrained_forward_dynamics(
+    const Model<double>&, const ConstraintSet<double>&, ConstraintWorkspace<double>&,
+    VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, WrenchesIn<double>, VectorOut<double>,
+    VectorOut<double>, const ConstrainedOptions&);
 template ConstrainedReport<double> constrained_inverse_dynamics(
     const Model<double>&, const ConstraintSet<double>&, ConstraintWorkspace<double>&,
     VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, VectorOut<double>, VectorOut<double>,
     const ConstrainedOptions&);
+template ConstrainedReport<double> constrained_inverse_dynamics(
+    const Model<double>&, const ConstraintSet<double>&, ConstraintWorkspace<double>&,
+    VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, WrenchesIn<double>, VectorOut<double>,
+    VectorOut<double>, const ConstrainedOptions&);
 template ConstrainedReport<double> impact(const Model<double>&, const ConstraintSet<double>&,
                                           ConstraintWorkspace<double>&, VectorIn<double>&,
                                           VectorIn<double>&, VectorIn<double>&, VectorOut<double>,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "limb/dynamics/constraint_set.hpp"
+#include "limb/dynamics/external.hpp"
 
 /// Dynamics of a robot whose contacts and closed loops are given. No allocation; each throws Error
 /// if a size is wrong, before anything is computed. Derivation: docs/derivations/constrained.md.
@@ -48,6 +49,13 @@ ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options = {});
 
+/// The same with wrenches that the environment exerts on frames besides.
+template <typename T>
+ConstrainedReport<T> constrained_forward_dynamics(
+    const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
+    VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external, VectorOut<T> a,
+    VectorOut<T> f, const ConstrainedOptions& options = {});
+
 /// Torques of the motors and constraint forces with M a + h = S^T tau + J^T f for a given a.
 ///
 /// Motors do what they can: f is the shortest that carries the velocities without a motor as well
@@ -62,6 +70,13 @@ ConstrainedReport<T> constrained_inverse_dynamics(const Model<T>& model,
                                                   VectorIn<T>& v, VectorIn<T>& a, VectorOut<T> tau,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options = {});
+
+/// The same against wrenches that the environment exerts on frames besides.
+template <typename T>
+ConstrainedReport<T> constrained_inverse_dynamics(
+    const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
+    VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a, WrenchesIn<T> external, VectorOut<T> tau,
+    VectorOut<T> f, const ConstrainedOptions& options = {});
 
 /// Velocities after an impact on all active constraints at once, and its impulses:
 ///

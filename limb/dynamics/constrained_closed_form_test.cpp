@@ -2,9 +2,10 @@
 // its end, a four-bar linkage, contacts that are not independent.
 #include <gtest/gtest.h>
 
+#include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/manifold.hpp"
-#include "limb/dynamics/testing/sample.hpp"
+#include "limb/dynamics/testing/loops.hpp"
 #include "limb/dynamics/testing/state.hpp"
 #include "limb/model/builder.hpp"
 #include "limb/model/load.hpp"
@@ -189,6 +190,7 @@ TEST(ClosedForm, FourBarLinkage) {
   ASSERT_EQ(model.loops().size(), 1u);
   const ConstraintSet<double> set(model, {}, all_loops(model));
   ConstraintWorkspace<double> work(model, set);
+  Workspace<double> closed(model);
   double worst = 0;
   for (int k = 0; k < 24; ++k) {
     const double t = -3 + 0.25 * k, w = 2.5, tau = 1.3;
@@ -199,6 +201,9 @@ TEST(ClosedForm, FourBarLinkage) {
     const auto report =
         constrained_forward_dynamics(model, set, work, q, v, Vector3<double>(tau, 0, 0), a, f);
     EXPECT_EQ(report.rank, 2);  // out of the plane nothing moves
+    Vector a_free(3);
+    EXPECT_EQ(aba(model, closed, q, v, Vector3<double>(tau, 0, 0), a_free), -1);
+    EXPECT_EQ(a_free, a);  // forward dynamics keeps loops closed without being asked
     const Dual I = bar.inertia<Dual>(Dual(t, 1)), V = bar.potential<Dual>(Dual(t, 1));
     const double expected = (tau - V.derivative - 0.5 * I.derivative * w * w) / I.value;
     worst = std::max(worst, std::abs(a[0] - expected) / (1 + std::abs(expected)));
@@ -221,23 +226,7 @@ TEST(Loops, RowsAreRatesOfTheGap) {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     for (const bool coupled : {false, true}) {
       SCOPED_TRACE(seed);
-      testing::RandomTreeOptions options;
-      options.joints = 14;
-      options.with_couplings = coupled;
-      Description<double> robot = testing::random_tree(seed, options);
-      testing::Random random(seed + 50);
-      for (int i = 0; i < 3; ++i) {
-        LoopDescription<double> loop;
-        loop.name = std::string("loop") + std::to_string(i);
-        loop.kind =
-            i == 0 ? LoopDescription<double>::Kind::connect : LoopDescription<double>::Kind::weld;
-        loop.link_a = robot.links[static_cast<std::size_t>(2 + 3 * i)].name;
-        loop.link_b = i == 2 ? std::string(kWorldLink)
-                             : robot.links[static_cast<std::size_t>(9 + 2 * i)].name;
-        loop.X_AL = random.pose<double>(0.2);
-        loop.X_BL = random.pose<double>(0.2);
-        robot.loops.push_back(loop);
-      }
+      const Description<double> robot = testing::random_tree_with_loops(seed, coupled);
       const auto s = testing::sample_of("loops", build_model(robot, Base::free), seed);
       const Model<double>& model = s.model;
       const Loop<double>& first = model.loops()[1];

@@ -56,6 +56,65 @@ int solve_forces(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
   return rank;
 }
 
+template <typename T>
+void check_forward(const Model<T>& model, const ConstraintSet<T>& set,
+                   const ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
+                   VectorIn<T>& tau, const VectorOut<T>& a, const VectorOut<T>& f) {
+  constexpr const char* kCall = "constrained_forward_dynamics";
+  check_set(kCall, model, set, work);
+  check_position(kCall, "q", model, q);
+  check_velocity(kCall, "v", model, v);
+  check_velocity(kCall, "tau", model, tau);
+  check_velocity<T>(kCall, "a", model, a);
+  check_rows<T>(kCall, "f", set, f);
+}
+
+/// With the bias, external wrenches included, in work.h; constraints are placed here.
+template <typename T>
+ConstrainedReport<T> forward_dynamics(const Model<T>& model, const ConstraintSet<T>& set,
+                                      ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
+                                      VectorIn<T>& tau, VectorOut<T>& a, VectorOut<T>& f,
+                                      const ConstrainedOptions& options) {
+  const int n = model.velocity_size(), rows = set.rows();
+  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, options.effects);
+  if (singular >= 0) return give_up<T>(singular, rows, a, f);
+  place_constraints(model, set, q.data(), v.data(), work);
+
+  // With y = L^-T (tau - h + J^T f), a = L^-1 D^-1 y; J a needs only D^-1 L^-T J^T.
+  const auto& F = work.factor.packed();
+  for (int i = 0; i < n; ++i) work.y[i] = tau[i] - work.h[i];
+  kernel::solve_transposed(F, n, work.y.data());
+  assemble(set, work);
+  for (int r = 0; r < rows; ++r) work.rhs[r] = work.drift[r];
+  add_rows(set, F, work.Z, work.y.data(), work.rhs.data());
+  for (int r = 0; r < rows; ++r) work.rhs[r] = -work.rhs[r];
+  const int rank = solve_forces(set, work, options);
+  add_columns(set, F, work.Y, work.force.data(), work.y.data());
+  for (int i = 0; i < n; ++i) a[i] = work.y[i] * F.inverse[i];
+  kernel::solve_forward(F, n, a.data());
+
+  for (int r = 0; r < rows; ++r) {
+    f[r] = work.force[r];
+    work.rhs[r] = work.drift[r];
+  }
+  turn_rows(set, work, To::user, f.data());
+  add_rows(set, F, work.J, a.data(), work.rhs.data());
+  return {-1, rows, rank, length(work.rhs.data(), rows)};
+}
+
+template <typename T>
+void check_inverse(const Model<T>& model, const ConstraintSet<T>& set,
+                   const ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
+                   VectorIn<T>& a, const VectorOut<T>& tau, const VectorOut<T>& f) {
+  constexpr const char* kCall = "constrained_inverse_dynamics";
+  check_set(kCall, model, set, work);
+  check_position(kCall, "q", model, q);
+  check_velocity(kCall, "v", model, v);
+  check_velocity(kCall, "a", model, a);
+  check_velocity<T>(kCall, "tau", model, tau);
+  check_rows<T>(kCall, "f", set, f);
+}
+
 }  // namespace constraint_detail
 
 template <typename T>
@@ -87,6 +146,53 @@ void constraint_jacobian(const Model<T>& model, const ConstraintSet<T>& set,
   turn_rows(set, work, To::user, drift.data());
 }
 
+namespace constraint_detail {
+
+/// With M a + h, external wrenches included, in work.h.
+template <typename T>
+ConstrainedReport<T> inverse_dynamics(const Model<T>& model, const ConstraintSet<T>& set,
+                                      ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
+                                      VectorOut<T>& tau, VectorOut<T>& f,
+                                      const ConstrainedOptions& options) {
+  const int rows = set.rows(), n = model.velocity_size();
+  constraint_jacobian<T>(model, set, work, q, v, work.dense.topRows(rows), work.drift.head(rows));
+
+  // X = J^T on the velocities u without a motor: f = X^T (X X^T)^+ (M a + h)_u.
+  int without = 0;
+  for (int i = 0; i < n; ++i) {
+    if (set.has_motor(i)) continue;
+    int other = 0;
+    for (int k = 0; k <= i; ++k) {
+      if (set.has_motor(k)) continue;
+      T sum = T(0);
+      for (int r = 0; r < rows; ++r) sum = sum + work.dense(r, i) * work.dense(r, k);
+      work.A(other++, without) = sum;
+    }
+    work.y[without++] = work.h[i];
+  }
+  const int rank = work.solve.factorize(work.A, without, T(options.rank_tolerance));
+  work.solve.solve(work.y.data(), tau.data());
+  for (int r = 0; r < rows; ++r) {
+    T sum = T(0);
+    int k = 0;
+    for (int i = 0; i < n; ++i) {
+      if (!set.has_motor(i)) sum = sum + work.dense(r, i) * tau[k++];
+    }
+    f[r] = sum;
+  }
+
+  int k = 0;
+  for (int i = 0; i < n; ++i) {
+    T rest = work.h[i];
+    for (int r = 0; r < rows; ++r) rest = rest - work.dense(r, i) * f[r];
+    tau[i] = set.has_motor(i) ? rest : T(0);
+    if (!set.has_motor(i)) work.y[k++] = rest;
+  }
+  return {-1, rows, rank, length(work.y.data(), without)};
+}
+
+}  // namespace constraint_detail
+
 template <typename T>
 ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
                                                   const ConstraintSet<T>& set,
@@ -94,41 +200,20 @@ ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
                                                   VectorIn<T>& v, VectorIn<T>& tau, VectorOut<T> a,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options) {
-  using namespace constraint_detail;
-  constexpr const char* kCall = "constrained_forward_dynamics";
-  check_set(kCall, model, set, work);
-  check_position(kCall, "q", model, q);
-  check_velocity(kCall, "v", model, v);
-  check_velocity(kCall, "tau", model, tau);
-  check_velocity<T>(kCall, "a", model, a);
-  check_rows<T>(kCall, "f", set, f);
-
-  const int n = model.velocity_size(), rows = set.rows();
-  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, options.effects);
-  if (singular >= 0) return give_up<T>(singular, rows, a, f);
+  constraint_detail::check_forward<T>(model, set, work, q, v, tau, a, f);
   bias<T>(model, work.tree, q, v, work.h, options.effects);
-  place_constraints(model, set, q.data(), v.data(), work);
+  return constraint_detail::forward_dynamics<T>(model, set, work, q, v, tau, a, f, options);
+}
 
-  // With y = L^-T (tau - h + J^T f), a = L^-1 D^-1 y; J a needs only D^-1 L^-T J^T.
-  const auto& F = work.factor.packed();
-  for (int i = 0; i < n; ++i) work.y[i] = tau[i] - work.h[i];
-  kernel::solve_transposed(F, n, work.y.data());
-  assemble(set, work);
-  for (int r = 0; r < rows; ++r) work.rhs[r] = work.drift[r];
-  add_rows(set, F, work.Z, work.y.data(), work.rhs.data());
-  for (int r = 0; r < rows; ++r) work.rhs[r] = -work.rhs[r];
-  const int rank = solve_forces(set, work, options);
-  add_columns(set, F, work.Y, work.force.data(), work.y.data());
-  for (int i = 0; i < n; ++i) a[i] = work.y[i] * F.inverse[i];
-  kernel::solve_forward(F, n, a.data());
-
-  for (int r = 0; r < rows; ++r) {
-    f[r] = work.force[r];
-    work.rhs[r] = work.drift[r];
-  }
-  turn_rows(set, work, To::user, f.data());
-  add_rows(set, F, work.J, a.data(), work.rhs.data());
-  return {-1, rows, rank, length(work.rhs.data(), rows)};
+template <typename T>
+ConstrainedReport<T> constrained_forward_dynamics(
+    const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
+    VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external, VectorOut<T> a,
+    VectorOut<T> f, const ConstrainedOptions& options) {
+  constraint_detail::check_forward<T>(model, set, work, q, v, tau, a, f);
+  work.y.setConstant(T(0));
+  rnea<T>(model, work.tree, q, v, work.y, external, work.h, options.effects);
+  return constraint_detail::forward_dynamics<T>(model, set, work, q, v, tau, a, f, options);
 }
 
 template <typename T>
@@ -184,51 +269,19 @@ ConstrainedReport<T> constrained_inverse_dynamics(const Model<T>& model,
                                                   VectorIn<T>& v, VectorIn<T>& a, VectorOut<T> tau,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options) {
-  using namespace constraint_detail;
-  constexpr const char* kCall = "constrained_inverse_dynamics";
-  check_set(kCall, model, set, work);
-  check_position(kCall, "q", model, q);
-  check_velocity(kCall, "v", model, v);
-  check_velocity(kCall, "a", model, a);
-  check_velocity<T>(kCall, "tau", model, tau);
-  check_rows<T>(kCall, "f", set, f);
-
-  const int rows = set.rows(), n = model.velocity_size();
+  constraint_detail::check_inverse<T>(model, set, work, q, v, a, tau, f);
   rnea<T>(model, work.tree, q, v, a, work.h, options.effects);
-  constraint_jacobian<T>(model, set, work, q, v, work.dense.topRows(rows), work.drift.head(rows));
+  return constraint_detail::inverse_dynamics<T>(model, set, work, q, v, tau, f, options);
+}
 
-  // X = J^T on the velocities u without a motor: f = X^T (X X^T)^+ (M a + h)_u.
-  int without = 0;
-  for (int i = 0; i < n; ++i) {
-    if (set.has_motor(i)) continue;
-    int other = 0;
-    for (int k = 0; k <= i; ++k) {
-      if (set.has_motor(k)) continue;
-      T sum = T(0);
-      for (int r = 0; r < rows; ++r) sum = sum + work.dense(r, i) * work.dense(r, k);
-      work.A(other++, without) = sum;
-    }
-    work.y[without++] = work.h[i];
-  }
-  const int rank = work.solve.factorize(work.A, without, T(options.rank_tolerance));
-  work.solve.solve(work.y.data(), tau.data());
-  for (int r = 0; r < rows; ++r) {
-    T sum = T(0);
-    int k = 0;
-    for (int i = 0; i < n; ++i) {
-      if (!set.has_motor(i)) sum = sum + work.dense(r, i) * tau[k++];
-    }
-    f[r] = sum;
-  }
-
-  int k = 0;
-  for (int i = 0; i < n; ++i) {
-    T rest = work.h[i];
-    for (int r = 0; r < rows; ++r) rest = rest - work.dense(r, i) * f[r];
-    tau[i] = set.has_motor(i) ? rest : T(0);
-    if (!set.has_motor(i)) work.y[k++] = rest;
-  }
-  return {-1, rows, rank, length(work.y.data(), without)};
+template <typename T>
+ConstrainedReport<T> constrained_inverse_dynamics(
+    const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
+    VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a, WrenchesIn<T> external, VectorOut<T> tau,
+    VectorOut<T> f, const ConstrainedOptions& options) {
+  constraint_detail::check_inverse<T>(model, set, work, q, v, a, tau, f);
+  rnea<T>(model, work.tree, q, v, a, external, work.h, options.effects);
+  return constraint_detail::inverse_dynamics<T>(model, set, work, q, v, tau, f, options);
 }
 
 }  // namespace limb

@@ -132,7 +132,7 @@ template <typename T>
 struct ConstraintWorkspace {
   ConstraintWorkspace(const Model<T>& model, const ConstraintSet<T>& set);
 
-  Workspace<T> tree;
+  Workspace<T> tree;  ///< its loops are open: they are the set's
   MassFactor<T> factor;
 
   // For the algorithms of this room. All in world axes.

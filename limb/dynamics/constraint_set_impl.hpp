@@ -153,7 +153,7 @@ void ConstraintSet<T>::count_rows() {
 
 template <typename T>
 ConstraintWorkspace<T>::ConstraintWorkspace(const Model<T>& model, const ConstraintSet<T>& set)
-    : tree(model),
+    : tree(model, Loops::open),
       factor(model),
       q(VectorX<T>::Constant(model.nq(), T(0))),
       v(VectorX<T>::Constant(model.nv(), T(0))),

@@ -1,10 +1,12 @@
 #include "limb/dynamics/proof.hpp"
 
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/base_velocity.hpp"
+#include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -39,7 +41,7 @@ class Prover {
       : model_(model),
         options_(options),
         n_(model.velocity_size()),
-        work_(model),
+        work_(model, Loops::open),
         kinematics_(model),
         lagrange_(model) {}
 
@@ -59,6 +61,7 @@ class Prover {
       a_ = numbers();
       formulations();
       identities();
+      loops();
       flight();
       rates();
       if (options_.progress) options_.progress(i + 1);
@@ -112,6 +115,27 @@ class Prover {
             Matrix::Constant(1, 1, kinetic));
   }
 
+  /// Accelerations of the robot with its loops closed; what is left over is their forces, and a
+  /// force of a loop does no work on motions that keep it closed.
+  void loops() {
+    if (model_.loops().empty()) return;
+    const ConstraintSet<double> set(model_, {}, all_loops(model_));
+    ConstraintWorkspace<double> rows(model_, set);
+    Workspace<double> closed(model_);
+    Vector a(n_), drift(set.rows()), rest(n_);
+    Matrix J(set.rows(), n_);
+    if (aba(model_, closed, q_, v_, tau_, a, kRigid) >= 0) return;
+    constraint_jacobian(model_, set, rows, q_, v_, J, drift);
+    // A random state is none of a closed robot: rows may ask for more than any acceleration gives.
+    const Vector reachable = J * J.completeOrthogonalDecomposition().solve(-drift);
+    compare("forward dynamics keeps loops closed", kInverse, J * a, reachable);
+    rnea(model_, work_, q_, v_, a, rest, kRigid);
+    rest -= tau_;
+    const Vector force = J.transpose().completeOrthogonalDecomposition().solve(rest);
+    compare("closed loops: only their own forces act besides", kInverse, J.transpose() * force,
+            rest);
+  }
+
   /// Nothing holds a robot in the air: its mass centre falls, its spin stays.
   void flight() {
     int roots = 0;
@@ -149,7 +173,7 @@ class Prover {
 
   void rates() {
     Kinematics<double> k(model_);
-    Workspace<double> work(model_);
+    Workspace<double> work(model_, Loops::open);
     const Matrix power = Matrix::Constant(1, 1, tau_.dot(v_));
     compare("rate of energy = power of the torques (difference quotient)", kDifference,
             rate_of([&](double t) -> Matrix {

@@ -6,7 +6,6 @@
 #include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
-#include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/dynamics/robot_cache.hpp"
 #include "limb/model/load.hpp"
@@ -28,6 +27,8 @@ Robot::Robot(const Robot& other)
   cache_->v = other.cache_->v;
   cache_->a = other.cache_->a;
   cache_->external.assign(other.cache_->external.begin(), other.cache_->external.end());
+  cache_->contacts = other.cache_->contacts;
+  cache_->make_constraints();
 }
 Robot& Robot::operator=(const Robot& other) {
   return *this = Robot(other);
@@ -114,33 +115,6 @@ int Robot::position_index(std::string_view joint) const {
 }
 int Robot::velocity_index(std::string_view joint) const {
   return cache_->own_row("Robot::velocity_index", joint).terms[0].y;
-}
-
-Pose<double> Robot::pose(std::string_view frame) const {
-  const FrameId id = cache_->frame("Robot::pose", frame);
-  return frame_pose(*cache_->model, cache_->walked(Order::position), id);
-}
-Motion<double> Robot::velocity(std::string_view frame, FrameAxes axes) const {
-  const FrameId id = cache_->frame("Robot::velocity", frame);
-  return frame_velocity(*cache_->model, cache_->walked(Order::velocity), id, axes);
-}
-Motion<double> Robot::acceleration(std::string_view frame, FrameAxes axes,
-                                   AccelerationKind kind) const {
-  const FrameId id = cache_->frame("Robot::acceleration", frame);
-  return frame_acceleration(*cache_->model, cache_->walked(Order::acceleration), id, axes, kind);
-}
-const Matrix6X<double>& Robot::jacobian(std::string_view frame, FrameAxes axes) const {
-  Cache& c = *cache_;
-  const FrameId id = c.frame("Robot::jacobian", frame);
-  const std::size_t place =
-      static_cast<std::size_t>(3 * id.value()) + static_cast<std::size_t>(axes);
-  return c.get(c.jacobians[place], Cache::kPosition, [&](Matrix6X<double>& J) {
-    frame_jacobian(*c.model, c.walked(Order::position), id, axes, J);
-  });
-}
-Motion<double> Robot::jacobian_rate_times_v(std::string_view frame, FrameAxes axes) const {
-  const FrameId id = cache_->frame("Robot::jacobian_rate_times_v", frame);
-  return frame_jacobian_rate_times_v(*cache_->model, cache_->walked(Order::velocity), id, axes);
 }
 
 const MatrixX<double>& Robot::mass_matrix() const {

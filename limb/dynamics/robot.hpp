@@ -4,7 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "limb/dynamics/base_velocity.hpp"
 #include "limb/dynamics/frames.hpp"
+#include "limb/dynamics/inverse_kinematics.hpp"
+#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/legged.hpp"
+#include "limb/dynamics/operational_space.hpp"
 #include "limb/dynamics/torque_budget.hpp"
 
 namespace limb {
@@ -12,6 +17,26 @@ namespace limb {
 /// C(q, v) v = squares [v_i^2] + products [v_i v_j]; columns as in centrifugal_coriolis_split.
 struct VelocitySplit {
   MatrixX<double> squares, products;
+};
+
+/// What constraints do to the motion: forces f are those of the contacts in the order in which they
+/// were added, 3 or 6 numbers each in their axes, then those of the model's loops.
+struct ConstrainedMotion {
+  VectorX<double> a, f;
+  ConstrainedReport<double> report;
+};
+struct ConstrainedTorques {
+  VectorX<double> tau, f;
+  ConstrainedReport<double> report;
+};
+struct ImpactResult {
+  VectorX<double> v, impulse;  ///< velocities afterwards; impulses in the order of f
+  ConstrainedReport<double> report;
+};
+
+struct IkAnswer {
+  VectorX<double> q;
+  IkReport<double> report;
 };
 
 /// A robot at one state, asked by names. What is asked is computed then, at most once a state, and
@@ -22,12 +47,15 @@ struct VelocitySplit {
 ///   arm.mass_matrix();  arm.jacobian("panda_hand", FrameAxes::local);
 ///
 /// The state is q, v, a and the external wrenches, in this order; setting one of them makes those
-/// after it zero. It begins as the neutral configuration at rest.
+/// after it zero. It begins as the neutral configuration at rest. Contacts are no part of it: they
+/// stay until they are cleared. Loops of the model are closed.
 ///
 /// References stay valid as long as the robot, and hold until the state changes. After
-/// construction nothing allocates but christoffel() and centrifugal_coriolis_split(), whose n^3
-/// numbers get their room when first asked for, and errors. Answers are cached, so a Robot is for
-/// one thread; a copy has the same state, computes for itself and shares only the immutable model.
+/// construction nothing allocates but what needs n^3 numbers or is rarely wanted (christoffel,
+/// centrifugal_coriolis_split, hessian, operational_space: room when first asked for), changes of
+/// the contacts, inverse_kinematics, underactuation, selection_matrix, and errors. Answers are
+/// cached, so a Robot is for one thread; a copy has the same state, computes for itself and shares
+/// only the immutable model.
 class Robot {
  public:
   /// A .urdf file, an MJCF .xml file, a .toml recipe, or builtin:NAME. @throws Error as load_model.
@@ -77,8 +105,28 @@ class Robot {
   Motion<double> acceleration(std::string_view frame, FrameAxes axes, AccelerationKind kind) const;
   /// J with velocity(frame, axes) = J v, 6 x n.
   const Matrix6X<double>& jacobian(std::string_view frame, FrameAxes axes) const;
+  /// dJ/dt, of the latest frame and axes asked for; copy it before asking for another.
+  const Matrix6X<double>& jacobian_rate(std::string_view frame, FrameAxes axes) const;
   /// dJ/dt v.
   Motion<double> jacobian_rate_times_v(std::string_view frame, FrameAxes axes) const;
+  /// dJ/dq, of the latest frame and axes asked for.
+  const KinematicHessian<double>& hessian(std::string_view frame, FrameAxes axes) const;
+  /// Of the floating base, in the custom of another program. @throws Error without such a base.
+  Motion<double> base_velocity(FreeVelocity custom) const;
+  Motion<double> base_acceleration(FreeVelocity custom) const;
+
+  // ---- Coordinates ----
+
+  /// q moved with velocity v for unit time; the velocity that moves q to q_other so. Each keeps its
+  /// latest answer only.
+  const VectorX<double>& integrate(VectorIn<double>& v) const;
+  const VectorX<double>& difference(VectorIn<double>& q_other) const;
+  /// Coordinates at which the frame is at the pose G, sought from q; the state stays.
+  IkAnswer inverse_kinematics(std::string_view frame, const Pose<double>& X_WG,
+                              const IkOptions<double>& options = {}) const;
+  /// The same for several goals, frames by Model::find_frame.
+  IkAnswer inverse_kinematics(std::span<const FrameGoal<double>> goals,
+                              const IkOptions<double>& options = {}) const;
 
   // ---- Equations of motion: M a + h = tau + sum of J^T F ----
 
@@ -91,7 +139,8 @@ class Robot {
   /// second keeps the answer to its latest argument only: copy it before asking for another.
   const VectorX<double>& inverse_dynamics() const;
   const VectorX<double>& inverse_dynamics(VectorIn<double>& a) const;
-  /// a at these torques and the external wrenches; keeps the answer to its latest argument only.
+  /// a at these torques and the external wrenches, loops closed, contacts not counted; keeps the
+  /// answer to its latest argument only.
   /// @throws Error (computation failed) that names the joint if M is singular.
   const VectorX<double>& forward_dynamics(VectorIn<double>& tau) const;
 
@@ -100,6 +149,29 @@ class Robot {
   const VelocitySplit& centrifugal_coriolis_split() const;
   /// inverse_dynamics(), itemised.
   const TorqueBudget<double>& torque_budget() const;
+
+  // ---- Contacts ----
+
+  /// The world holds the origin of this frame (point), or the frame (surface), from now on.
+  void add_contact(std::string_view frame, ContactKind kind = ContactKind::point,
+                   ContactAxes axes = ContactAxes::world);
+  void clear_contacts();
+
+  /// M a + h = tau + J^T f + wrenches with J a + dJ/dt v = 0. Keeps its latest answer only.
+  /// @throws Error (computation failed) that names the joint if M is singular.
+  const ConstrainedMotion& constrained_forward_dynamics(VectorIn<double>& tau) const;
+  /// Torques of motors, and the least forces that carry what has no motor, for these accelerations.
+  const ConstrainedTorques& constrained_inverse_dynamics(VectorIn<double>& a) const;
+  /// All contacts and loops are hit at once with the velocities of the state.
+  const ImpactResult& impact(double restitution = 0) const;
+  /// The dynamics that a frame feels, with contacts and loops holding; of the latest frame and
+  /// axes.
+  /// @throws Error (computation failed) that names the joint if M is singular.
+  const OperationalSpace<double>& operational_space(std::string_view frame, FrameAxes axes) const;
+  /// M and h in parts: base and joints.
+  const LeggedParts<double>& legged_parts() const;
+  MatrixX<double> selection_matrix() const;  ///< S with S v the velocities of the motors
+  Underactuation<double> underactuation() const;
 
   // ---- The whole: what is welded to the world does not count ----
 

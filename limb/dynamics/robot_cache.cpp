@@ -34,7 +34,8 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
       subtree(*model),
       budget_scratch(*model),
       factor(*model),
-      budget{TorqueBudget<double>(*model)} {
+      budget{TorqueBudget<double>(*model)},
+      legged{LeggedParts<double>(*model)} {
   const int n = model->velocity_size();
   const auto add = [](Names& names, const auto& things, std::size_t first) {
     for (std::size_t i = first; i < things.size(); ++i) {
@@ -58,6 +59,18 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
   com_jacobian.value.resize(3, n);
   A_G.value.resize(6, n);
   dA_G.value.resize(6, n);
+  jacobian_rate.value.resize(6, n);
+  q_moved = q;
+  v_between = motion_tau = torques_a = v;
+  for (auto* vector : {&motion.value.a, &torques.value.tau, &hit.value.v}) vector->resize(n);
+  make_constraints();
+}
+
+void Robot::Cache::make_constraints() {
+  set.emplace(*model, contacts, all_loops(*model));
+  constraint_work.emplace(*model, *set);
+  for (auto* f : {&motion.value.f, &torques.value.f, &hit.value.impulse}) f->resize(set->rows());
+  changed(kExternal);
 }
 
 void Robot::Cache::changed(Level level) {

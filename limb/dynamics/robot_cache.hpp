@@ -40,11 +40,25 @@ struct Robot::Cache {
     return cached.value;
   }
   /// The same for a function of an argument: only the latest is kept.
-  template <typename Compute>
-  const VectorX<double>& get(Cached<VectorX<double>>& cached, VectorX<double>& kept,
-                             VectorIn<double>& argument, Level level, const Compute& compute) {
+  template <typename V, typename Compute>
+  const V& get(Cached<V>& cached, VectorX<double>& kept, VectorIn<double>& argument, Level level,
+               const Compute& compute) {
     if (cached.version == version[level] && argument != kept) cached.version = kNever;
     kept = argument;
+    return get(cached, level, compute);
+  }
+
+  /// The same for a frame and axes.
+  struct View {
+    int frame = -1;
+    FrameAxes axes = FrameAxes::local;
+    bool operator==(const View&) const = default;
+  };
+  template <typename V, typename Compute>
+  const V& get(Cached<V>& cached, View& kept, const View& view, Level level,
+               const Compute& compute) {
+    if (!(kept == view)) cached.version = kNever;
+    kept = view;
     return get(cached, level, compute);
   }
 
@@ -55,6 +69,10 @@ struct Robot::Cache {
 
   /// Against the external wrenches, which cost time where there are some.
   void inverse_dynamics(VectorIn<double>& acceleration, VectorOut<double> torque);
+
+  /// The contacts, and all loops of the model.
+  void make_constraints();
+  bool is_constrained() const { return set->size() > 0; }
 
   FrameId frame(const char* call, std::string_view name) const;
   const Coupling<double>::Row& own_row(const char* call, std::string_view joint) const;
@@ -91,6 +109,21 @@ struct Robot::Cache {
   Cached<VelocitySplit> split;
   Cached<TorqueBudget<double>> budget;
   Cached<double> kinetic, potential;
+
+  // Contacts are no part of the state; a change of them makes what depends on kExternal stale.
+  std::vector<Contact<double>> contacts;
+  std::optional<ConstraintSet<double>> set;
+  std::optional<ConstraintWorkspace<double>> constraint_work;
+  Cached<ConstrainedMotion> motion;
+  Cached<ConstrainedTorques> torques;
+  Cached<ImpactResult> hit;
+  VectorX<double> motion_tau, torques_a, restitution = VectorX<double>::Zero(1);
+  Cached<LeggedParts<double>> legged;
+  Cached<std::optional<OperationalSpace<double>>> task;
+  Cached<std::optional<KinematicHessian<double>>> hessian;
+  Cached<Matrix6X<double>> jacobian_rate;
+  View task_view, hessian_view, rate_view;
+  VectorX<double> q_moved, v_between;
   Cached<Vector3<double>> com, com_velocity, com_acceleration;
   Cached<Matrix3X<double>> com_jacobian;
   Cached<Force<double>> momentum, momentum_rate;

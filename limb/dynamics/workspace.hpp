@@ -3,18 +3,28 @@
 #include <memory>
 #include <vector>
 
+#include "limb/base/owned.hpp"
 #include "limb/dynamics/arguments.hpp"
 #include "limb/dynamics/triple.hpp"
 #include "limb/math/spatial.hpp"
 
 namespace limb {
 
+template <typename T>
+struct ClosedLoops;
+
+/// What forward dynamics makes of the loops of a model (Model::loops).
+enum class Loops {
+  closed,  ///< they stay closed: their forces act
+  open,    ///< the tree alone
+};
+
 /// The scratch memory of the fast algorithms: make one for each thread and model, then call as
 /// often as you like. Holds no results; every call begins anew.
 template <typename T>
 class Workspace {
  public:
-  explicit Workspace(const Model<T>& model);
+  explicit Workspace(const Model<T>& model, Loops loops_of_model = Loops::closed);
 
   /// @throws Error unless this was made for that model, or for a copy of it.
   void check(const char* call, const Model<T>& model) const {
@@ -26,6 +36,7 @@ class Workspace {
   // For the algorithms of this room.
 
   std::shared_ptr<const Canonical<T>> robot;
+  Owned<ClosedLoops<T>> loops;  ///< if there are some to be closed
 
   /// A step while the tree is walked. Vectors are in axes of the step, about its origin.
   struct Step {

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "limb/dynamics/articulated_impl.hpp"
+#include "limb/dynamics/closed_loops.hpp"
+#include "limb/dynamics/constraint_set_impl.hpp"
 #include "limb/dynamics/workspace.hpp"
 
 namespace limb {
 
 template <typename T>
-Workspace<T>::Workspace(const Model<T>& model) : robot(model.shared_canonical()) {
+Workspace<T>::Workspace(const Model<T>& model, Loops loops_of_model)
+    : robot(model.shared_canonical()) {
   const std::size_t n = model.canonical().steps.size();
   const std::size_t nv = static_cast<std::size_t>(model.nv());
   const kernel::Triple<T> nothing = {T(0), T(0), T(0)};
@@ -35,6 +38,9 @@ Workspace<T>::Workspace(const Model<T>& model) : robot(model.shared_canonical())
   if (!model.coupling().is_identity()) {
     M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
     M_own = MatrixX<T>::Constant(model.velocity_size(), model.velocity_size(), T(0));
+  }
+  if (loops_of_model == Loops::closed && !model.loops().empty()) {
+    loops = Owned<ClosedLoops<T>>::make(model);
   }
 }
 

@@ -1,0 +1,189 @@
+// Robots with loops: forward dynamics keeps them closed, for every joint type, coupled or not.
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/constrained.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/proof.hpp"
+#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
+#include "limb/dynamics/testing/loops.hpp"
+#include "limb/dynamics/testing/state.hpp"
+#include "limb/math/testing/compare.hpp"
+
+namespace limb {
+namespace {
+
+using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
+using testing::Sample;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+std::vector<Sample> robots() {
+  std::vector<Sample> all;
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    for (const bool coupled : {false, true}) {
+      all.push_back(testing::sample_of(
+          "seed " + std::to_string(seed) + (coupled ? ", coupled" : ""),
+          build_model(testing::random_tree_with_loops(seed, coupled), Base::free), seed));
+    }
+  }
+  return all;
+}
+
+/// Worst of all samples: 2e-12 relative. J M^-1 J^T of random loops has a condition of 1e4 to 1e6,
+/// which the dense system meets squared.
+constexpr double kTolerance = 1e6 * kEps;
+
+std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
+  const int last = static_cast<int>(model.frames().size()) - 1;
+  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
+          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
+}
+
+// [M -J^T; J 0] [a; f] = [tau - h; -drift], whole and by a decomposition that knows nothing of
+// trees.
+TEST(ClosedLoops, AbaSolvesTheWholeSystem) {
+  for (const Sample& s : robots()) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    const ConstraintSet<double> set(s.model, {}, all_loops(s.model));
+    ConstraintWorkspace<double> rows(s.model, set);
+    const int m = set.rows();
+    ASSERT_EQ(m, 15);
+    Matrix J(m, n), M(n, n), K = Matrix::Zero(n + m, n + m);
+    Vector drift(m), a(n), right(n + m);
+    constraint_jacobian(s.model, set, rows, s.q, s.v, J, drift);
+    Workspace<double> work(s.model);
+    crba(s.model, work, s.q, M);
+    // The state is none of a closed robot, and some have more rows than can be had at once: what
+    // no acceleration can give is left out.
+    const Vector reachable = J * J.completeOrthogonalDecomposition().solve(drift);
+    K << M, -J.transpose(), J, Matrix::Zero(m, m);
+    for (const bool pushed : {false, true}) {
+      const auto external = pushes(s.model);
+      Vector h(n);
+      if (pushed) {
+        rnea(s.model, work, s.q, s.v, Vector::Zero(n), external, h);
+        EXPECT_EQ(aba(s.model, work, s.q, s.v, s.tau, external, a), -1);
+      } else {
+        bias(s.model, work, s.q, s.v, h);
+        EXPECT_EQ(aba(s.model, work, s.q, s.v, s.tau, a), -1);
+      }
+      right << s.tau - h, -reachable;
+      const Vector solution = K.completeOrthogonalDecomposition().solve(right);
+      EXPECT_LT(testing::relative(a, solution.head(n)), kTolerance);
+      EXPECT_LT((J * a + reachable).norm(), kTolerance * (1 + drift.norm()));
+    }
+  }
+}
+
+// A workspace with open loops sees the tree alone.
+TEST(ClosedLoops, OpenWorkspaceIsTheTree) {
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    Description<double> robot = testing::random_tree_with_loops(seed, false);
+    const Sample s = testing::sample_of("loops", build_model(robot, Base::free), seed);
+    robot.loops.clear();
+    const Model<double> tree = build_model(robot, Base::free);
+    Workspace<double> open(s.model, Loops::open), of_tree(tree);
+    Vector a(s.v.size()), expected(s.v.size());
+    EXPECT_EQ(aba(s.model, open, s.q, s.v, s.tau, a), -1);
+    EXPECT_EQ(aba(tree, of_tree, s.q, s.v, s.tau, expected), -1);
+    EXPECT_EQ(a, expected);
+  }
+}
+
+// Copies of a workspace share nothing that is written to.
+TEST(ClosedLoops, CopiedWorkspaceIsIndependent) {
+  const std::vector<Sample> all = robots();
+  const Sample& s = all[0];
+  Workspace<double> work(s.model);
+  const Workspace<double> copy = work;
+  EXPECT_NE(&*copy.loops, &*work.loops);
+  Workspace<double> used = copy;
+  Vector a(s.v.size()), b(s.v.size());
+  EXPECT_EQ(aba(s.model, work, s.q, s.v, s.tau, a), -1);
+  EXPECT_EQ(aba(s.model, used, s.q, s.v, s.tau, b), -1);
+  EXPECT_EQ(a, b);
+}
+
+TEST(ClosedLoops, NothingAllocates) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  for (const Sample& s : robots()) {
+    Workspace<double> work(s.model);
+    const auto external = pushes(s.model);
+    Vector a(s.v.size());
+    EXPECT_EQ(testing::allocations([&] {
+                aba(s.model, work, s.q, s.v, s.tau, a);
+                aba(s.model, work, s.q, s.v, s.tau, external, a);
+              }),
+              0);
+  }
+}
+
+// Wrenches on frames do what J^T F does, under contacts as elsewhere.
+TEST(Constrained, ExternalWrenchesAreGeneralizedForces) {
+  for (const Sample& s : robots()) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    Contact<double> foot{BodyId(s.model.body_count() - 1)};
+    const ConstraintSet<double> set(s.model, {foot});
+    ConstraintWorkspace<double> work(s.model, set);
+    const auto external = pushes(s.model);
+    Kinematics<double> k(s.model);
+    forward_kinematics(s.model, s.q, k);
+    Vector tau = s.tau;
+    Vector push = Vector::Zero(n);
+    for (const FrameWrench<double>& wrench : external) {
+      Matrix6X<double> J(6, n);
+      frame_jacobian(s.model, k, wrench.frame, FrameAxes::local, J);
+      push += J.transpose() * wrench.F_F.vector();
+    }
+    tau += push;
+    Vector a(n), f(3), a_pushed(n), f_pushed(3);
+    constrained_forward_dynamics(s.model, set, work, s.q, s.v, tau, a, f);
+    constrained_forward_dynamics(s.model, set, work, s.q, s.v, s.tau, external, a_pushed, f_pushed);
+    EXPECT_LT(testing::relative(a_pushed, a), kTolerance);
+    EXPECT_LT(testing::relative(f_pushed, f), kTolerance);
+
+    // What motors and foot carry, with the wrenches: M a + h - J^T F on every velocity.
+    Vector needed(n), torque(n), force(3);
+    Workspace<double> tree(s.model, Loops::open);
+    rnea(s.model, tree, s.q, s.v, s.a, external, needed);
+    const auto report =
+        constrained_inverse_dynamics(s.model, set, work, s.q, s.v, s.a, external, torque, force);
+    Matrix J(3, n);
+    Vector drift(3);
+    constraint_jacobian(s.model, set, work, s.q, s.v, J, drift);
+    EXPECT_NEAR((needed - torque - J.transpose() * force).norm(), report.residual,
+                kTolerance * (1 + needed.norm()));
+  }
+}
+
+TEST(ClosedLoops, RobotAndProofCloseThem) {
+  const std::vector<Sample> all = robots();
+  for (const Sample& s : {all[0], all[1]}) {
+    Robot robot(s.model);
+    robot.set_state(s.q, s.v);
+    Workspace<double> work(s.model);
+    Vector a(s.v.size());
+    EXPECT_EQ(aba(s.model, work, s.q, s.v, s.tau, a), -1);
+    EXPECT_EQ(robot.forward_dynamics(s.tau), a);
+    bool found = false;
+    ProofOptions options;
+    options.states = 3;
+    for (const ProofRow& row : prove(s.model, options)) {
+      EXPECT_TRUE(row.holds()) << row.statement << " " << row.worst;
+      found = found || row.statement.find("loops") != std::string::npos;
+    }
+    EXPECT_TRUE(found);
+  }
+}
+
+}  // namespace
+}  // namespace limb

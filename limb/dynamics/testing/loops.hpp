@@ -1,0 +1,30 @@
+#pragma once
+
+#include "limb/dynamics/testing/sample.hpp"
+
+namespace limb::testing {
+
+/// A random tree of all joint types with three loops: a pin between two links, a weld between two
+/// others, and a weld to the world.
+inline Description<double> random_tree_with_loops(unsigned seed, bool coupled) {
+  RandomTreeOptions options;
+  options.joints = 14;
+  options.with_couplings = coupled;
+  Description<double> robot = random_tree(seed, options);
+  Random random(seed + 50);
+  for (int i = 0; i < 3; ++i) {
+    LoopDescription<double> loop;
+    loop.name = std::string("loop") + std::to_string(i);
+    loop.kind =
+        i == 0 ? LoopDescription<double>::Kind::connect : LoopDescription<double>::Kind::weld;
+    loop.link_a = robot.links[static_cast<std::size_t>(2 + 3 * i)].name;
+    loop.link_b =
+        i == 2 ? std::string(kWorldLink) : robot.links[static_cast<std::size_t>(9 + 2 * i)].name;
+    loop.X_AL = random.pose<double>(0.2);
+    loop.X_BL = random.pose<double>(0.2);
+    robot.loops.push_back(loop);
+  }
+  return robot;
+}
+
+}  // namespace limb::testing
