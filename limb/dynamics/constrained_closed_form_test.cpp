@@ -207,21 +207,23 @@ TEST(ClosedForm, FourBarLinkage) {
     const Dual I = bar.inertia<Dual>(Dual(t, 1)), V = bar.potential<Dual>(Dual(t, 1));
     const double expected = (tau - V.derivative - 0.5 * I.derivative * w * w) / I.value;
     worst = std::max(worst, std::abs(a[0] - expected) / (1 + std::abs(expected)));
-    EXPECT_LT(report.residual, 1e-11);
+    // Near the linkage's stretched pose the two rows are almost one: condition 1e4.
+    EXPECT_LT(report.residual, 1e4 * kEps * (1 + a.norm()));
     // The pin does no work.
     Matrix J(3, 3);
     Vector drift(3);
     constraint_jacobian(model, set, work, q, v, J, drift);
-    EXPECT_LT((J * v).norm(), 1e-13);
-    EXPECT_LT(std::abs(f.dot(J * v)), 1e-12 * f.norm());
+    EXPECT_LT((J * v).norm(), 64 * kEps * v.norm());  // some tens of products
+    EXPECT_LT(std::abs(f.dot(J * v)), 64 * kEps * f.norm() * v.norm());
   }
-  // Angles of the pin come out of a square root; worst seen is printed.
-  EXPECT_LT(worst, 1e-11);
+  // Angles of the pin come out of a square root; worst seen 60 eps.
+  EXPECT_LT(worst, 1e3 * kEps);
   std::printf("four-bar: worst %.1e\n", worst);
 }
 
 // Loops between bodies of random trees: rows are the rate of the position of B's frame seen from A,
-// and drift is the rate of the rate. Differences of step 1e-5: error 1e-9 of the size.
+// and drift is the rate of the rate. Differences of step h = 1e-5 err by h^2 times a third
+// derivative, some 1e3 for chains of 14 joints.
 TEST(Loops, RowsAreRatesOfTheGap) {
   for (unsigned seed = 1; seed <= 6; ++seed) {
     for (const bool coupled : {false, true}) {
@@ -250,20 +252,21 @@ TEST(Loops, RowsAreRatesOfTheGap) {
       const double h = 1e-5;
       const Vector rates = (rate(h) - rate(-h)) / (2 * h);
       const Vector now = rate(0);
-      EXPECT_LT(testing::relative(drift, rates), 1e-7);
+      EXPECT_LT(testing::relative(drift, rates), 1e3 * h * h);
       const Pose<double> X = gap(0);
       const Vector3<double> p_rate = (gap(h).p - gap(-h).p) / (2 * h);
       const Vector3<double> turn =
           so3::log<double>(gap(h).R * gap(-h).R.transpose()) / (2 * h);  // in axes of A
-      EXPECT_LT((now.segment<3>(3) - p_rate).norm(), 1e-7);
-      EXPECT_LT((now.segment<3>(6) - turn).norm(), 1e-7);
-      // Gains see the gap itself.
+      EXPECT_LT((now.segment<3>(3) - p_rate).norm(), 1e3 * h * h);
+      EXPECT_LT((now.segment<3>(6) - turn).norm(), 1e3 * h * h);
+      // Gains see the gap itself: what is left of the drift, a difference of two sums.
       const ConstraintSet<double> pulled(model, {}, all_loops(model, {10, 0}));
       Vector more(set.rows());
       constraint_jacobian(model, pulled, work, s.q, s.v, J, more);
       const Vector pull = (more - drift) / 10;
-      EXPECT_LT((pull.segment<3>(3) - X.p).norm(), 1e-12);
-      EXPECT_LT((pull.segment<3>(6) - so3::log<double>(X.R)).norm(), 1e-12);
+      EXPECT_LT((pull.segment<3>(3) - X.p).norm(), 1e3 * kEps * (1 + drift.norm()));
+      EXPECT_LT((pull.segment<3>(6) - so3::log<double>(X.R)).norm(),
+                1e3 * kEps * (1 + drift.norm()));
     }
   }
 }
@@ -291,15 +294,15 @@ TEST(Redundant, FourWeldedFeet) {
   };
   Vector a(18), a_back(18);
   const Vector f = solve(feet, a);
-  EXPECT_LT(a.norm(), 1e-10);
+  EXPECT_LT(a.norm(), 1e6 * kEps);  // the condition of J M^-1 J^T, 1e6
   EXPECT_TRUE(f.allFinite());
   std::swap(feet[0], feet[3]);
   Vector back = solve(feet, a_back);
   const Vector first = back.head(6);
   back.head(6) = back.tail(6);
   back.tail(6) = first;
-  // The condition of J M^-1 J^T enters, 1e6; worst seen 5e-11.
-  EXPECT_LT((back - f).norm(), 1e-8 * f.norm());
+  // The shortest forces meet that condition squared; worst seen 2e5 eps.
+  EXPECT_LT((back - f).norm(), 5e7 * kEps * f.norm());
 }
 
 // Two contacts at one point share its force evenly, and the motion is that of one.
@@ -326,14 +329,14 @@ TEST(Redundant, TwoContactsOnOnePoint) {
   const auto left =
       constrained_forward_dynamics(s.model, torn, two_work, s.q, s.v, s.tau, a_two, f_two);
   EXPECT_LT(testing::relative(a_two, a), 1e4 * kEps);
-  EXPECT_NEAR(left.residual, std::sqrt(2.0), 1e-10);
+  EXPECT_NEAR(left.residual, std::sqrt(2.0), 1e4 * kEps * (1 + a.norm()));
   // Compliance: soft contacts give way by compliance times force.
   ConstrainedOptions soft;
   soft.compliance = 1e-3;
   const auto given =
       constrained_forward_dynamics(s.model, two, two_work, s.q, s.v, s.tau, a_two, f_two, soft);
   EXPECT_EQ(given.rank, 6);
-  EXPECT_NEAR(given.residual, 1e-3 * f_two.norm(), 1e-10 * f_two.norm());
+  EXPECT_NEAR(given.residual, 1e-3 * f_two.norm(), 1e4 * kEps * f_two.norm());
 }
 
 }  // namespace

@@ -12,6 +12,13 @@ namespace limb {
 namespace {
 
 using Vector = VectorX<double>;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+// Condition 1e3 of J M^-1 J^T, with room.
+constexpr double kSolved = 1e5 * kEps;
+// Central differences of step h err by h^2 times a third derivative; solutions have large ones.
+constexpr double kStep = 1e-5;
+constexpr double kDifference = 1e4 * kStep * kStep;
 using testing::Dual;
 using testing::Pack;
 
@@ -56,9 +63,9 @@ TEST(ConstrainedScalars, DualNumbersDifferentiate) {
       integrate(model, s.q, t * s.v, q);
       return solve<double>(model, q, s.v + t * s.a);
     };
-    // Condition 1e3 of the small matrix; the difference itself is good to some 1e-9.
-    EXPECT_LT(testing::relative(testing::value(x), at(0)), 1e-11);
-    EXPECT_LT(testing::relative(testing::derivative(x), (at(1e-5) - at(-1e-5)) / 2e-5), 1e-6);
+    EXPECT_LT(testing::relative(testing::value(x), at(0)), kSolved);
+    EXPECT_LT(testing::relative(testing::derivative(x), (at(kStep) - at(-kStep)) / (2 * kStep)),
+              kDifference);
   }
 }
 
@@ -80,7 +87,8 @@ TEST(ConstrainedScalars, LanesOfAPackAreRobotsOfTheirOwn) {
   for (std::size_t lane = 0; lane < testing::kLanes; ++lane) {
     const Vector expected = solve<double>(model, states[lane].q, states[lane].v);
     for (Eigen::Index i = 0; i < x.size(); ++i) {
-      EXPECT_NEAR(x[i].lane[lane], expected[i], 1e-11 * (1 + expected.norm())) << lane << ' ' << i;
+      EXPECT_NEAR(x[i].lane[lane], expected[i], kSolved * (1 + expected.norm()))
+          << lane << ' ' << i;
     }
   }
 }
@@ -101,7 +109,8 @@ TEST(ConstrainedScalars, WrenchesOfDualNumbers) {
                                    Force<double>::from_vector(ones), BodyId(1))
         .vector();
   };
-  EXPECT_LT(testing::relative(testing::derivative(F), (at(1e-5) - at(-1e-5)) / 2e-5), 1e-7);
+  EXPECT_LT(testing::relative(testing::derivative(F), (at(kStep) - at(-kStep)) / (2 * kStep)),
+            kDifference);
 }
 
 }  // namespace
