@@ -1,0 +1,152 @@
+#pragma once
+
+#include <limits>
+
+#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/rnea_derivatives_impl.hpp"
+
+namespace limb {
+namespace kernel {
+
+/// X <- (L^T D L)^-1 X for eight columns of X, which stands by rows, `stride` apart.
+template <typename T>
+LIMB_INLINE void solve_eight(const PackedFactor<T>& F, int n, T* X, Eigen::Index stride) {
+  using P = PackedFactor<T>;
+  for (int i = n - 1; i >= 0; --i) {  // L^-T, and D^-1: what the descendants of i take from it
+    T* const row = X + i * stride;
+    Lanes<T> s = load(row), t = load(row + 4);
+    const int at = F.depth[P::at(i)] - 1;
+    for (int k = i + 1; k < F.end[P::at(i)]; ++k) {
+      const T entry = F.L[P::at(F.start[P::at(k)] + at)];
+      s -= entry * load(X + k * stride);
+      t -= entry * load(X + k * stride + 4);
+    }
+    store<T>(s, row);
+    store<T>(t, row + 4);
+  }
+  for (int k = 0; k < n; ++k) {  // D^-1, L^-1
+    T* const row = X + k * stride;
+    const T inverse = F.inverse[k];
+    Lanes<T> s = load(row) * inverse, t = load(row + 4) * inverse;
+    const int* path = F.path_of(k);
+    const T* entries = F.row(k);
+    for (int m = F.depth[P::at(k)] - 2; m >= 0; --m) {
+      s -= entries[m] * load(X + path[m] * stride);
+      t -= entries[m] * load(X + path[m] * stride + 4);
+    }
+    store<T>(s, row);
+    store<T>(t, row + 4);
+  }
+}
+
+template <typename T>
+int give_up(int singular, VectorOut<T>& a, MatrixOut<T>& first, MatrixOut<T>& second,
+            MatrixOut<T>& third) {
+  const T nan = T(std::numeric_limits<double>::quiet_NaN());
+  a.setConstant(nan);
+  first.setConstant(nan);
+  second.setConstant(nan);
+  third.setConstant(nan);
+  return singular;
+}
+
+/// With the accelerations in a and the factor of M ready.
+template <bool kExternal, typename T>
+void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work,
+                                  VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
+                                  const JointEffects& effects, MatrixOut<T>& ddq_dq,
+                                  MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
+  const Canonical<T>& robot = model.canonical();
+  const int n = model.velocity_size();
+  const Eigen::Index stride = work.row_stride;
+  T* const rows = work.rows.data();
+  // Right sides by rows: [dtau_dq, dtau_dv, 1].
+  clear(rows, stride * n);
+  if (model.coupling().is_identity()) {
+    place(robot, q.data(), work.tree);
+    // dtau_da is not needed: it lands where 1 will stand.
+    const DerivativeOut<T> out = {rows, rows + n, rows + 2 * n, stride, 1};
+    rnea_derivatives<kExternal>(robot, work, v.data(), a.data(), out);
+    add_drive_derivatives(robot, effects, out);
+  } else {
+    MatrixOut<T> dq = work.own_q, dv = work.own_v, da = work.own_a;
+    inverse_dynamics_derivatives<kExternal, T>(model, work, q, v, a, effects, dq, dv, da);
+    for (int r = 0; r < n; ++r) {
+      for (int c = 0; c < n; ++c) {
+        rows[r * stride + c] = dq(r, c);
+        rows[r * stride + n + c] = dv(r, c);
+      }
+    }
+  }
+  for (int r = 0; r < n; ++r) {
+    T* const unit = rows + r * stride + 2 * n;
+    for (int c = 0; c < n; ++c) unit[c] = T(0);
+    unit[r] = T(-1);
+  }
+  const PackedFactor<T>& F = work.factor.packed();
+  for (int c = 0; c < 3 * n; c += 8) solve_eight(F, n, rows + c, stride);
+  for (int c = 0; c < n; ++c) {
+    const T* entry = rows + c;
+    for (int r = 0; r < n; ++r, entry += stride) {
+      ddq_dq(r, c) = -entry[0];
+      ddq_dv(r, c) = -entry[n];
+      ddq_dtau(r, c) = -entry[2 * n];
+    }
+  }
+}
+
+template <typename T>
+void check_aba_derivatives(const Model<T>& model, const DerivativeWorkspace<T>& work,
+                           VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau, const VectorOut<T>& a,
+                           const MatrixOut<T>& ddq_dq, const MatrixOut<T>& ddq_dv,
+                           const MatrixOut<T>& ddq_dtau) {
+  constexpr const char* kCall = "aba_derivatives";
+  check_position(kCall, "q", model, q);
+  check_velocity(kCall, "v", model, v);
+  check_velocity(kCall, "tau", model, tau);
+  check_velocity<T>(kCall, "a", model, a);
+  check_derivatives<T>(kCall, model, work, {"ddq_dq", "ddq_dv", "ddq_dtau"}, ddq_dq, ddq_dv,
+                       ddq_dtau);
+  if (!model.loops().empty()) {
+    fail(kCall, "model", "one with " + std::to_string(model.loops().size()) + " closed loops",
+         "a tree", "derivatives of robots with loops are not there yet");
+  }
+}
+
+}  // namespace kernel
+
+template <typename T>
+int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorIn<T>& q,
+                    VectorIn<T>& v, VectorIn<T>& tau, VectorOut<T> a, MatrixOut<T> ddq_dq,
+                    MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau, const JointEffects& effects) {
+  kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
+  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, effects);
+  if (singular >= 0) return kernel::give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
+  bias<T>(model, work.tree, q, v, work.a, effects);
+  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - work.a[i];
+  solve_mass<T>(work.factor, work.a, work.a);
+  kernel::forward_dynamics_derivatives<false, T>(model, work, q, v, work.a, effects, ddq_dq, ddq_dv,
+                                                 ddq_dtau);
+  a = work.a;
+  return -1;
+}
+
+template <typename T>
+int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorIn<T>& q,
+                    VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external, VectorOut<T> a,
+                    MatrixOut<T> ddq_dq, MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau,
+                    const JointEffects& effects) {
+  kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
+  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, effects);
+  if (singular >= 0) return kernel::give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
+  work.a.setConstant(T(0));
+  rnea<T>(model, work.tree, q, v, work.a, external, work.a, effects);
+  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - work.a[i];
+  solve_mass<T>(work.factor, work.a, work.a);
+  kernel::forward_dynamics_derivatives<true, T>(model, work, q, v, work.a, effects, ddq_dq, ddq_dv,
+                                                ddq_dtau);
+  a = work.a;
+  return -1;
+}
+
+}  // namespace limb

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "limb/dynamics/mass_factor.hpp"
+#include "limb/dynamics/workspace.hpp"
+
+namespace limb {
+
+/// The scratch memory of rnea_derivatives and aba_derivatives: one for each thread and model.
+template <typename T>
+class DerivativeWorkspace {
+ public:
+  explicit DerivativeWorkspace(const Model<T>& model);
+
+  Workspace<T> tree;  ///< loops open
+  MassFactor<T> factor;
+
+  // For the algorithms of this room.
+
+  /// A step, seen from the root: axes of the root, about its origin. The root is the base of a
+  /// floating robot, else the world.
+  struct Step {
+    kernel::Triple<T> x, y, z, r;  ///< axes and origin of the step
+    kernel::Triple<T> w, v;        ///< velocity
+    kernel::Triple<T> wd, a;       ///< spatial acceleration, gravity included
+    typename Workspace<T>::Composite I;
+    T Q[9];                  ///< int u x^T dm over the masses, u their velocity; by rows
+    kernel::Triple<T> P;     ///< int u dm
+    kernel::Triple<T> n, f;  ///< what the masses need; from I on: with all that the step carries
+  };
+  /// Columns of the velocities on the way from the root to a step, one array a component:
+  /// neighbours on the way are neighbours in memory.
+  enum Component { kAngular = 0, kLinear = 3, kRate = 6, kBend = 9, kSum = 15, kComponents = 21 };
+
+  std::vector<Step> steps;
+  std::vector<int> place;  ///< of each step: where its own columns begin on its way
+  std::vector<int> way_v;  ///< the velocity at each place
+  std::vector<T> way[kComponents];
+  std::vector<T> row_q, row_v, row_a, column_q, column_v;  ///< entries of one velocity, by place
+  VectorX<T> tau;
+  MatrixX<T> dq, dv, da;           ///< of the joints, where some follow others
+  MatrixX<T> own_q, own_v, own_a;  ///< of the robot, for what is solved with them
+  VectorX<T> a;
+  std::vector<T> rows;  ///< right sides of many systems, by rows
+  int row_stride = 0;
+};
+
+}  // namespace limb

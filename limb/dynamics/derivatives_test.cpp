@@ -1,0 +1,137 @@
+// Derivatives of inverse and forward dynamics on random trees of all joint types, coupled and not,
+// against dual numbers through the same algorithms (exact to rounding), and identities.
+#include <gtest/gtest.h>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/rnea_impl.hpp"
+#include "limb/dynamics/testing/sample.hpp"
+#include "limb/dynamics/testing/state.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using testing::Dual;
+using testing::Sample;
+using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+// Sums over some tens of bodies, in another order than the recursion's. Worst seen: 6 eps.
+constexpr double kTolerance = 100 * kEps;
+
+struct Derivatives {
+  explicit Derivatives(int n) : dq(n, n), dv(n, n), da(n, n) {}
+  Matrix dq, dv, da;
+};
+
+std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
+  const int last = static_cast<int>(model.frames().size()) - 1;
+  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
+          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
+}
+
+/// Column by column through rnea on dual numbers.
+Derivatives by_duals(const Sample& s, bool pushed) {
+  const int n = s.model.velocity_size();
+  const Model<Dual> model = s.model.cast<Dual>();
+  Workspace<Dual> work(model);
+  std::vector<FrameWrench<Dual>> external;
+  if (pushed) {
+    for (const FrameWrench<double>& w : pushes(s.model)) {
+      external.push_back({w.frame, Force<Dual>::from_vector(w.F_F.vector().cast<Dual>())});
+    }
+  }
+  const Vector zero = Vector::Zero(n);
+  const VectorX<Dual> q = testing::dual_position(model, s.q, zero);
+  const VectorX<Dual> v = testing::dual_vector(s.v, zero), a = testing::dual_vector(s.a, zero);
+  VectorX<Dual> tau(n);
+  Derivatives d(n);
+  for (int k = 0; k < n; ++k) {
+    const Vector unit = Vector::Unit(n, k);
+    rnea<Dual>(model, work, testing::dual_position(model, s.q, unit), v, a, external, tau);
+    d.dq.col(k) = testing::derivative(tau);
+    rnea<Dual>(model, work, q, testing::dual_vector(s.v, unit), a, external, tau);
+    d.dv.col(k) = testing::derivative(tau);
+    rnea<Dual>(model, work, q, v, testing::dual_vector(s.a, unit), external, tau);
+    d.da.col(k) = testing::derivative(tau);
+  }
+  return d;
+}
+
+TEST(RneaDerivatives, AgreeWithDualNumbers) {
+  double worst = 0;
+  for (const Sample& s : testing::samples(8)) {
+    SCOPED_TRACE(s.name);
+    DerivativeWorkspace<double> work(s.model);
+    Derivatives d(s.model.velocity_size());
+    for (const bool pushed : {false, true}) {
+      if (pushed) {
+        rnea_derivatives(s.model, work, s.q, s.v, s.a, pushes(s.model), d.dq, d.dv, d.da);
+      } else {
+        rnea_derivatives(s.model, work, s.q, s.v, s.a, d.dq, d.dv, d.da);
+      }
+      const Derivatives expected = by_duals(s, pushed);
+      EXPECT_LT(testing::relative(d.dq, expected.dq), kTolerance) << pushed;
+      EXPECT_LT(testing::relative(d.dv, expected.dv), kTolerance) << pushed;
+      EXPECT_LT(testing::relative(d.da, expected.da), kTolerance) << pushed;
+      worst =
+          std::max({worst, testing::relative(d.dq, expected.dq),
+                    testing::relative(d.dv, expected.dv), testing::relative(d.da, expected.da)});
+    }
+  }
+  std::printf("worst %.0f eps\n", worst / kEps);
+}
+
+TEST(RneaDerivatives, OfAccelerationsAreTheMassMatrix) {
+  for (const Sample& s : testing::samples(3)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    DerivativeWorkspace<double> work(s.model);
+    Derivatives d(n);
+    rnea_derivatives(s.model, work, s.q, s.v, s.a, d.dq, d.dv, d.da);
+    Matrix M(n, n);
+    Workspace<double> tree(s.model);
+    crba(s.model, tree, s.q, M);
+    EXPECT_LT(testing::relative(d.da, M), kTolerance);
+  }
+}
+
+TEST(AbaDerivatives, UndoThoseOfInverseDynamics) {
+  for (const Sample& s : testing::samples(6)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    DerivativeWorkspace<double> work(s.model);
+    Workspace<double> tree(s.model);
+    for (const bool pushed : {false, true}) {
+      Derivatives inverse(n), forward(n);
+      Vector a(n), expected(n);
+      const auto external = pushes(s.model);
+      if (pushed) {
+        EXPECT_EQ(aba(s.model, tree, s.q, s.v, s.tau, external, expected), -1);
+        EXPECT_EQ(aba_derivatives(s.model, work, s.q, s.v, s.tau, external, a, forward.dq,
+                                  forward.dv, forward.da),
+                  -1);
+        rnea_derivatives(s.model, work, s.q, s.v, a, external, inverse.dq, inverse.dv, inverse.da);
+      } else {
+        EXPECT_EQ(aba(s.model, tree, s.q, s.v, s.tau, expected), -1);
+        EXPECT_EQ(
+            aba_derivatives(s.model, work, s.q, s.v, s.tau, a, forward.dq, forward.dv, forward.da),
+            -1);
+        rnea_derivatives(s.model, work, s.q, s.v, a, inverse.dq, inverse.dv, inverse.da);
+      }
+      // Through the inverse of a mass matrix whose condition is up to 1e4.
+      const double solved = 1e4 * kTolerance;
+      EXPECT_LT(testing::relative(a, expected), solved);
+      EXPECT_LT(testing::relative(inverse.da * forward.dq, -inverse.dq), solved);
+      EXPECT_LT(testing::relative(inverse.da * forward.dv, -inverse.dv), solved);
+      EXPECT_LT(testing::relative(inverse.da * forward.da, Matrix::Identity(n, n)), solved);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limb

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "limb/dynamics/derivative_workspace.hpp"
+#include "limb/dynamics/external.hpp"
+
+namespace limb {
+
+/// Derivatives of inverse dynamics tau = rnea(q, v, a), each n x n:
+///
+///   dtau = dtau_dq dq + dtau_dv dv + dtau_da da,    dtau_da = M(q)
+///
+/// dq is a tangent: column k is the derivative along integrate(q, e e_k), in the body's own axes
+/// for free, spherical and planar joints. Analytical, one walk over the tree, O(n d) for d the
+/// depth, no allocation. Coulomb friction is constant between changes of direction: its derivative
+/// is zero. [Singh 2022, analytical derivatives], docs/derivations/derivatives.md.
+///
+/// @throws Error if a size is wrong, before anything is computed.
+template <typename T>
+void rnea_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorIn<T>& q,
+                      VectorIn<T>& v, VectorIn<T>& a, MatrixOut<T> dtau_dq, MatrixOut<T> dtau_dv,
+                      MatrixOut<T> dtau_da, const JointEffects& effects = {});
+
+/// The same with wrenches that the environment exerts on frames, constant in the frames' axes.
+template <typename T>
+void rnea_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorIn<T>& q,
+                      VectorIn<T>& v, VectorIn<T>& a, WrenchesIn<T> external, MatrixOut<T> dtau_dq,
+                      MatrixOut<T> dtau_dv, MatrixOut<T> dtau_da, const JointEffects& effects = {});
+
+}  // namespace limb
