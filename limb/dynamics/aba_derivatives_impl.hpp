@@ -8,34 +8,42 @@
 namespace limb {
 namespace kernel {
 
-/// X <- (L^T D L)^-1 X for eight columns of X, which stands by rows, `stride` apart.
+/// X <- (L^T D L)^-1 X for sixteen columns of X, which stands by rows, `stride` apart. Rows that
+/// `concerns` does not mark are zero at the beginning.
 template <typename T>
-LIMB_INLINE void solve_eight(const PackedFactor<T>& F, int n, T* X, Eigen::Index stride) {
+void solve_sixteen(const PackedFactor<T>& F, int n, const char* concerns, T* X,
+                   Eigen::Index stride) {
   using P = PackedFactor<T>;
-  for (int i = n - 1; i >= 0; --i) {  // L^-T, and D^-1: what the descendants of i take from it
+  const auto read = [](const T* row, Lanes<T>(&x)[4]) __attribute__((always_inline)) {
+    for (int m = 0; m < 4; ++m) x[m] = load(row + 4 * m);
+  };
+  const auto take =
+      [](const T& entry, const T* row, Lanes<T>(&x)[4]) __attribute__((always_inline)) {
+    for (int m = 0; m < 4; ++m) x[m] -= entry * load(row + 4 * m);
+  };
+  const auto write = [](const Lanes<T>(&x)[4], T* row) __attribute__((always_inline)) {
+    for (int m = 0; m < 4; ++m) store<T>(x[m], row + 4 * m);
+  };
+  Lanes<T> x[4];
+  for (int i = n - 1; i >= 0; --i) {  // L^-T: what the descendants of i take from it
+    if (!concerns[i]) continue;
     T* const row = X + i * stride;
-    Lanes<T> s = load(row), t = load(row + 4);
-    const int at = F.depth[P::at(i)] - 1;
+    read(row, x);
+    const T* const L = F.L.data() + F.depth[P::at(i)] - 1;
+    const int* const start = F.start.data();
     for (int k = i + 1; k < F.end[P::at(i)]; ++k) {
-      const T entry = F.L[P::at(F.start[P::at(k)] + at)];
-      s -= entry * load(X + k * stride);
-      t -= entry * load(X + k * stride + 4);
+      if (concerns[k]) take(L[start[k]], X + k * stride, x);
     }
-    store<T>(s, row);
-    store<T>(t, row + 4);
+    write(x, row);
   }
   for (int k = 0; k < n; ++k) {  // D^-1, L^-1
     T* const row = X + k * stride;
-    const T inverse = F.inverse[k];
-    Lanes<T> s = load(row) * inverse, t = load(row + 4) * inverse;
+    read(row, x);
+    for (int m = 0; m < 4; ++m) x[m] *= F.inverse[k];
     const int* path = F.path_of(k);
     const T* entries = F.row(k);
-    for (int m = F.depth[P::at(k)] - 2; m >= 0; --m) {
-      s -= entries[m] * load(X + path[m] * stride);
-      t -= entries[m] * load(X + path[m] * stride + 4);
-    }
-    store<T>(s, row);
-    store<T>(t, row + 4);
+    for (int m = F.depth[P::at(k)] - 2; m >= 0; --m) take(entries[m], X + path[m] * stride, x);
+    write(x, row);
   }
 }
 
@@ -58,14 +66,15 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
                                   MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
   const Canonical<T>& robot = model.canonical();
   const int n = model.velocity_size();
-  const Eigen::Index stride = work.row_stride;
+  const int block = work.block;
+  const Eigen::Index stride = 3 * block;
   T* const rows = work.rows.data();
   // Right sides by rows: [dtau_dq, dtau_dv, 1].
   clear(rows, stride * n);
   if (model.coupling().is_identity()) {
     place(robot, q.data(), work.tree);
     // dtau_da is not needed: it lands where 1 will stand.
-    const DerivativeOut<T> out = {rows, rows + n, rows + 2 * n, stride, 1};
+    const DerivativeOut<T> out = {rows, rows + block, rows + 2 * block, stride, 1};
     rnea_derivatives<kExternal>(robot, work, v.data(), a.data(), out);
     add_drive_derivatives(robot, effects, out);
   } else {
@@ -74,23 +83,26 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
     for (int r = 0; r < n; ++r) {
       for (int c = 0; c < n; ++c) {
         rows[r * stride + c] = dq(r, c);
-        rows[r * stride + n + c] = dv(r, c);
+        rows[r * stride + block + c] = dv(r, c);
       }
     }
   }
   for (int r = 0; r < n; ++r) {
-    T* const unit = rows + r * stride + 2 * n;
+    T* const unit = rows + r * stride + 2 * block;
     for (int c = 0; c < n; ++c) unit[c] = T(0);
     unit[r] = T(-1);
   }
   const PackedFactor<T>& F = work.factor.packed();
-  for (int c = 0; c < 3 * n; c += 8) solve_eight(F, n, rows + c, stride);
+  for (int c = 0; c < 3 * block; c += work.kAtOnce) {
+    const char* concerns = work.concerns.data() + c % block / work.kAtOnce * n;
+    solve_sixteen(F, n, concerns, rows + c, stride);
+  }
   for (int c = 0; c < n; ++c) {
     const T* entry = rows + c;
     for (int r = 0; r < n; ++r, entry += stride) {
       ddq_dq(r, c) = -entry[0];
-      ddq_dv(r, c) = -entry[n];
-      ddq_dtau(r, c) = -entry[2 * n];
+      ddq_dv(r, c) = -entry[block];
+      ddq_dtau(r, c) = -entry[2 * block];
     }
   }
 }

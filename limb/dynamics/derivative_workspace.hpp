@@ -27,21 +27,24 @@ class DerivativeWorkspace {
     kernel::Triple<T> P;     ///< int u dm
     kernel::Triple<T> n, f;  ///< what the masses need; from I on: with all that the step carries
   };
-  /// Columns of the velocities on the way from the root to a step, one array a component:
-  /// neighbours on the way are neighbours in memory.
+  /// Columns of the velocities on the way from the root to a step, in fours: all components of four
+  /// neighbours on the way, four numbers each, then those of the next four.
   enum Component { kAngular = 0, kLinear = 3, kRate = 6, kBend = 9, kSum = 15, kComponents = 21 };
+  static constexpr int kBlock = 4 * kComponents;
 
   std::vector<Step> steps;
+  bool floating = false;   ///< the root is a free joint that carries all else: on no way
   std::vector<int> place;  ///< of each step: where its own columns begin on its way
   std::vector<int> way_v;  ///< the velocity at each place
-  std::vector<T> way[kComponents];
-  std::vector<T> row_q, row_v, row_a, column_q, column_v;  ///< entries of one velocity, by place
-  VectorX<T> tau;
+  std::vector<T> way;
   MatrixX<T> dq, dv, da;           ///< of the joints, where some follow others
   MatrixX<T> own_q, own_v, own_a;  ///< of the robot, for what is solved with them
   VectorX<T> a;
-  std::vector<T> rows;  ///< right sides of many systems, by rows
-  int row_stride = 0;
+  /// Right sides of three systems with n columns each, by rows; sixteen columns are solved at once.
+  static constexpr int kAtOnce = 16;
+  std::vector<T> rows;
+  int block = 0;               ///< columns of each system, with room for whole sixteens
+  std::vector<char> concerns;  ///< for each sixteen and row: whether any entry can differ from 0
 };
 
 }  // namespace limb

@@ -19,27 +19,37 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
   const Canonical<T>& robot = model.canonical();
   steps.resize(robot.steps.size());
   place.assign(robot.steps.size(), 0);
+  using Kind = typename CanonicalStep<T>::Kind;
+  floating = robot.steps.size() > 1 && robot.steps[1].kind == Kind::free &&
+             robot.steps[1].parent == 0 && robot.steps[1].v_end == robot.nv;
   int deepest = 0;
   for (std::size_t i = 1; i < robot.steps.size(); ++i) {
     const std::size_t p = static_cast<std::size_t>(robot.steps[i].parent);
-    place[i] = p == 0 ? 0 : place[p] + kernel::freedoms(robot.steps[p]);
+    place[i] = p == 0 || (floating && p == 1) ? 0 : place[p] + kernel::freedoms(robot.steps[p]);
     deepest = std::max(deepest, place[i] + kernel::freedoms(robot.steps[i]));
   }
   const std::size_t fours = static_cast<std::size_t>((deepest + 3) / 4 * 4);
   way_v.assign(fours, 0);
-  for (std::vector<T>& component : way) component.assign(fours, T(0));
-  for (auto* entries : {&row_q, &row_v, &row_a, &column_q, &column_v}) {
-    entries->assign(fours, T(0));
-  }
+  way.assign(fours / 4 * kBlock, T(0));
   const int n = model.velocity_size();
-  tau = VectorX<T>::Constant(model.nv(), T(0));
   a = VectorX<T>::Constant(n, T(0));
   own_q = own_v = own_a = MatrixX<T>::Constant(n, n, T(0));
   if (!model.coupling().is_identity()) {
     dq = dv = da = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
   }
-  row_stride = (3 * n + 7) / 8 * 8;
-  rows.assign(static_cast<std::size_t>(row_stride * n), T(0));
+  block = (n + kAtOnce - 1) / kAtOnce * kAtOnce;
+  rows.assign(static_cast<std::size_t>(3 * block * n), T(0));
+  // A velocity has to do with those before and after it on the ways.
+  const auto& F = factor.packed();
+  for (int chunk = 0; chunk < block; chunk += kAtOnce) {
+    for (int r = 0; r < n; ++r) {
+      bool related = chunk < F.end[F.at(r)] && r < chunk + kAtOnce;
+      for (int m = 0; m < F.depth[F.at(r)]; ++m) {
+        related = related || F.path_of(r)[m] / kAtOnce == chunk / kAtOnce;
+      }
+      concerns.push_back(related);
+    }
+  }
 }
 
 namespace kernel {
@@ -124,16 +134,20 @@ LIMB_INLINE void see(const CanonicalStep<T>& step, size_t i, const Workspace<T>&
   each(b.x, b.y, [&](T& u, T& t) { turn_back(u, t, c, s); });
 }
 
+/// The components of one place on the way: four numbers apart.
 template <typename T>
-LIMB_INLINE void put(std::vector<T>* way, int component, int at, const Triple<T>& value) {
-  way[component][static_cast<size_t>(at)] = value.x;
-  way[component + 1][static_cast<size_t>(at)] = value.y;
-  way[component + 2][static_cast<size_t>(at)] = value.z;
+LIMB_INLINE T* column_at(DerivativeWorkspace<T>& work, int place) {
+  return work.way.data() + place / 4 * DerivativeWorkspace<T>::kBlock + place % 4;
 }
 template <typename T>
-LIMB_INLINE Triple<T> get(const std::vector<T>* way, int component, int at) {
-  return {way[component][static_cast<size_t>(at)], way[component + 1][static_cast<size_t>(at)],
-          way[component + 2][static_cast<size_t>(at)]};
+LIMB_INLINE void put(T* column, int component, const Triple<T>& value) {
+  column[4 * component] = value.x;
+  column[4 * component + 4] = value.y;
+  column[4 * component + 8] = value.z;
+}
+template <typename T>
+LIMB_INLINE Triple<T> get(const T* column, int component) {
+  return {column[4 * component], column[4 * component + 4], column[4 * component + 8]};
 }
 
 /// Motion of a step from its parent's, and the columns of its velocities.
@@ -165,23 +179,23 @@ LIMB_INLINE void move(const CanonicalStep<T>& step, int place, const Seen<T>& pa
     b.v = b.v + scaled(v[k], l);
     b.wd = b.wd + scaled(a[k], z) + scaled(v[k], rate_w);
     b.a = b.a + scaled(a[k], l) + scaled(v[k], rate_v);
-    const int at = place + k;
-    put(work.way, Work::kAngular, at, z);
-    put(work.way, Work::kLinear, at, l);
-    put(work.way, Work::kRate, at, rate_w);
-    put(work.way, Work::kBend, at, bend_w);
-    put(work.way, Work::kBend + 3, at, bend_v);
+    T* const column = column_at(work, place + k);
+    put(column, Work::kAngular, z);
+    put(column, Work::kLinear, l);
+    put(column, Work::kRate, rate_w);
+    put(column, Work::kBend, bend_w);
+    put(column, Work::kBend + 3, bend_v);
     // A single axis does not move in its own rotation: V_i x S = V_p x S.
-    put(work.way, Work::kSum, at, count == 1 ? twice(rate_w) : rate_w);
-    put(work.way, Work::kSum + 3, at, count == 1 ? twice(rate_v) : rate_v);
-    work.way_v[static_cast<size_t>(at)] = step.v + k;
+    put(column, Work::kSum, count == 1 ? twice(rate_w) : rate_w);
+    put(column, Work::kSum + 3, count == 1 ? twice(rate_v) : rate_v);
+    work.way_v[static_cast<size_t>(place + k)] = step.v + k;
   }
   if (count == 1) return;
   for (int at = place; at < place + count; ++at) {
-    const Triple<T> z = get(work.way, Work::kAngular, at), l = get(work.way, Work::kLinear, at);
-    put(work.way, Work::kSum, at, add_cross(get(work.way, Work::kSum, at), b.w, z));
-    put(work.way, Work::kSum + 3, at,
-        add_cross(add_cross(get(work.way, Work::kSum + 3, at), b.w, l), b.v, z));
+    T* const column = column_at(work, at);
+    const Triple<T> z = get(column, Work::kAngular), l = get(column, Work::kLinear);
+    put(column, Work::kSum, add_cross(get(column, Work::kSum), b.w, z));
+    put(column, Work::kSum + 3, add_cross(add_cross(get(column, Work::kSum + 3), b.w, l), b.v, z));
   }
 }
 
@@ -235,66 +249,117 @@ struct DerivativeOut {
   Eigen::Index row, column;  ///< distance of neighbours in a column, in a row
 };
 
-/// Entries of the pairs of the step's velocities with all before them on its way.
 template <typename T>
+LIMB_INLINE void put_three(T* out, Eigen::Index distance, const Triple<T>& x) {
+  out[0] = x.x;
+  out[distance] = x.y;
+  out[2 * distance] = x.z;
+}
+/// Force before moment.
+template <typename T>
+LIMB_INLINE void put_six(T* out, Eigen::Index distance, const Triple<T>& f, const Triple<T>& n) {
+  put_three(out, distance, f);
+  put_three(out + 3 * distance, distance, n);
+}
+
+/// Entries of velocity i with the six of a floating base, whose axes are those of the root:
+/// products with them are components.
+template <typename T>
+LIMB_INLINE void close_base(int i, const Seen<T>& world, const Seen<T>& base, const Pair<T>& IS,
+                            const Triple<T>& BS, const Pair<T>& q_F, const Pair<T>& v_F,
+                            const DerivativeOut<T>& out) {
+  const T o = T(0);
+  const Eigen::Index row = i * out.row, column = i * out.column;
+  put_six(out.dq + row, out.column, {o, o, o}, cross(IS.linear, world.a));
+  put_six(out.dv + row, out.column, cross(IS.linear, base.w),
+          add_cross(add_cross(BS, IS.angular, base.w), IS.linear, base.v));
+  put_six(out.da + row, out.column, IS.linear, IS.angular);
+  put_six(out.dq + column, out.row, q_F.linear, q_F.angular);
+  put_six(out.dv + column, out.row, v_F.linear, v_F.angular);
+  put_six(out.da + column, out.row, IS.linear, IS.angular);
+}
+
+/// Entries of the floating base's velocities with each other.
+template <typename T>
+void close_floating(const Seen<T>& world, const Seen<T>& base, const DerivativeOut<T>& out) {
+  const T o = T(0), one = T(1);
+  const Triple<T> axes[3] = {{one, o, o}, {o, one, o}, {o, o, one}}, none = {o, o, o};
+  for (int k = 0; k < 3; ++k) {
+    const Eigen::Index linear = k * out.column, angular = (3 + k) * out.column;
+    const Triple<T>& e = axes[k];
+    const Triple<T> turned = cross(base.w, e);
+    put_six(out.dq + linear, out.row, none, none);
+    const Pair<T> fallen = inertia_times<T>(base.I, none, cross(world.a, e));
+    put_six(out.dq + angular, out.row, fallen.linear, fallen.angular);
+    const Pair<T> carried = inertia_times<T>(base.I, none, turned);
+    put_six(out.dv + linear, out.row, carried.linear, carried.angular);
+    const Pair<T> spun = inertia_times<T>(base.I, turned, cross(base.v, e));
+    put_six(out.dv + angular, out.row, spun.linear + twice(cross(e, base.P)),
+            spun.angular + twice(product_moment(base.Q, e)));
+    const Pair<T> pushed = inertia_times<T>(base.I, none, e);
+    put_six(out.da + linear, out.row, pushed.linear, pushed.angular);
+    const Pair<T> twisted = inertia_times<T>(base.I, e, none);
+    put_six(out.da + angular, out.row, twisted.linear, twisted.angular);
+  }
+}
+
+/// Entries of the pairs of the step's velocities with all before them on its way.
+template <bool kFloating, typename T>
 LIMB_INLINE void close(const CanonicalStep<T>& step, int place, const Seen<T>& b,
-                       DerivativeWorkspace<T>& work, T* tau, const DerivativeOut<T>& out) {
+                       DerivativeWorkspace<T>& work, const DerivativeOut<T>& out) {
   using Work = DerivativeWorkspace<T>;
-  const T* way[Work::kComponents];
-  for (int c = 0; c < Work::kComponents; ++c) way[c] = work.way[c].data();
-  T *const row_q = work.row_q.data(), *const row_v = work.row_v.data(),
-           *const row_a = work.row_a.data(), *const column_q = work.column_q.data(),
-           *const column_v = work.column_v.data();
   const int* const way_v = work.way_v.data();
   const int count = step.kind == CanonicalStep<T>::Kind::revolute ? 1 : freedoms(step);
   const int end = place + count;
   for (int k = 0; k < count; ++k) {
-    const int at = place + k, i = step.v + k;
-    const Triple<T> z = get(work.way, Work::kAngular, at), l = get(work.way, Work::kLinear, at);
-    const Triple<T> rate = get(work.way, Work::kRate, at);
-    tau[i] = z.x * b.n.x + z.y * b.n.y + z.z * b.n.z + (l.x * b.f.x + l.y * b.f.y + l.z * b.f.z);
+    const int i = step.v + k;
+    const T* const own = column_at(work, place + k);
+    const Triple<T> z = get(own, Work::kAngular), l = get(own, Work::kLinear);
+    const Triple<T> rate = get(own, Work::kRate);
     const Pair<T> IS = inertia_times<T>(b.I, z, l);
     const Triple<T> BS = twice(product_transposed(b.Q, b.P, z, l));
     // What the ancestors feel of a change of this coordinate and of this velocity.
-    const Pair<T> bent =
-        inertia_times<T>(b.I, get(work.way, Work::kBend, at), get(work.way, Work::kBend + 3, at));
+    const Pair<T> bent = inertia_times<T>(b.I, get(own, Work::kBend), get(own, Work::kBend + 3));
     const Triple<T> q_n =
         add_cross(add_cross(bent.angular + twice(product_moment(b.Q, rate)), z, b.n), l, b.f);
     const Triple<T> q_f = add_cross(bent.linear + twice(cross(rate, b.P)), z, b.f);
-    const Pair<T> summed =
-        inertia_times<T>(b.I, get(work.way, Work::kSum, at), get(work.way, Work::kSum + 3, at));
+    const Pair<T> summed = inertia_times<T>(b.I, get(own, Work::kSum), get(own, Work::kSum + 3));
     const Triple<T> v_n = summed.angular + twice(product_moment(b.Q, z));
     const Triple<T> v_f = summed.linear + twice(cross(z, b.P));
-    for (int e = 0; e < end; e += 4) {
+    if constexpr (kFloating) {
+      close_base(i, work.steps[0], work.steps[1], IS, BS, {q_f, q_n}, {v_f, v_n}, out);
+    }
+    const T* way = work.way.data();
+    const Eigen::Index row = i * out.row, column = i * out.column;
+    for (int e = 0; e < end; e += 4, way += Work::kBlock) {
       const auto dot = [&](int component, const Triple<T>& x) __attribute__((always_inline)) {
-        return Lanes<T>(load(way[component] + e) * x.x + load(way[component + 1] + e) * x.y +
-                        load(way[component + 2] + e) * x.z);
+        const T* at = way + 4 * component;
+        return Lanes<T>(load(at) * x.x + load(at + 4) * x.y + load(at + 8) * x.z);
       };
+      T row_q[4], row_v[4], row_a[4], column_q[4], column_v[4];
       store<T>(
           dot(Work::kRate, BS) + dot(Work::kBend, IS.angular) + dot(Work::kBend + 3, IS.linear),
-          row_q + e);
+          row_q);
       store<T>(
           dot(Work::kAngular, BS) + dot(Work::kSum, IS.angular) + dot(Work::kSum + 3, IS.linear),
-          row_v + e);
-      store<T>(dot(Work::kAngular, IS.angular) + dot(Work::kLinear, IS.linear), row_a + e);
-      store<T>(dot(Work::kAngular, q_n) + dot(Work::kLinear, q_f), column_q + e);
-      store<T>(dot(Work::kAngular, v_n) + dot(Work::kLinear, v_f), column_v + e);
-    }
-    const Eigen::Index row_i = i * out.row, column_i = i * out.column;
-    for (int e = 0; e < place; ++e) {
-      const Eigen::Index to = row_i + way_v[e] * out.column, from = way_v[e] * out.row + column_i;
-      out.dq[to] = row_q[e];
-      out.dv[to] = row_v[e];
-      out.da[to] = row_a[e];
-      out.dq[from] = column_q[e];
-      out.dv[from] = column_v[e];
-      out.da[from] = row_a[e];
-    }
-    for (int e = place; e < end; ++e) {  // among the step's own: axes that turn with the body
-      const Eigen::Index to = row_i + way_v[e] * out.column;
-      out.dq[to] = row_q[e];
-      out.dv[to] = row_v[e];
-      out.da[to] = row_a[e];
+          row_v);
+      store<T>(dot(Work::kAngular, IS.angular) + dot(Work::kLinear, IS.linear), row_a);
+      store<T>(dot(Work::kAngular, q_n) + dot(Work::kLinear, q_f), column_q);
+      store<T>(dot(Work::kAngular, v_n) + dot(Work::kLinear, v_f), column_v);
+      const int before = std::min(place - e, 4), all = std::min(end - e, 4);
+      for (int m = 0; m < all; ++m) {
+        const Eigen::Index to = row + way_v[e + m] * out.column;
+        out.dq[to] = row_q[m];
+        out.dv[to] = row_v[m];
+        out.da[to] = row_a[m];
+      }
+      // Among the step's own velocities only rows: their axes turn with the body.
+      for (int m = 0; m < before; ++m) {
+        const Eigen::Index from = way_v[e + m] * out.row + column;
+        out.dq[from] = column_q[m];
+        out.dv[from] = column_v[m];
+        out.da[from] = row_a[m];
+      }
     }
   }
 }
@@ -318,10 +383,9 @@ LIMB_INLINE void hand_on(const Seen<T>& b, Seen<T>& parent) {
 }
 
 /// Of the rigid bodies, after place(). Entries of pairs on no common way are left as they are.
-template <bool kExternal, typename T>
-void rnea_derivatives(const Canonical<T>& robot, DerivativeWorkspace<T>& work, const T* v,
+template <bool kExternal, bool kFloating, typename T>
+void walk_derivatives(const Canonical<T>& robot, DerivativeWorkspace<T>& work, const T* v,
                       const T* a, const DerivativeOut<T>& out) {
-  using Kind = typename CanonicalStep<T>::Kind;
   const T o = T(0), one = T(1);
   const size_t n = robot.steps.size();
   Seen<T>* const seen = work.steps.data();
@@ -331,30 +395,42 @@ void rnea_derivatives(const Canonical<T>& robot, DerivativeWorkspace<T>& work, c
   world.z = {o, o, one};
   world.r = world.w = world.v = world.wd = {o, o, o};
   world.a = scaled(T(-1), triple(robot.gravity));
-  const bool floating = n > 1 && robot.steps[1].kind == Kind::free && robot.steps[1].parent == 0 &&
-                        robot.steps[1].v_end == robot.nv;
-  if (floating) world.a = transpose_product(work.tree.R[1], world.a);
-  for (size_t i = 1; i < n; ++i) {
+  constexpr int kRoot = kFloating ? 1 : 0;
+  if constexpr (kFloating) {
+    Seen<T>& base = seen[1];
+    world.a = transpose_product(work.tree.R[1], world.a);
+    base = world;
+    base.v = {v[0], v[1], v[2]};
+    base.w = {v[3], v[4], v[5]};
+    base.a = world.a + Triple<T>{a[0], a[1], a[2]};
+    base.wd = {a[3], a[4], a[5]};
+    weigh<kExternal>(robot.steps[1], 1, work.tree, base);
+  }
+  for (size_t i = kRoot + 1; i < n; ++i) {
     const CanonicalStep<T>& step = robot.steps[i];
     const Seen<T>& parent = seen[step.parent];
     Seen<T>& b = seen[i];
-    if (floating && i == 1) {
-      b.x = world.x;
-      b.y = world.y;
-      b.z = world.z;
-      b.r = world.r;
-    } else {
-      see(step, i, work.tree, parent, b);
-    }
+    see(step, i, work.tree, parent, b);
     move(step, work.place[i], parent, v + step.v, a + step.v, work, b);
     weigh<kExternal>(step, i, work.tree, b);
     // Each limb is closed before the next begins, while its way is the one in the arrays.
-    const int next = i + 1 < n ? robot.steps[i + 1].parent : 0;
+    const int next = i + 1 < n ? robot.steps[i + 1].parent : kRoot;
     for (int j = static_cast<int>(i); j != next; j = robot.steps[static_cast<size_t>(j)].parent) {
       const CanonicalStep<T>& done = robot.steps[static_cast<size_t>(j)];
-      close(done, work.place[static_cast<size_t>(j)], seen[j], work, work.tau.data(), out);
+      close<kFloating>(done, work.place[static_cast<size_t>(j)], seen[j], work, out);
       if (done.parent != 0) hand_on<T>(seen[j], seen[done.parent]);
     }
+  }
+  if constexpr (kFloating) close_floating<T>(world, seen[1], out);
+}
+
+template <bool kExternal, typename T>
+void rnea_derivatives(const Canonical<T>& robot, DerivativeWorkspace<T>& work, const T* v,
+                      const T* a, const DerivativeOut<T>& out) {
+  if (work.floating) {
+    walk_derivatives<kExternal, true>(robot, work, v, a, out);
+  } else {
+    walk_derivatives<kExternal, false>(robot, work, v, a, out);
   }
 }
 
@@ -382,10 +458,12 @@ void inverse_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
   const T* joint_v = joint_velocity(model, v, tree.v);
   const T* joint_a = joint_velocity(model, a, tree.a);
   const auto run = [&](auto& dq, auto& dv, auto& da) {
-    for (int c = 0; c < robot.nv; ++c) {
-      clear(dq.data() + c * dq.outerStride(), robot.nv);
-      clear(dv.data() + c * dv.outerStride(), robot.nv);
-      clear(da.data() + c * da.outerStride(), robot.nv);
+    const bool whole = dq.outerStride() == robot.nv;
+    for (int c = 0; c < (whole ? 1 : robot.nv); ++c) {
+      const Eigen::Index count = whole ? robot.nv * robot.nv : robot.nv;
+      clear(dq.data() + c * dq.outerStride(), count);
+      clear(dv.data() + c * dv.outerStride(), count);
+      clear(da.data() + c * da.outerStride(), count);
     }
     const DerivativeOut<T> out = {dq.data(), dv.data(), da.data(), 1, dq.outerStride()};
     rnea_derivatives<kExternal>(robot, work, joint_v, joint_a, out);
