@@ -8,23 +8,23 @@
 namespace limb {
 namespace kernel {
 
-/// X <- (L^T D L)^-1 X for sixteen columns of X, which stands by rows, `stride` apart. Rows that
+/// X <- (L^T D L)^-1 X for 4 kLanes columns of X, which stands by rows, `stride` apart. Rows that
 /// `concerns` does not mark are zero at the beginning.
-template <typename T>
-void solve_sixteen(const PackedFactor<T>& F, int n, const char* concerns, T* X,
+template <int kLanes, typename T>
+void solve_columns(const PackedFactor<T>& F, int n, const char* concerns, T* X,
                    Eigen::Index stride) {
   using P = PackedFactor<T>;
-  const auto read = [](const T* row, Lanes<T>(&x)[4]) __attribute__((always_inline)) {
-    for (int m = 0; m < 4; ++m) x[m] = load(row + 4 * m);
+  const auto read = [](const T* row, Lanes<T>(&x)[kLanes]) __attribute__((always_inline)) {
+    for (int m = 0; m < kLanes; ++m) x[m] = load(row + 4 * m);
   };
   const auto take =
-      [](const T& entry, const T* row, Lanes<T>(&x)[4]) __attribute__((always_inline)) {
-    for (int m = 0; m < 4; ++m) x[m] -= entry * load(row + 4 * m);
+      [](const T& entry, const T* row, Lanes<T>(&x)[kLanes]) __attribute__((always_inline)) {
+    for (int m = 0; m < kLanes; ++m) x[m] -= entry * load(row + 4 * m);
   };
-  const auto write = [](const Lanes<T>(&x)[4], T* row) __attribute__((always_inline)) {
-    for (int m = 0; m < 4; ++m) store<T>(x[m], row + 4 * m);
+  const auto write = [](const Lanes<T>(&x)[kLanes], T* row) __attribute__((always_inline)) {
+    for (int m = 0; m < kLanes; ++m) store<T>(x[m], row + 4 * m);
   };
-  Lanes<T> x[4];
+  Lanes<T> x[kLanes];
   for (int i = n - 1; i >= 0; --i) {  // L^-T: what the descendants of i take from it
     if (!concerns[i]) continue;
     T* const row = X + i * stride;
@@ -39,11 +39,32 @@ void solve_sixteen(const PackedFactor<T>& F, int n, const char* concerns, T* X,
   for (int k = 0; k < n; ++k) {  // D^-1, L^-1
     T* const row = X + k * stride;
     read(row, x);
-    for (int m = 0; m < 4; ++m) x[m] *= F.inverse[k];
+    for (int m = 0; m < kLanes; ++m) x[m] *= F.inverse[k];
     const int* path = F.path_of(k);
     const T* entries = F.row(k);
     for (int m = F.depth[P::at(k)] - 2; m >= 0; --m) take(entries[m], X + path[m] * stride, x);
     write(x, row);
+  }
+}
+
+/// out(r, c) = -rows[r * stride + c], four columns at a time.
+template <typename T>
+void write_transposed(const T* rows, Eigen::Index stride, int n, MatrixOut<T>& out) {
+  const Eigen::Index next = out.outerStride();
+  int c = 0;
+  for (; c + 4 <= n; c += 4) {
+    T *const first = out.data() + c * next, *const second = first + next,
+             *const third = second + next, *const fourth = third + next;
+    const T* from = rows + c;
+    for (int r = 0; r < n; ++r, from += stride) {
+      first[r] = -from[0];
+      second[r] = -from[1];
+      third[r] = -from[2];
+      fourth[r] = -from[3];
+    }
+  }
+  for (; c < n; ++c) {
+    for (int r = 0; r < n; ++r) out(r, c) = -rows[r * stride + c];
   }
 }
 
@@ -66,15 +87,14 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
                                   MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
   const Canonical<T>& robot = model.canonical();
   const int n = model.velocity_size();
-  const int block = work.block;
-  const Eigen::Index stride = 3 * block;
-  T* const rows = work.rows.data();
+  const Eigen::Index stride = work.row_stride;
+  T* const rows = work.first_row();
   // Right sides by rows: [dtau_dq, dtau_dv, 1].
   clear(rows, stride * n);
   if (model.coupling().is_identity()) {
     place(robot, q.data(), work.tree);
     // dtau_da is not needed: it lands where 1 will stand.
-    const DerivativeOut<T> out = {rows, rows + block, rows + 2 * block, stride, 1};
+    const DerivativeOut<T> out = {rows, rows + n, rows + 2 * n, stride, 1};
     rnea_derivatives<kExternal>(robot, work, v.data(), a.data(), out);
     add_drive_derivatives(robot, effects, out);
   } else {
@@ -83,28 +103,29 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
     for (int r = 0; r < n; ++r) {
       for (int c = 0; c < n; ++c) {
         rows[r * stride + c] = dq(r, c);
-        rows[r * stride + block + c] = dv(r, c);
+        rows[r * stride + n + c] = dv(r, c);
       }
     }
   }
   for (int r = 0; r < n; ++r) {
-    T* const unit = rows + r * stride + 2 * block;
+    T* const unit = rows + r * stride + 2 * n;
     for (int c = 0; c < n; ++c) unit[c] = T(0);
     unit[r] = T(-1);
   }
   const PackedFactor<T>& F = work.factor.packed();
-  for (int c = 0; c < 3 * block; c += work.kAtOnce) {
-    const char* concerns = work.concerns.data() + c % block / work.kAtOnce * n;
-    solve_sixteen(F, n, concerns, rows + c, stride);
-  }
-  for (int c = 0; c < n; ++c) {
-    const T* entry = rows + c;
-    for (int r = 0; r < n; ++r, entry += stride) {
-      ddq_dq(r, c) = -entry[0];
-      ddq_dv(r, c) = -entry[block];
-      ddq_dtau(r, c) = -entry[2 * block];
+  const char* concerns = work.concerns.data();
+  for (int c = 0; c < stride; c += work.kAtOnce, concerns += n) {
+    if (stride - c == 8) {
+      solve_columns<2>(F, n, concerns, rows + c, stride);
+    } else if (stride - c == 16) {
+      solve_columns<4>(F, n, concerns, rows + c, stride);
+    } else {
+      solve_columns<6>(F, n, concerns, rows + c, stride);
     }
   }
+  write_transposed<T>(rows, stride, n, ddq_dq);
+  write_transposed<T>(rows + n, stride, n, ddq_dv);
+  write_transposed<T>(rows + 2 * n, stride, n, ddq_dtau);
 }
 
 template <typename T>

@@ -40,11 +40,12 @@ class DerivativeWorkspace {
   MatrixX<T> dq, dv, da;           ///< of the joints, where some follow others
   MatrixX<T> own_q, own_v, own_a;  ///< of the robot, for what is solved with them
   VectorX<T> a;
-  /// Right sides of three systems with n columns each, by rows; sixteen columns are solved at once.
-  static constexpr int kAtOnce = 16;
+  /// Right sides [dtau_dq, dtau_dv, 1] by rows; up to kAtOnce columns are solved at once.
+  static constexpr int kAtOnce = 24;
   std::vector<T> rows;
-  int block = 0;               ///< columns of each system, with room for whole sixteens
-  std::vector<char> concerns;  ///< for each sixteen and row: whether any entry can differ from 0
+  int row_stride = 0;
+  T* first_row();              ///< where a line of the cache begins
+  std::vector<char> concerns;  ///< for each kAtOnce columns, each row: whether it can differ from 0
 };
 
 }  // namespace limb

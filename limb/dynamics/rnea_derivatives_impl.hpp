@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "limb/dynamics/crba_impl.hpp"
 #include "limb/dynamics/mass_factor_impl.hpp"
 #include "limb/dynamics/rnea_derivatives.hpp"
@@ -37,19 +39,30 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
   if (!model.coupling().is_identity()) {
     dq = dv = da = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
   }
-  block = (n + kAtOnce - 1) / kAtOnce * kAtOnce;
-  rows.assign(static_cast<std::size_t>(3 * block * n), T(0));
-  // A velocity has to do with those before and after it on the ways.
+  row_stride = (3 * n + 7) / 8 * 8;
+  rows.assign(static_cast<std::size_t>(row_stride * n) + 64 / sizeof(T), T(0));
+  // A velocity has to do with those before and after it on the ways; a unit only with those before.
   const auto& F = factor.packed();
-  for (int chunk = 0; chunk < block; chunk += kAtOnce) {
+  for (int chunk = 0; chunk < row_stride; chunk += kAtOnce) {
     for (int r = 0; r < n; ++r) {
-      bool related = chunk < F.end[F.at(r)] && r < chunk + kAtOnce;
-      for (int m = 0; m < F.depth[F.at(r)]; ++m) {
-        related = related || F.path_of(r)[m] / kAtOnce == chunk / kAtOnce;
+      bool related = false;
+      for (int c = chunk; c < std::min(chunk + kAtOnce, 3 * n); ++c) {
+        const int column = c % n;
+        related = related || (r <= column && column < F.end[F.at(r)]) ||
+                  (c < 2 * n && column <= r && r < F.end[F.at(column)]);
       }
       concerns.push_back(related);
     }
   }
+}
+
+template <typename T>
+T* DerivativeWorkspace<T>::first_row() {
+  T* row = rows.data();
+  while (reinterpret_cast<std::uintptr_t>(row) % 64 != 0 && row < rows.data() + 64 / sizeof(T)) {
+    ++row;
+  }
+  return row;
 }
 
 namespace kernel {
