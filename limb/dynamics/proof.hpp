@@ -26,8 +26,8 @@ struct ProofOptions {
 /// Computes the dynamics of the robot in every way that limb knows, on random states inside its
 /// limits, and compares: recursive Newton-Euler, M a + C v + g, Lagrange from Jacobians, the books'
 /// iterations, and identities that need no second way (forward undoes inverse dynamics, energy,
-/// dM/dt - 2 C, free flight, closed loops, rates of Jacobians). Rigid bodies alone: rotors, damping and friction
-/// are left out.
+/// dM/dt - 2 C, free flight, closed loops, rates of Jacobians). Rigid bodies alone: rotors, damping
+/// and friction are left out.
 /// @throws Error (computation failed) if the mass matrix is singular, Error if a option is wrong.
 std::vector<ProofRow> prove(const Model<double>& model, const ProofOptions& options = {});
 

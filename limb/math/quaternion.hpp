@@ -193,8 +193,8 @@ Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
     const T trace = R(0, 0) + R(1, 1) + R(2, 2);
     if (trace >= T(0)) {
       const T root = sqrt(T(1) + trace), s = T(0.5) / root;
-      return quat_xyzw<T>((R(2, 1) - R(1, 2)) * s, (R(0, 2) - R(2, 0)) * s,
-                          (R(1, 0) - R(0, 1)) * s, T(0.5) * root);
+      return quat_xyzw<T>((R(2, 1) - R(1, 2)) * s, (R(0, 2) - R(2, 0)) * s, (R(1, 0) - R(0, 1)) * s,
+                          T(0.5) * root);
     }
     const auto half_over_root = [](const T& t) { return T(0.5) / sqrt(t); };
     const T wx = R(2, 1) - R(1, 2), wy = R(0, 2) - R(2, 0), wz = R(1, 0) - R(0, 1);
