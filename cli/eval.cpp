@@ -21,7 +21,9 @@ using Json = nlohmann::json;
 
 /// Quantities that depend on how a library moves its coordinates, which the conversions of vectors
 /// and matrices do not tell.
-const std::set<std::string> kOwnMotion = {"C", "q_integrate_v", "difference_neutral_q"};
+const std::set<std::string> kOwnMotion = {"C",       "q_integrate_v", "difference_neutral_q",
+                                          "dtau_dq", "dtau_dv",       "ddq_dq",
+                                          "ddq_dv",  "regressor"};
 
 class Eval final : public Verb {
  public:

@@ -4,6 +4,7 @@
 
 #include "limb/base/check.hpp"
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
@@ -38,6 +39,11 @@ const std::vector<std::string>& state_fields() {
                                                   "M",
                                                   "C",
                                                   "Minv",
+                                                  "dtau_dq",
+                                                  "dtau_dv",
+                                                  "ddq_dq",
+                                                  "ddq_dv",
+                                                  "regressor",
                                                   "ddq_aba",
                                                   "kinetic_energy",
                                                   "potential_energy",
@@ -81,7 +87,9 @@ StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention
       rest_(model_),
       subtree_(model_),
       lagrange_(model_),
-      factor_(model_) {}
+      factor_(model_),
+      derivatives_(model_),
+      regressor_(model_) {}
 
 int StateQuantities::nq() const {
   return convention_ ? convention_->nq() : model_.position_size();
@@ -186,6 +194,53 @@ void StateQuantities::add_matrices(const State& s, Json& result) {
   }
 }
 
+void StateQuantities::add_derivatives(const State& s, Json& result) {
+  const Eigen::Index n = s.v.size();
+  Matrix dq(n, n), dv(n, n), last(n, n);
+  const auto put = [&](const char* name, const Matrix& x) {
+    if (wants(name)) result[name] = rows_of(to_matrix(s, x));
+  };
+  if (wants("dtau_dq") || wants("dtau_dv")) {
+    rnea_derivatives(model_, derivatives_, s.q, s.v, s.a, dq, dv, last, effects_);
+    put("dtau_dq", dq);
+    put("dtau_dv", dv);
+  }
+  if (model_.loops().empty() && (wants("ddq_dq") || wants("ddq_dv"))) {
+    Vector a(n);
+    const int singular =
+        aba_derivatives(model_, derivatives_, s.q, s.v, s.tau, a, dq, dv, last, effects_);
+    if (singular >= 0) fail_singular(singular);
+    put("ddq_dq", dq);
+    put("ddq_dv", dv);
+  }
+  if (wants("regressor")) {
+    Matrix Y(n, parameter_count(model_)), ordered(n, Y.cols());
+    torque_regressor(model_, kinematics_, regressor_, Y);
+    int place = 0;
+    for (const int body : bodies_in_order()) {
+      for (int k = 0; k < kBodyParameters; ++k) {
+        ordered.col(kBodyParameters * place + k) =
+            to_tau(s, Y.col(kBodyParameters * (body - 1) + k));
+      }
+      ++place;
+    }
+    result["regressor"] = rows_of(ordered);
+  }
+}
+
+/// Bodies as the convention orders their joints.
+std::vector<int> StateQuantities::bodies_in_order() const {
+  std::vector<int> bodies;
+  if (convention_) {
+    for (const Convention::Place& joint : convention_->joints()) {
+      bodies.push_back(joint.body.value());
+    }
+  } else {
+    for (int i = 1; i < model_.body_count(); ++i) bodies.push_back(i);
+  }
+  return bodies;
+}
+
 void StateQuantities::add_totals(const State& s, Json& result) {
   const auto put = [&](const char* name, const auto& compute) {
     if (wants(name)) result[name] = compute();
@@ -282,6 +337,7 @@ Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::s
   result["tau"] = json_of(input.tau.value_or(zero));
   add_dynamics(s, result);
   add_matrices(s, result);
+  add_derivatives(s, result);
   add_totals(s, result);
   add_manifold(s, result);
   if (input.external && wants("fext")) result["fext"] = external(s, *input.external);

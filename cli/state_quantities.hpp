@@ -8,9 +8,11 @@
 
 #include "cli/state_file.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
+#include "limb/dynamics/derivative_workspace.hpp"
 #include "limb/dynamics/external.hpp"
 #include "limb/dynamics/lagrange.hpp"
 #include "limb/dynamics/mass_factor.hpp"
+#include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/workspace.hpp"
 #include "limb/model/convert.hpp"
 
@@ -52,6 +54,8 @@ class StateQuantities {
 
   void add_dynamics(const State& s, nlohmann::json& result);
   void add_matrices(const State& s, nlohmann::json& result);
+  void add_derivatives(const State& s, nlohmann::json& result);
+  std::vector<int> bodies_in_order() const;
   void add_totals(const State& s, nlohmann::json& result);
   void add_manifold(const State& s, nlohmann::json& result);
   nlohmann::json external(const State& s, const StateInput::External& input);
@@ -67,6 +71,8 @@ class StateQuantities {
   SubtreeScratch<double> subtree_;
   LagrangeScratch<double> lagrange_;
   MassFactor<double> factor_;
+  DerivativeWorkspace<double> derivatives_;
+  RegressorScratch<double> regressor_;
 };
 
 }  // namespace limb::cli

@@ -5,7 +5,10 @@
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/rnea_impl.hpp"
+#include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/testing/state.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -131,6 +134,84 @@ TEST(AbaDerivatives, UndoThoseOfInverseDynamics) {
       EXPECT_LT(testing::relative(inverse.da * forward.da, Matrix::Identity(n, n)), solved);
     }
   }
+}
+
+// A robot whose second derivatives are known: m l^2 qdd + m g l sin q = tau.
+TEST(Derivatives, Pendulum) {
+  const Model<double> model = load_model("builtin:pendulum");
+  DerivativeWorkspace<double> work(model);
+  Derivatives d(1);
+  const Vector q = Vector::Constant(1, 0.7), v = Vector::Constant(1, 1.1);
+  const Vector a = Vector::Constant(1, 0.4);
+  Vector g_up(1);
+  rnea_derivatives(model, work, q, v, a, d.dq, d.dv, d.da, JointEffects::none());
+  Workspace<double> tree(model);
+  gravity(model, tree, q, g_up);
+  // g(q) = k sin q: its derivative is k cos q.
+  EXPECT_NEAR(d.dq(0, 0), g_up[0] / std::tan(0.7), 8 * kEps * std::abs(d.dq(0, 0)));
+  EXPECT_EQ(d.dv(0, 0), 0);
+}
+
+TEST(Derivatives, DoNotAllocate) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "allocations cannot be counted in this build";
+  for (const char* name : {"builtin:humanoid", "builtin:belt-leg"}) {
+    const Model<double> model = load_model(name);
+    const Sample s = testing::sample_of(name, model, 2);
+    const int n = model.velocity_size();
+    DerivativeWorkspace<double> work(model);
+    Derivatives d(n);
+    Vector a(n);
+    const auto external = pushes(model);
+    EXPECT_EQ(testing::allocations([&] {
+                rnea_derivatives(model, work, s.q, s.v, s.a, d.dq, d.dv, d.da);
+                rnea_derivatives(model, work, s.q, s.v, s.a, external, d.dq, d.dv, d.da);
+                aba_derivatives(model, work, s.q, s.v, s.tau, a, d.dq, d.dv, d.da);
+                aba_derivatives(model, work, s.q, s.v, s.tau, external, a, d.dq, d.dv, d.da);
+              }),
+              0)
+        << name;
+  }
+}
+
+TEST(Derivatives, Facade) {
+  for (const Sample& s : testing::samples(1)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    Robot robot(s.model);
+    robot.set_state(s.q, s.v, s.a);
+    DerivativeWorkspace<double> work(s.model);
+    Derivatives d(n);
+    Vector a(n);
+    rnea_derivatives(s.model, work, s.q, s.v, s.a, d.dq, d.dv, d.da);
+    EXPECT_EQ(robot.rnea_derivatives().dq, d.dq);
+    EXPECT_EQ(robot.rnea_derivatives().da, d.da);
+    const auto external = pushes(s.model);
+    for (const FrameWrench<double>& w : external) {
+      robot.set_external(s.model.frame(w.frame).name, w.F_F);
+    }
+    rnea_derivatives(s.model, work, s.q, s.v, s.a, external, d.dq, d.dv, d.da);
+    EXPECT_EQ(robot.rnea_derivatives().dq, d.dq);
+    aba_derivatives(s.model, work, s.q, s.v, s.tau, external, a, d.dq, d.dv, d.da);
+    EXPECT_EQ(robot.aba_derivatives(s.tau).dq, d.dq);
+    EXPECT_EQ(robot.aba_derivatives(s.tau).a, a);
+    EXPECT_EQ(robot.regressor().cols(), parameter_count(s.model));
+  }
+}
+
+TEST(Derivatives, BadInput) {
+  const Model<double> model = load_model("builtin:2r");
+  DerivativeWorkspace<double> work(model);
+  const Vector x = Vector::Zero(2);
+  Vector a(2);
+  Matrix good(2, 2), bad(2, 3);
+  EXPECT_EQ(testing::message([&] { rnea_derivatives(model, work, x, x, x, good, bad, good); }),
+            "rnea_derivatives: dtau_dv is 2 x 3, expected 2 x 2");
+  EXPECT_EQ(testing::message([&] { aba_derivatives(model, work, x, x, x, a, good, good, bad); }),
+            "aba_derivatives: ddq_dtau is 2 x 3, expected 2 x 2");
+  EXPECT_NE(testing::message([&] {
+              aba_derivatives(model, work, x, x, Vector::Zero(3), a, good, good, good);
+            }).find("tau has 3 entries, expected 2"),
+            std::string::npos);
 }
 
 }  // namespace

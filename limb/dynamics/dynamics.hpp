@@ -3,6 +3,8 @@
 /// The door of the room: every public header, and nothing else. A file that needs one function
 /// compiles faster with that function's own header.
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/base_parameters.hpp"
 #include "limb/dynamics/base_velocity.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
 #include "limb/dynamics/constrained.hpp"
@@ -16,5 +18,7 @@
 #include "limb/dynamics/momentum.hpp"
 #include "limb/dynamics/operational_space.hpp"
 #include "limb/dynamics/proof.hpp"
+#include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/rnea_derivatives.hpp"
 #include "limb/dynamics/robot.hpp"

@@ -34,6 +34,15 @@ struct ImpactResult {
   ConstrainedReport<double> report;
 };
 
+/// Derivatives by tangents of q, by v, and by a or tau; n x n each.
+struct InverseDerivatives {
+  MatrixX<double> dq, dv, da;
+};
+struct ForwardDerivatives {
+  VectorX<double> a;  ///< the accelerations themselves
+  MatrixX<double> dq, dv, dtau;
+};
+
 struct IkAnswer {
   VectorX<double> q;
   IkReport<double> report;
@@ -149,6 +158,17 @@ class Robot {
   const VelocitySplit& centrifugal_coriolis_split() const;
   /// inverse_dynamics(), itemised.
   const TorqueBudget<double>& torque_budget() const;
+
+  // ---- Derivatives; room when first asked for ----
+
+  /// Of inverse_dynamics() by q, v, a at the state, against the external wrenches.
+  const InverseDerivatives& rnea_derivatives() const;
+  /// Of forward_dynamics(tau) by q, v, tau; keeps its latest answer only.
+  /// @throws Error if the model has loops, or (computation failed) if M is singular.
+  const ForwardDerivatives& aba_derivatives(VectorIn<double>& tau) const;
+  /// Y with inverse_dynamics() = Y p without drives and wrenches, p the ten inertial parameters of
+  /// each body (inertial_parameters).
+  const MatrixX<double>& regressor() const;
 
   // ---- Contacts ----
 

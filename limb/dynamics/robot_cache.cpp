@@ -61,7 +61,7 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
   dA_G.value.resize(6, n);
   jacobian_rate.value.resize(6, n);
   q_moved = q;
-  v_between = motion_tau = torques_a = v;
+  v_between = motion_tau = torques_a = derivatives_tau = v;
   for (auto* vector : {&motion.value.a, &torques.value.tau, &hit.value.v}) vector->resize(n);
   make_constraints();
 }

@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/workspace.hpp"
 
@@ -109,6 +111,13 @@ struct Robot::Cache {
   Cached<VelocitySplit> split;
   Cached<TorqueBudget<double>> budget;
   Cached<double> kinetic, potential;
+
+  std::optional<DerivativeWorkspace<double>> derivative_work;
+  std::optional<RegressorScratch<double>> regressor_scratch;
+  Cached<InverseDerivatives> inverse_derivatives;
+  Cached<ForwardDerivatives> forward_derivatives;
+  Cached<MatrixX<double>> regressor;
+  VectorX<double> derivatives_tau;
 
   // Contacts are no part of the state; a change of them makes what depends on kExternal stale.
   std::vector<Contact<double>> contacts;
