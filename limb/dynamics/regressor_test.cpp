@@ -135,7 +135,7 @@ TEST(BaseParameters, PlanarTwoLinkArm) {
 // A free body: all ten parameters, since every direction of motion has its own torque.
 TEST(BaseParameters, FreeBodyHasTen) {
   const Model<double> model =
-      build_model(testing::random_tree(1, {.joints = 1, .root = JointType::free}), Base::free);
+      build_model(testing::random_tree(1, {.joints = 0, .root = JointType::free}), Base::free);
   const BaseParameters base = base_parameters(model);
   EXPECT_EQ(base.groups.size(), 10u);
 }
