@@ -13,18 +13,7 @@ Matrix zeros(Eigen::Index rows, Eigen::Index cols) {
   return Matrix::Constant(rows, cols, P(0));
 }
 
-/// dx/dq, one column a coordinate.
-Matrix jacobian(const Robot& robot, const Vector3<P>& x) {
-  Matrix J = zeros(3, static_cast<Eigen::Index>(robot.coordinates.size()));
-  for (Eigen::Index j = 0; j < J.cols(); ++j) {
-    for (int r = 0; r < 3; ++r) {
-      J(r, j) = differentiate(x[r], robot.coordinates[static_cast<std::size_t>(j)].q);
-    }
-  }
-  return J;
-}
-
-/// A^T B with A and B of three rows; only j >= i where it is known to be symmetric.
+/// A^T B
 Matrix product(const Matrix& A, const Matrix& B) {
   Matrix result = zeros(A.cols(), B.cols());
   for (Eigen::Index i = 0; i < A.cols(); ++i) {
@@ -51,24 +40,22 @@ void find_center(const Inertia<P>& I, LinkForm& link) {
   link.tensor = I.tensor() - I.mass() * unit_point_tensor<P>(c);
 }
 
-/// Jacobians, energies and part of the mass matrix of one body that stands at X_WB.
-void fill(const Robot& robot, LinkForm& link) {
-  const Vector v = robot.v();
+/// Position, energies and part of the mass matrix of one body, given the Jacobians of its origin.
+void fill(const Robot& robot, const Matrix& Jo_B, LinkForm& link) {
   const Vector3<P>& g = robot.model.gravity();
   link.p = link.center ? Vector3<P>(link.X_WB * *link.center) : link.X_WB.p;
-  link.Jv = jacobian(robot, link.p);
+  link.Jv_B = Jo_B;
+  // w x r = -r x w for the way r from the origin
+  if (link.center) link.Jv_B -= skew<P>(*link.center).lazyProduct(link.Jw_B);
   const Matrix turning = link.tensor.lazyProduct(link.Jw_B);
-  link.M = link.mass * product(link.Jv, link.Jv) + product(link.Jw_B, turning);
+  link.M = link.mass * product(link.Jv_B, link.Jv_B) + product(link.Jw_B, turning);
   link.P = -(link.mass * g.dot(link.p));
   if (!link.center) {
-    // v_C = v_O + d(R c)/dt, so that the first moment m R c adds its own Jacobian.
-    const Vector3<P> h = link.X_WB.R * link.first_moment;
-    const Matrix mixed = product(link.Jv, jacobian(robot, h));
+    // About the origin the first moment h = m c couples: m |v + w x c|^2 / 2 has v.(w x h).
+    const Matrix wh = -skew<P>(link.first_moment).lazyProduct(link.Jw_B);
+    const Matrix mixed = product(link.Jv_B, wh);
     link.M += mixed + mixed.transpose();
-    link.P -= g.dot(h);
-  }
-  for (Eigen::Index i = 0; i < v.size(); ++i) {
-    for (Eigen::Index j = 0; j < v.size(); ++j) link.K += link.M(i, j) * v[i] * v[j] / P(2);
+    link.P -= g.dot(link.X_WB.R * link.first_moment);
   }
 }
 
@@ -77,22 +64,27 @@ std::vector<LinkForm> derive_links(const Robot& robot) {
   const VectorX<P> q = model.coupling().expand_position(VectorX<P>(robot.q()));
   const Matrix G = model.coupling().matrix();
   std::vector<LinkForm> links(model.bodies().size());
-  links[0].Jw_B = zeros(3, model.velocity_size());
+  std::vector<Matrix> Jo_B(links.size());  // of the origins
+  links[0].Jw_B = Jo_B[0] = zeros(3, model.velocity_size());
   for (std::size_t i = 1; i < links.size(); ++i) {
     const Body<P>& body = model.bodies()[i];
-    const LinkForm& parent = links[static_cast<std::size_t>(body.parent.value())];
+    const auto before = static_cast<std::size_t>(body.parent.value());
+    const LinkForm& parent = links[before];
     LinkForm& link = links[i];
     link.name = body.name;
     const Pose<P> X_PB = body.X_PJ * body.joint.pose(q.data() + body.q_start);
     link.X_WB = parent.X_WB * X_PB;
     Motion<P> S[6];
     body.joint.subspace(q.data() + body.q_start, S);
+    const Matrix moved = Jo_B[before] - skew<P>(X_PB.p).lazyProduct(parent.Jw_B);
     link.Jw_B = X_PB.R.transpose().lazyProduct(parent.Jw_B);
+    Jo_B[i] = X_PB.R.transpose().lazyProduct(moved);
     for (int k = 0; k < body.joint.nv(); ++k) {
       link.Jw_B += S[k].w.lazyProduct(G.row(body.v_start + k));
+      Jo_B[i] += S[k].v.lazyProduct(G.row(body.v_start + k));
     }
     find_center(body.inertia, link);
-    fill(robot, link);
+    fill(robot, Jo_B[i], link);
   }
   links.erase(links.begin());
   return links;
@@ -114,6 +106,25 @@ Matrix reduced_diagonal(const Model<P>& model, const P Body<P>::*which) {
 
 }  // namespace
 
+Matrix jacobian(const Robot& robot, const Vector3<P>& x) {
+  Matrix J = zeros(3, static_cast<Eigen::Index>(robot.coordinates.size()));
+  for (Eigen::Index j = 0; j < J.cols(); ++j) {
+    for (int r = 0; r < 3; ++r) {
+      J(r, j) = differentiate(x[r], robot.coordinates[static_cast<std::size_t>(j)].q);
+    }
+  }
+  return J;
+}
+
+P kinetic_energy(const Robot& robot, const Matrix& M) {
+  const Vector v = robot.v();
+  P K;
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    for (Eigen::Index j = 0; j < v.size(); ++j) K += M(i, j) * v[i] * v[j] / P(2);
+  }
+  return K;
+}
+
 ClosedForm derive_lagrange(const Robot& robot) {
   const RingScope scope(robot.ring);
   ClosedForm f;
@@ -126,9 +137,7 @@ ClosedForm derive_lagrange(const Robot& robot) {
     f.M += link.M;
     f.P += link.P;
   }
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) f.K += f.M(i, j) * v[i] * v[j] / P(2);
-  }
+  f.K = kinetic_energy(robot, f.M);
 
   // Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
   ChristoffelTensor<P> dM(n);
