@@ -125,31 +125,25 @@ P kinetic_energy(const Robot& robot, const Matrix& M) {
   return K;
 }
 
-ClosedForm derive_lagrange(const Robot& robot) {
-  const RingScope scope(robot.ring);
-  ClosedForm f;
-  const int n = robot.model.velocity_size();
-  const Vector v = robot.v(), a = robot.a();
-  const auto q = [&](int i) { return robot.coordinates[static_cast<std::size_t>(i)].q; };
-  f.links = derive_links(robot);
-  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
-  for (const LinkForm& link : f.links) {
-    f.M += link.M;
-    f.P += link.P;
-  }
-  f.K = kinetic_energy(robot, f.M);
+namespace {
 
+/// From M: the Christoffel symbols, what is made of them, and K.
+void add_velocity_terms(const Robot& robot, ClosedForm& f) {
+  const int n = robot.model.velocity_size();
+  const Vector v = robot.v();
   // Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
   ChristoffelTensor<P> dM(n);
   for (int i = 0; i < n; ++i) {
     for (int j = i; j < n; ++j) {
-      for (int k = 0; k < n; ++k) dM(i, j, k) = dM(j, i, k) = differentiate(f.M(i, j), q(k));
+      for (int k = 0; k < n; ++k) {
+        const SymbolId q = robot.coordinates[static_cast<std::size_t>(k)].q;
+        dM(i, j, k) = dM(j, i, k) = differentiate(f.M(i, j), q);
+      }
     }
   }
   f.gamma = ChristoffelTensor<P>(n);
   f.C = f.centrifugal = zeros(n, n);
   f.coriolis = zeros(n, n * (n - 1) / 2);
-  f.V = f.G = Vector::Constant(n, P(0));
   for (int i = 0; i < n; ++i) {
     int column = 0;
     for (int j = 0; j < n; ++j) {
@@ -165,37 +159,15 @@ ClosedForm derive_lagrange(const Robot& robot) {
     for (int j = 0; j < n; ++j) {
       for (int k = 0; k < n; ++k) f.C(i, j) += f.gamma(i, j, k) * v[k];
     }
-    for (int j = 0; j < n; ++j) f.V[i] += f.C(i, j) * v[j];
-    f.G[i] = differentiate(f.P, q(i));
   }
-  f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(v);
-  f.tau = f.V + f.G + f.damping;
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) f.tau[i] += f.M(i, j) * a[j];
-  }
-  return f;
+  f.K = kinetic_energy(robot, f.M);
 }
 
-Vector derive_newton_euler(const Robot& robot) {
-  const RingScope scope(robot.ring);
-  Workspace<P> work(robot.model);
-  Vector tau = Vector::Constant(robot.model.velocity_size(), P(0));
-  const JointEffects effects{.armature = true, .damping = true, .friction = false};
-  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
-  return tau;
+void add_links(const Robot& robot, ClosedForm& f) {
+  f.links = derive_links(robot);
+  for (const LinkForm& link : f.links) f.P += link.P;
+  f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(robot.v());
 }
-
-Matrix mass_matrix_of(const Robot& robot, const Vector& tau) {
-  Matrix M(tau.size(), tau.size());
-  for (Eigen::Index i = 0; i < M.rows(); ++i) {
-    for (Eigen::Index j = 0; j < M.cols(); ++j) {
-      M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
-    }
-  }
-  return M;
-}
-
-namespace {
 
 /// The part without these symbols.
 Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
@@ -207,12 +179,49 @@ Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
 
 }  // namespace
 
-Vector bias_of(const Robot& robot, const Vector& tau) {
-  return without(robot, tau, &Coordinate::a);
+ClosedForm derive_lagrange(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  ClosedForm f;
+  const Vector a = robot.a();
+  add_links(robot, f);
+  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
+  for (const LinkForm& link : f.links) f.M += link.M;
+  add_velocity_terms(robot, f);
+  f.V = f.C.lazyProduct(robot.v());
+  f.G = Vector::Constant(a.size(), P(0));
+  for (Eigen::Index i = 0; i < a.size(); ++i) {
+    f.G[i] = differentiate(f.P, robot.coordinates[static_cast<std::size_t>(i)].q);
+  }
+  const Vector inertial = f.M.lazyProduct(a);
+  f.tau = inertial + f.V + f.G + f.damping;
+  return f;
 }
 
-Vector gravity_of(const Robot& robot, const Vector& tau) {
-  return without(robot, bias_of(robot, tau), &Coordinate::v);
+ClosedForm form_of(const Robot& robot, const Vector& tau) {
+  const RingScope scope(robot.ring);
+  ClosedForm f;
+  add_links(robot, f);
+  f.tau = tau;
+  f.M.resize(tau.size(), tau.size());
+  for (Eigen::Index i = 0; i < f.M.rows(); ++i) {
+    for (Eigen::Index j = 0; j < f.M.cols(); ++j) {
+      f.M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
+    }
+  }
+  const Vector bias = without(robot, tau, &Coordinate::a);
+  f.G = without(robot, bias, &Coordinate::v);
+  f.V = bias - f.G - f.damping;
+  add_velocity_terms(robot, f);
+  return f;
+}
+
+Vector derive_newton_euler(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  Workspace<P> work(robot.model);
+  Vector tau = Vector::Constant(robot.model.velocity_size(), P(0));
+  const JointEffects effects{.armature = true, .damping = true, .friction = false};
+  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
+  return tau;
 }
 
 FrameForm derive_frame(const Robot& robot, const std::string& frame) {

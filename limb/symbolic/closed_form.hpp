@@ -50,10 +50,10 @@ ClosedForm derive_lagrange(const Robot& robot);
 
 /// tau by the rnea of the dynamics room with this scalar.
 Vector derive_newton_euler(const Robot& robot);
-/// M and bias V + G + D qd read from such a tau: its coefficients of qdd, and the rest.
-Matrix mass_matrix_of(const Robot& robot, const Vector& tau);
-Vector bias_of(const Robot& robot, const Vector& tau);
-Vector gravity_of(const Robot& robot, const Vector& tau);
+/// Everything that can be read from such a tau: M are its coefficients of qdd, G is what is left at
+/// rest, V what the velocities add; the Christoffel symbols are those of this M. The links, and so
+/// the potential energy, come from the positions.
+ClosedForm form_of(const Robot& robot, const Vector& tau);
 
 /// A frame's place and how it moves: rows of J are its origin's velocity and its angular velocity,
 /// both in world axes.
