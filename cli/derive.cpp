@@ -9,20 +9,34 @@
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/symbolic/document.hpp"
+#include "limb/symbolic/recursive_form.hpp"
 #include "limb/symbolic/write_function.hpp"
 
 namespace limb::cli {
 namespace {
 
-/// From a finished derivation to text; one entry a format.
-using Format = std::function<std::string(const symbolic::Derivation&)>;
+/// From a finished derivation, or from a recursive form, to text. Without a limit: for machines.
+struct Format {
+  std::function<std::string(const symbolic::Derivation&)> closed;
+  std::function<std::string(const symbolic::RecursiveForm&)> recursive;
+  bool for_people = true;
+};
 
 const std::map<std::string, Format>& formats() {
   static const std::map<std::string, Format> all = {
-      {"text", [](const auto& d) { return to_text(write_document(d)); }},
-      {"json", [](const auto& d) { return derivation_json(d).dump(2) + "\n"; }},
-      {"c", [](const auto& d) { return write_function(d, symbolic::Language::c); }},
-      {"python", [](const auto& d) { return write_function(d, symbolic::Language::python); }},
+      {"text",
+       {[](const auto& d) { return to_text(write_document(d)); },
+        [](const auto& r) { return to_text(r); }}},
+      {"latex", {nullptr, [](const auto& r) { return to_latex(r); }}},
+      {"json",
+       {[](const auto& d) { return derivation_json(d).dump(2) + "\n"; },
+        [](const auto& r) { return recursive_json(r).dump(2) + "\n"; }, false}},
+      {"c",
+       {[](const auto& d) { return write_function(d, symbolic::Language::c); },
+        [](const auto& r) { return write_function(r, symbolic::Language::c); }, false}},
+      {"python",
+       {[](const auto& d) { return write_function(d, symbolic::Language::python); },
+        [](const auto& r) { return write_function(r, symbolic::Language::python); }, false}},
   };
   return all;
 }
@@ -46,7 +60,8 @@ class Derive final : public Verb {
   std::string_view examples() const override {
     return "  limb derive builtin:2r                            equations of a planar arm\n"
            "  limb derive arm.urdf --symbolic-parameters        names m1, l1, ... for its numbers\n"
-           "  limb derive builtin:rr --quantity M,G --format c  a function of C\n";
+           "  limb derive builtin:rr --quantity M,G --format c  a function of C\n"
+           "  limb derive humanoid.urdf --recursive --quantity tau  assignments, any size\n";
   }
   std::string_view notes() const override {
     return "Quantities: M mass matrix, C Coriolis matrix (C qd = V), B centrifugal and Coriolis\n"
@@ -66,7 +81,12 @@ class Derive final : public Verb {
         ->type_name("A,B,...");
     app.add_option("--frame", frames_, "frame for J, Jdot, Lambda; may be repeated")
         ->type_name("NAME");
-    app.add_option("--format", format_, "text, json, c, python; default text")->type_name("NAME");
+    app.add_option("--format", format_, "text, json, c, python, latex; default text")
+        ->type_name("NAME");
+    app.add_flag("--recursive", recursive_,
+                 "assignments with intermediate variables, for robots of any size and joint");
+    app.add_option("--max-terms", max_terms_, "most terms to write for people, default 20000")
+        ->type_name("N");
     app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");
     app.add_flag("--numeric-parameters", numbers_, "parameters of a recipe become numbers")
         ->excludes("--symbolic-parameters");
@@ -76,8 +96,7 @@ class Derive final : public Verb {
 
   Exit run(std::ostream& out) override {
     const Format& format = chosen_format();
-    const symbolic::Derivation derivation = derive(load(), options());
-    const std::string text = format(derivation);
+    const std::string text = recursive_ ? recursive(format) : closed(format);
     if (output_.empty()) {
       out << text;
     } else {
@@ -96,13 +115,65 @@ class Derive final : public Verb {
     throw Error(fmt::format("limb derive: --format is '{}', expected one of: {}", name, known));
   }
 
-  symbolic::Robot load() const {
+  std::string closed(const Format& format) const {
+    if (!format.closed) throw Error("limb derive: this format is of --recursive only");
+    try {
+      const symbolic::Derivation derivation =
+          derive(symbolic::load_robot(robot_.path(), robot_options()), options());
+      const std::size_t terms = term_count(derivation);
+      if (format.for_people && terms > max_terms_) {
+        fail_computation("limb derive",
+                         fmt::format("the closed forms have {} terms, more than the limit of {} "
+                                     "(--max-terms)",
+                                     terms, max_terms_));
+      }
+      return format.closed(derivation);
+    } catch (const Error& error) {
+      // What is too large in closed form may still be had: say how long it would be.
+      if (error.kind() != Error::Kind::computation_failed) throw;
+      if (std::string(error.what()).find("limit") == std::string::npos) throw;
+      throw Error(fmt::format("{}; the recursive form (--recursive) has {} assignments",
+                              error.what(), recursive_form().size()),
+                  Error::Kind::computation_failed);
+    }
+  }
+
+  symbolic::RecursiveForm recursive_form() const {
+    symbolic::RecursiveOptions options;
+    options.robot = robot_options();
+    if (!quantities_.empty()) {
+      options.M = options.V = options.G = options.tau = false;
+      for (const std::string& name : split(quantities_)) {
+        switch (symbolic::quantity_from_text(name)) {
+          case symbolic::Quantity::M:
+            options.M = true;
+            break;
+          case symbolic::Quantity::V:
+            options.V = true;
+            break;
+          case symbolic::Quantity::G:
+            options.G = true;
+            break;
+          case symbolic::Quantity::tau:
+            options.tau = true;
+            break;
+          default:
+            throw Error(fmt::format(
+                "limb derive: {} has no recursive form here, expected M, V, G or tau", name));
+        }
+      }
+    }
+    return symbolic::derive_recursive(robot_.path(), options);
+  }
+  std::string recursive(const Format& format) const { return format.recursive(recursive_form()); }
+
+  symbolic::RobotOptions robot_options() const {
     symbolic::RobotOptions options;
     options.base = robot_.base();
     options.read = robot_.read_options();
     if (symbols_) options.parameters = symbolic::Parameters::symbols;
     if (numbers_) options.parameters = symbolic::Parameters::numbers;
-    return symbolic::load_robot(robot_.path(), options);
+    return options;
   }
 
   symbolic::DeriveOptions options() const {
@@ -120,7 +191,8 @@ class Derive final : public Verb {
 
   RobotOptions robot_;
   bool lagrange_ = false, newton_euler_ = false, both_ = false;
-  bool symbols_ = false, numbers_ = false, json_ = false;
+  bool symbols_ = false, numbers_ = false, json_ = false, recursive_ = false;
+  std::size_t max_terms_ = 20'000;
   std::string quantities_, format_ = "text", output_;
   std::vector<std::string> frames_;
 };

@@ -98,4 +98,33 @@ Json derivation_json(const symbolic::Derivation& d) {
   return result;
 }
 
+Json recursive_json(const symbolic::RecursiveForm& form) {
+  static constexpr const char* kOps[] = {"input",    "constant", "negate", "add", "subtract",
+                                         "multiply", "divide",   "sin",    "cos", "sqrt"};
+  Json nodes = Json::array();
+  for (std::size_t i = 0; i < form.tape.nodes().size(); ++i) {
+    const symbolic::TapeNode& n = form.tape.nodes()[i];
+    Json node = {{"op", kOps[static_cast<int>(n.op)]}};
+    if (n.op == symbolic::TapeNode::Op::input)
+      node["name"] = form.tape.names().at(static_cast<int>(i));
+    if (n.op == symbolic::TapeNode::Op::constant) node["value"] = n.value;
+    if (n.a >= 0) node["a"] = n.a;
+    if (n.b >= 0) node["b"] = n.b;
+    nodes.push_back(std::move(node));
+  }
+  Json outputs = Json::object();
+  for (const auto& o : form.outputs) {
+    outputs[o.name] = {{"rows", o.rows}, {"cols", o.cols}, {"nodes", o.nodes}};
+  }
+  Json parameters = Json::object();
+  for (std::size_t i = 0; i < form.parameters.size(); ++i) {
+    parameters[form.parameters[i]] = form.defaults[i];
+  }
+  return {{"robot", form.robot},
+          {"parameters", parameters},
+          {"assignments", form.size()},
+          {"nodes", nodes},
+          {"outputs", outputs}};
+}
+
 }  // namespace limb::cli

@@ -77,4 +77,55 @@ Derivation derive(Robot robot, const DeriveOptions& options) {
   return d;
 }
 
+std::size_t term_count(const Derivation& d) {
+  const ClosedForm& f = d.form;
+  std::size_t count = 0;
+  for (const Quantity q : d.quantities) {
+    switch (q) {
+      case Quantity::M:
+        count += term_count(f.M);
+        break;
+      case Quantity::C:
+        count += term_count(f.C);
+        break;
+      case Quantity::B:
+        count += term_count(f.centrifugal) + term_count(f.coriolis);
+        break;
+      case Quantity::christoffel:
+        for (int i = 0; i < f.gamma.size(); ++i) {
+          for (int j = 0; j < f.gamma.size(); ++j) {
+            for (int k = j; k < f.gamma.size(); ++k) count += f.gamma(i, j, k).size();
+          }
+        }
+        break;
+      case Quantity::V:
+        count += term_count(f.V);
+        break;
+      case Quantity::G:
+        count += term_count(f.G);
+        break;
+      case Quantity::K:
+        count += f.K.size();
+        break;
+      case Quantity::P:
+        count += f.P.size();
+        break;
+      case Quantity::tau:
+        count += term_count(f.tau);
+        break;
+      case Quantity::J:
+        for (const FrameForm& frame : d.frames) count += term_count(frame.J);
+        break;
+      case Quantity::Jdot:
+        for (const FrameForm& frame : d.frames) count += term_count(frame.Jdot);
+        break;
+      case Quantity::Lambda:
+        for (const LambdaForm& x : d.lambdas)
+          count += term_count(x.numerator) + x.denominator.size();
+        break;
+    }
+  }
+  return count;
+}
+
 }  // namespace limb::symbolic

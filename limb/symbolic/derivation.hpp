@@ -39,4 +39,7 @@ struct Derivation {
 /// @throws Error if the ways disagree: then one of them is wrong, and no result is given.
 Derivation derive(Robot robot, const DeriveOptions& options = {});
 
+/// Terms of all asked quantities.
+std::size_t term_count(const Derivation& derivation);
+
 }  // namespace limb::symbolic

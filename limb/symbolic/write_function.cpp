@@ -116,31 +116,42 @@ class Function {
     }
   }
 
+  /// The size of a term, its sign left out.
   std::string product(const P& x, const Term& term) {
-    std::string text = program_number(term.coefficient.to_double());
-    if (x.is_constant()) return text;
-    for (const Factor& f : ring_.monomial(term.monomial())) {
-      for (int k = 0; k < std::abs(f.power); ++k) {
-        text += (f.power < 0 ? "/" : "*") + names_[f.symbol];
+    const Rational size = term.coefficient.is_negative() ? -term.coefficient : term.coefficient;
+    std::string over, text = size.is_one() ? "" : program_number(size.to_double());
+    const auto append = [&text](const std::string& factor) {
+      text += fmt::format("{}{}", text.empty() ? "" : "*", factor);
+    };
+    if (!x.is_constant()) {
+      for (const Factor& f : ring_.monomial(term.monomial())) {
+        for (int k = 0; k < f.power; ++k) append(names_[f.symbol]);
+        for (int k = 0; k < -f.power; ++k) over += fmt::format("/{}", names_[f.symbol]);
       }
+      if (term.trig() != 0) append(trig_names_[term.trig()]);
     }
-    if (term.trig() != 0) text += "*" + trig_names_[term.trig()];
-    return text;
+    return (text.empty() ? "1.0" : text) + over;
   }
   void sum(const std::string& left, const P& x) {
-    text_.assign(left, "0.0");
-    if (!x.is_zero()) more(left, x);
+    if (x.is_zero()) return text_.assign(left, "0.0");
+    more(left, x, true);
   }
   /// Some terms a line: compilers dislike sums of thousands.
-  void more(const std::string& left, const P& x) {
+  void more(const std::string& left, const P& x, bool first = false) {
     constexpr std::size_t kTermsPerLine = 4;
     const std::vector<Term> terms = ordered_terms(x);
     for (std::size_t i = 0; i < terms.size(); i += kTermsPerLine) {
       std::string line;
       for (std::size_t k = i; k < std::min(terms.size(), i + kTermsPerLine); ++k) {
-        line += (line.empty() ? "" : " + ") + product(x, terms[k]);
+        const bool negative = terms[k].coefficient.is_negative();
+        line += line.empty() ? (negative ? "-" : "") : negative ? " - " : " + ";
+        line += product(x, terms[k]);
       }
-      text_.add_to(left, line);
+      if (first && i == 0) {
+        text_.assign(left, line);
+      } else {
+        text_.add_to(left, line);
+      }
     }
   }
 
