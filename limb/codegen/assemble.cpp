@@ -60,21 +60,25 @@ class KernelWriter {
   RegisterWriter::Counts counts() const { return counts_; }
 
  private:
-  static constexpr int kSaved = 6;
+  static constexpr int kLine = 64;
+  static constexpr int kMostPrepared = 16384;
 
   void enter() {
     Machine& m = machine_;
     for (const Reg64& r : {m.rbp, m.rbx, m.r12, m.r13, m.r14, m.r15}) m.push(r);
-    m.mov(m.rbp, m.rsp);
-    m.and_(m.rsp, -64);
+    m.mov(m.rax, m.rsp);
+    m.and_(m.rsp, -kLine);
     m.sub(m.rsp, 0x7fffffff);
     frame_patch_ = m.getSize() - 4;
-    m.mov(m.r15, reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_));
+    m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
+    m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
+    m.mov(m.r15, reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) +
+                     Machine::kPoolBias);
   }
   void leave() {
     Machine& m = machine_;
     m.vzeroupper();
-    m.mov(m.rsp, m.rbp);
+    m.mov(m.rsp, m.ptr[m.slot(0)]);
     for (const Reg64& r : {m.r15, m.r14, m.r13, m.r12, m.rbx, m.rbp}) m.pop(r);
     m.ret();
   }
@@ -144,19 +148,16 @@ class KernelWriter {
         input_place[static_cast<std::size_t>(x.a)] = frame_.take(bytes);
       }
     }
-    const int spare = frame_.take(bytes);  // for entries that nobody reads
     Xbyak::Label next, done;
     m.xor_(m.r12d, m.r12d);
     m.L(next);
     m.cmp(m.r12, m.rdx);
     m.jae(done, m.T_NEAR);
-    read_rows([&](int i) {
-      const int p = input_place[static_cast<std::size_t>(i)];
-      return p >= 0 ? p : spare;
-    });
+    read_rows([&](int i) { return input_place[static_cast<std::size_t>(i)]; });
+    prepare_rows();
     RegisterWriter writer(
         m, code_, frame_,
-        {[&](int i) { return m.ptr[m.rsp + input_place[static_cast<std::size_t>(i)]]; },
+        {[&](int i) { return m.ptr[m.slot(input_place[static_cast<std::size_t>(i)])]; },
          [&](int) -> Xbyak::RegExp { throw Error("assemble: fours have no place in lanes"); },
          [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }});
     writer.write(done);
@@ -173,13 +174,29 @@ class KernelWriter {
     RowMover mover(machine_);
     int start = 0;
     for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
-      const int size = code_.inputs[k].size(), W = machine_.target().lanes();
+      const int size = code_.inputs[k].size();
       if (size > 0) point_at(machine_.rdi, static_cast<int>(k), size);
-      for (int j = 0; j < size; j += W) {
-        mover.read(machine_.rcx, size, j, std::min(W, size - j),
+      const int block = machine_.target().bytes() * size;
+      for (int next = block; next < 2 * block; next += kLine) {
+        machine_.prefetcht0(machine_.ptr[machine_.rcx + next]);
+      }
+      for (int j = 0; j < size; j += mover.columns()) {
+        mover.read(machine_.rcx, size, j, std::min(mover.columns(), size - j),
                    [&](int column) { return place(start + column); });
       }
       start += size;
+    }
+  }
+
+  /// Asks for the memory of results before they are computed.
+  void prepare_rows() {
+    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
+      const int size = code_.outputs[k].size(), block = machine_.target().bytes() * size;
+      if (size == 0 || block > kMostPrepared) continue;
+      point_at(machine_.rsi, static_cast<int>(k), size);
+      for (int line = 0; line < block; line += kLine) {
+        machine_.prefetchw(machine_.ptr[machine_.rcx + line]);
+      }
     }
   }
 
@@ -198,11 +215,11 @@ class KernelWriter {
     RowMover mover(machine_);
     std::size_t start = 0;
     for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
-      const int size = code_.outputs[k].size(), W = machine_.target().lanes();
+      const int size = code_.outputs[k].size();
       if (size > 0) point_at(machine_.rsi, static_cast<int>(k), size);
-      for (int j = 0; j < size; j += W) {
+      for (int j = 0; j < size; j += mover.columns()) {
         const auto first = sources.begin() + static_cast<std::ptrdiff_t>(start) + j;
-        mover.write(machine_.rcx, size, j, {first, first + std::min(W, size - j)});
+        mover.write(machine_.rcx, size, j, {first, first + std::min(mover.columns(), size - j)});
       }
       start += static_cast<std::size_t>(size);
     }

@@ -13,14 +13,13 @@ struct SinCos {
   V sine, cosine;
 };
 
-/// Both of x, within 1 unit in the last place (f64; f32: 2) for |x| up to the root of sincos_bound:
-/// the remainder x - n pi/2 as a sum of two numbers; polynomials on [-pi/4, pi/4]; the quadrant from
-/// the last bits of n. V is a number, or the place of an instruction that will compute it: `make`
+/// Both of x, within 2 units in the last place for |x| up to the root of sincos_bound: the
+/// remainder x - n pi/2 rounded once, polynomials on [-pi/4, pi/4], the quadrant from the last bits
+/// of n. V is a number, or the place of an instruction that will compute it: `make`
 /// does the one or the other.
 template <typename V, typename Make>
 SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
   const auto k = [&](double c) { return make.constant(c); };
-  const auto add = [&](V a, V b) { return make(Act::add, a, b); };
   const auto sub = [&](V a, V b) { return make(Act::sub, a, b); };
   const auto mul = [&](V a, V b) { return make(Act::mul, a, b); };
   const auto fma = [&](V a, V b, V c) { return make(Act::fma, a, b, c); };
@@ -47,12 +46,10 @@ SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
   const V round = k(0x1.8p52);
   const V t = fma(x, k(6.36619772367581382433e-01), round);
   const V n = sub(t, round);
-  // pi/2 in three parts of 53 bits. The first difference is exact: both sides are multiples of
+  // pi/2 in two parts of 53 bits. The first difference is exact: both sides are multiples of
   // 2^-53, and the result is below 1.
   const V first = fnma(n, k(0x1.921fb54442d18p+0), x);
-  const V second = k(0x1.1a62633145c07p-54);
-  const V y = fnma(n, second, first);
-  const V tail = fnma(n, k(-0x1.f1976b7ed8fbcp-110), fnma(n, second, sub(first, y)));
+  const V y = fnma(n, k(0x1.1a62633145c07p-54), first);
   const V z = mul(y, y), zz = mul(z, z);
   // The polynomials of limb/math/sincos.cpp, summed in pairs.
   const auto polynomial = [&](double k0, double k1, double k2, double k3, double k4, double k5) {
@@ -62,13 +59,11 @@ SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
   const V p = polynomial(-1.66666666666666324348e-01, 8.33333333332248946124e-03,
                          -1.98412698298579493134e-04, 2.75573137070700676789e-06,
                          -2.50507602534068634195e-08, 1.58969099521155010221e-10);
-  const V one = fnma(z, k(0.5), k(1));
-  const V s = add(y, fma(mul(y, z), p, mul(tail, one)));
+  const V s = fma(mul(y, z), p, y);
   const V e = polynomial(4.16666666666666019037e-02, -1.38888888888741095749e-03,
                          2.48015872894767294178e-05, -2.75573143513906633035e-07,
                          2.08757232129817482790e-09, -1.13596475577881948265e-11);
-  const V lost = fnma(z, k(0.5), sub(k(1), one));
-  const V c = add(one, add(lost, make(Act::fms, zz, e, mul(y, tail))));
+  const V c = fma(zz, e, fnma(z, k(0.5), k(1)));
   return finish(t, s, c);
 }
 

@@ -28,23 +28,25 @@ std::uint64_t Machine::scalar_bits(double x) const {
                   : std::bit_cast<std::uint64_t>(x);
 }
 
+int Machine::pool_room(std::size_t bytes, std::size_t alignment) {
+  const std::size_t start = (pool_used_ + alignment - 1) / alignment * alignment;
+  if (start + bytes > pool_size_) throw Error("Machine: the pool of constants is full");
+  pool_used_ = start + bytes;
+  return static_cast<int>(start);
+}
+
 /// Bits repeated over `bytes`; `spread`: one copy, repeated by the instruction that reads it.
 Machine::Address Machine::pooled(std::uint64_t bits, int bytes, bool spread) {
   const auto [found, is_new] = places_.try_emplace({bits, bytes}, 0);
   if (is_new) {
-    const std::size_t start = (pool_used_ + static_cast<std::size_t>(bytes) - 1) /
-                              static_cast<std::size_t>(bytes) * static_cast<std::size_t>(bytes);
-    if (start + static_cast<std::size_t>(bytes) > pool_size_) {
-      throw Error("Machine: the pool of constants is full");
-    }
+    const std::size_t size = static_cast<std::size_t>(bytes);
+    found->second = pool_room(size, size);
     const int scalar = target_.scalar_bytes();
     for (int k = 0; k < bytes; k += scalar) {
-      std::memcpy(pool_ + start + k, &bits, static_cast<std::size_t>(scalar));
+      std::memcpy(pool_ + found->second + k, &bits, static_cast<std::size_t>(scalar));
     }
-    found->second = static_cast<int>(start);
-    pool_used_ = start + static_cast<std::size_t>(bytes);
   }
-  return spread ? ptr_b[r15 + found->second] : ptr[r15 + found->second];
+  return spread ? ptr_b[pool(found->second)] : ptr[pool(found->second)];
 }
 
 Machine::Address Machine::constant(double x, bool four) {
@@ -59,11 +61,15 @@ Machine::Address Machine::pattern(std::uint64_t bits, bool) {
 }
 
 Machine::Address Machine::four_constants(const std::array<double, 4>& x) {
-  const std::size_t start = (pool_used_ + 31) / 32 * 32;
-  if (start + sizeof x > pool_size_) throw Error("Machine: the pool of constants is full");
+  const int start = pool_room(sizeof x, sizeof x);
   std::memcpy(pool_ + start, x.data(), sizeof x);
-  pool_used_ = start + sizeof x;
-  return ptr[r15 + static_cast<int>(start)];
+  return ptr[pool(start)];
+}
+
+Machine::Address Machine::order(const std::array<std::int64_t, 8>& indices) {
+  const int start = pool_room(sizeof indices, sizeof indices);
+  std::memcpy(pool_ + start, indices.data(), sizeof indices);
+  return ptr[pool(start)];
 }
 
 Machine::Address Machine::first_entries(int count) {
@@ -71,9 +77,9 @@ Machine::Address Machine::first_entries(int count) {
   if (is_new) {
     std::array<double, 4> mask{};
     std::memset(mask.data(), 0xff, static_cast<std::size_t>(count * target_.scalar_bytes()));
-    found->second = static_cast<int>(four_constants(mask).getDisp());
+    found->second = static_cast<int>(four_constants(mask).getDisp()) + kPoolBias;
   }
-  return ptr[r15 + found->second];
+  return ptr[pool(found->second)];
 }
 
 Machine::Address Machine::sign_bit(bool four) {
@@ -239,15 +245,15 @@ void Machine::select(int to, int mask, int a, int b, bool four) {
   }
 }
 
-void Machine::quadrant_choice(int to, int t, int even, int odd, bool four) {
+void Machine::quadrant_choice(int to, int t, int even, int odd, bool tested, bool four) {
   const Xmm d = vector(to, four), n = vector(t, four);
   const Xmm x = vector(even, four), y = vector(odd, four);
   if (is_wide() && single()) {
-    vptestmd(k1, n, ones(four));
-    vblendmps(d | k1, x, y);
+    if (!tested) vptestmd(k3, n, ones(four));
+    vblendmps(d | k3, x, y);
   } else if (is_wide()) {
-    vptestmq(k1, n, ones(four));
-    vblendmpd(d | k1, x, y);
+    if (!tested) vptestmq(k3, n, ones(four));
+    vblendmpd(d | k3, x, y);
   } else if (single()) {
     vpslld(d, n, 31);
     vblendvps(d, x, y, d);

@@ -14,8 +14,8 @@ namespace limb::codegen {
 /// The instructions of a target by what they do: which encoding, which width, which constants.
 /// `four` marks work on four values at once in code for one state (Instruction::four).
 ///
-/// Registers: the caller's vector registers by number; rax and k1, k2 are free for use in here; r15
-/// holds the pool of constants, which lies before the code.
+/// Registers: the caller's vector registers by number; rax and k1 to k3 are free for use in here; rbp
+/// points into the frame and r15 into the pool of constants, which lies before the code.
 class Machine : public Xbyak::CodeGenerator {
  public:
   using Address = Xbyak::Address;
@@ -30,11 +30,17 @@ class Machine : public Xbyak::CodeGenerator {
 
   Xmm vector(int r, bool four = false) const;
 
+  /// A place of the frame. rbp points into its beginning, so that most distances are short.
+  Xbyak::RegExp slot(int place) const { return rbp + (place - frame_bias()); }
+  int frame_bias() const { return 128 * (target_.shape == Shape::one ? 1 : target_.bytes()); }
+
   /// Where a constant lies, as the last operand of arithmetic.
   Address constant(double x, bool four = false);
   /// The same bits in every place of a register.
   Address pattern(std::uint64_t bits, bool four = false);
   Address four_constants(const std::array<double, 4>& x);
+  /// Eight indices for instructions that permute.
+  Address order(const std::array<std::int64_t, 8>& indices);
   /// Without AVX-512: all bits of the first `count` entries of a register.
   Address first_entries(int count);
 
@@ -62,17 +68,22 @@ class Machine : public Xbyak::CodeGenerator {
   void complement(int to, int a, bool four);
   /// to must be none of the operands in these.
   void select(int to, int mask, int a, int b, bool four);
-  void quadrant_choice(int to, int t, int even, int odd, bool four);
+  /// `tested`: the choice before this one was by the same t.
+  void quadrant_choice(int to, int t, int even, int odd, bool tested, bool four);
   void quadrant_sign(int to, int t, int x, int more, bool four);
   /// Jumps unless all of a are <= limit. `scratch` is a free register.
   void jump_beyond(int a, double limit, int scratch, bool four, Xbyak::Label& label);
 
   std::size_t pool_used() const { return pool_used_; }
+  /// How far r15 points behind the beginning of the pool.
+  static constexpr int kPoolBias = 128;
 
  private:
   bool packed(bool four) const { return four || target_.shape == Shape::lanes; }
   bool single() const { return target_.precision == Precision::f32; }
   std::uint64_t scalar_bits(double x) const;
+  Xbyak::RegExp pool(int place) const { return r15 + (place - kPoolBias); }
+  int pool_room(std::size_t bytes, std::size_t alignment);
   Address pooled(std::uint64_t bits, int bytes, bool spread);
   Address ones(bool four) { return pattern(1, four); }
   Address sign_bit(bool four);

@@ -19,7 +19,7 @@ RegisterWriter::RegisterWriter(Machine& machine, const Code& code, Frame& frame,
       code_(code),
       frame_(frame),
       places_(std::move(places)),
-      address_(machine.ptr[machine.rsp]) {
+      address_(machine.ptr[machine.rbp]) {
   const std::size_t n = code.instructions.size();
   registers_.assign(n, -1);
   slots_.assign(n, -1);
@@ -92,11 +92,11 @@ RegisterWriter::Address RegisterWriter::memory_of(int value) {
     case Act::input:
       return places_.input(x.a);
     case Act::lane:
-      return machine_.ptr[machine_.rsp + slots_[index(x.a)] + 8 * x.b];
+      return machine_.ptr[machine_.slot(slots_[index(x.a)] + 8 * x.b)];
     case Act::four_constants:
       return machine_.four_constants(code_.fours[index(x.a)]);
     default:
-      return machine_.ptr[machine_.rsp + slots_[index(value)]];
+      return machine_.ptr[machine_.slot(slots_[index(value)])];
   }
 }
 
@@ -125,7 +125,7 @@ int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
       slots_[index(value)] = free.back();
       free.pop_back();
     }
-    machine_.store(machine_.ptr[machine_.rsp + slots_[index(value)]], best, four);
+    machine_.store(machine_.ptr[machine_.slot(slots_[index(value)])], best, four);
     ++counts_.instructions;
     ++counts_.stores;
   }

@@ -70,6 +70,8 @@ class RegisterWriter {
   void drop(int value);
   void define(int value, int reg, int now);
 
+  bool is_zero(int value) const;
+  void write_zeros();
   void write_one(int now, Xbyak::Label& beyond);
   void write_arithmetic(int now);
   void write_fused(int now);
@@ -88,6 +90,7 @@ class RegisterWriter {
   std::vector<int> registers_, slots_, results_;  ///< of each value; -1: none
   std::vector<int> held_;                         ///< of each register: value or -1
   std::vector<int> free_slots_, free_wide_slots_;
+  int tested_ = -1;  ///< of which value k3 holds the last bits
   Xbyak::Address address_;
   Xbyak::Xmm xmm_;
 };

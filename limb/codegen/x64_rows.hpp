@@ -8,10 +8,17 @@
 namespace limb::codegen {
 
 /// Moves blocks of rows (one state a row, as callers store them) to lanes (one state a lane) and
-/// back: squares of as many rows and columns as a register has lanes are transposed in registers.
+/// back, by transposing in registers.
+///
+/// A register holds entries of two rows: row l in its lower half, row l + W/2 in its upper half (W
+/// lanes). From W/2 of them come W/2 columns, with two shuffles each; reading the upper halves from
+/// memory does the rest. The same shuffles lead back.
 class RowMover {
  public:
   explicit RowMover(Machine& machine) : machine_(machine) {}
+
+  /// The widest range of columns for one call.
+  int columns() const { return machine_.target().lanes() / 2; }
 
   /// Columns [first, first + count) of the block of rows at `rows`, `stride` entries a row, to
   /// places of the frame.
@@ -27,18 +34,21 @@ class RowMover {
   void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
 
  private:
-  int lanes() const { return machine_.target().lanes(); }
   bool single() const { return machine_.target().precision == Precision::f32; }
-  Xbyak::Xmm reg(int r) const { return machine_.vector(r); }
-  void load_row(int r, const Xbyak::RegExp& from, int count);
-  void store_row(const Xbyak::RegExp& to, int r, int count);
+  Xbyak::Xmm full(int r) const { return machine_.vector(r); }
+  Xbyak::Xmm half(int r) const {
+    return Xbyak::Xmm(machine_.is_wide() ? Xbyak::Operand::YMM : Xbyak::Operand::XMM, r);
+  }
   void set_mask(int count);
+  void load_half(int r, const Xbyak::RegExp& from, int count);
+  void store_half(const Xbyak::RegExp& to, int r, int count);
   void unpack(int to, int a, int b, bool high, bool pairs);
-  std::vector<int> transpose(std::vector<int> rows, int wanted);
-  void transpose_quarters(const std::vector<int>& in, std::vector<int>& out, int step, int wanted);
+  void transpose();
 
+  // Registers: data in 0 .. 7, work in 8 .. 15, and in code for AVX-512 the two orders of quarters.
+  static constexpr int kWork = 8, kOrder = 30;
   Machine& machine_;
-  std::vector<int> free_;  ///< registers
+  bool has_orders_ = false;
 };
 
 }  // namespace limb::codegen

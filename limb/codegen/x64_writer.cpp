@@ -1,12 +1,51 @@
 // The instructions of RegisterWriter that are neither sums nor products.
+#include <algorithm>
+
 #include "limb/base/error.hpp"
 #include "limb/codegen/x64_registers.hpp"
 
 namespace limb::codegen {
 
 void RegisterWriter::write(Xbyak::Label& beyond) {
+  if (machine_.target().shape == Shape::one) write_zeros();
   for (int now = 0; now < static_cast<int>(code_.instructions.size()); ++now) {
     if (live_[static_cast<std::size_t>(now)] != 0) write_one(now, beyond);
+  }
+}
+
+bool RegisterWriter::is_zero(int value) const {
+  const Instruction& x = at(value);
+  return x.act == Act::constant && code_.constants[static_cast<std::size_t>(x.a)] == 0;
+}
+
+/// Results that are zero, neighbours together.
+void RegisterWriter::write_zeros() {
+  std::vector<int> zeros;
+  for (const Instruction& x : code_.instructions) {
+    if (x.act == Act::store && is_zero(x.a)) zeros.push_back(x.b);
+  }
+  if (zeros.empty()) return;
+  std::sort(zeros.begin(), zeros.end());
+  std::vector<int> ends;  // of the arrays
+  for (const Array& array : code_.outputs) {
+    ends.push_back((ends.empty() ? 0 : ends.back()) + array.size());
+  }
+  machine_.clear(0);
+  for (std::size_t k = 0; k < zeros.size();) {
+    const int end = *std::upper_bound(ends.begin(), ends.end(), zeros[k]);
+    std::size_t count = 1;
+    while (count < 4 && k + count < zeros.size() && zeros[k + count] < end &&
+           zeros[k + count] == zeros[k] + static_cast<int>(count)) {
+      ++count;
+    }
+    if (count == 3) count = 2;
+    const Address to = places_.result(zeros[k]);
+    count == 4 ? machine_.vmovups(to, machine_.ymm0)
+    : count == 2 ? machine_.vmovups(to, machine_.xmm0)
+                 : machine_.vmovsd(to, machine_.xmm0);
+    ++counts_.instructions;
+    ++counts_.stores;
+    k += count;
   }
 }
 
@@ -59,7 +98,7 @@ void RegisterWriter::write_one(int now, Xbyak::Label& beyond) {
     case Act::spread: {
       const int a = bring(x.a, now, {x.a});
       slots_[static_cast<std::size_t>(now)] = frame_.take(32);
-      machine_.store(machine_.ptr[machine_.rsp + slots_[static_cast<std::size_t>(now)]], a, true);
+      machine_.store(machine_.ptr[machine_.slot(slots_[static_cast<std::size_t>(now)])], a, true);
       ++counts_.instructions;
       ++counts_.stores;
       release(x.a, now);
@@ -108,7 +147,8 @@ void RegisterWriter::write_bits(int now) {
       machine_.select(to, a, b, c, x.four);
       break;
     case Act::quadrant_choice:
-      machine_.quadrant_choice(to, a, b, c, x.four);
+      machine_.quadrant_choice(to, a, b, c, tested_ == x.a, x.four);
+      tested_ = x.a;
       break;
     case Act::quadrant_sign:
       machine_.quadrant_sign(to, a, b, x.c, x.four);
@@ -133,13 +173,13 @@ void RegisterWriter::write_four_values(int now) {
   for (int k = 0; k < 4; ++k) {
     const int value = group[static_cast<std::size_t>(k)];
     const int r = bring(value, now, {value});
-    machine_.store(machine_.ptr[machine_.rsp + slot + 8 * k], r);
+    machine_.store(machine_.ptr[machine_.slot(slot + 8 * k)], r);
     ++counts_.instructions;
     ++counts_.stores;
   }
   for (const int value : group) release(value, now);
   const int to = free_register(now, {});
-  machine_.load_four(to, machine_.rsp + slot, 4);
+  machine_.load_four(to, machine_.slot(slot), 4);
   define(now, to, now);
 }
 
@@ -147,7 +187,7 @@ void RegisterWriter::write_store(int now) {
   const Instruction& x = at(now);
   const std::size_t value = static_cast<std::size_t>(x.a);
   const bool in_lanes = machine_.target().shape == Shape::lanes;
-  if (in_lanes && at(x.a).act == Act::constant) return release(x.a, now);
+  if (in_lanes ? at(x.a).act == Act::constant : is_zero(x.a)) return release(x.a, now);
   if (!in_lanes || results_[value] < 0) {
     const int r = bring(x.a, now, {x.a});
     if (in_lanes) {
@@ -155,7 +195,7 @@ void RegisterWriter::write_store(int now) {
       const bool own = at(x.a).act != Act::input && at(x.a).act != Act::lane;
       results_[value] = spilled && own ? slots_[value] : frame_.take(machine_.target().bytes());
       if (own) slots_[value] = results_[value];
-      if (!spilled || !own) machine_.store(machine_.ptr[machine_.rsp + results_[value]], r);
+      if (!spilled || !own) machine_.store(machine_.ptr[machine_.slot(results_[value])], r);
     } else {
       machine_.store(places_.result(x.b), r);
     }
