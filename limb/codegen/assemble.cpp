@@ -72,8 +72,8 @@ class KernelWriter {
     frame_patch_ = m.getSize() - 4;
     m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
     m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
-    m.mov(m.r15, reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) +
-                     Machine::kPoolBias);
+    m.mov(m.r15,
+          reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) + Machine::kPoolBias);
   }
   void leave() {
     Machine& m = machine_;
@@ -83,13 +83,12 @@ class KernelWriter {
     m.ret();
   }
 
-  // One state: rdi and rsi point to the tables of arrays. As many arrays as possible have a register
-  // of their own; the others are looked up where they are used.
+  // One state: rdi and rsi point to the tables of arrays. As many arrays as possible have a
+  // register of their own; the others are looked up where they are used.
   void write_one() {
     Machine& m = machine_;
     enter();
-    const Reg64 homes[] = {m.rcx, m.rdx, m.r8,  m.r9,  m.r10, m.r11,
-                           m.rbx, m.r12, m.r13, m.r14};
+    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.rbx, m.r12, m.r13, m.r14};
     std::size_t next = 0;
     std::vector<int> input_home, output_home;
     const auto give = [&](std::size_t count, const Reg64& table, std::vector<int>& home) {
@@ -117,9 +116,9 @@ class KernelWriter {
       return place(outputs_[static_cast<std::size_t>(i)], output_home, m.rsi);
     };
     Xbyak::Label beyond;
-    RegisterWriter writer(m, code_, frame_,
-                          {[&](int i) { return m.ptr[input(i)]; }, input,
-                           [&](int i) { return m.ptr[output(i)]; }});
+    RegisterWriter writer(
+        m, code_, frame_,
+        {[&](int i) { return m.ptr[input(i)]; }, input, [&](int i) { return m.ptr[output(i)]; }});
     writer.write(beyond);
     counts_ = writer.counts();
     m.xor_(m.eax, m.eax);

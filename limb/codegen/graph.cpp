@@ -58,8 +58,8 @@ int Graph::constant(double value) {
 
 double Graph::constant_value(int id) const {
   const Node& n = (*this)[id];
-  return std::bit_cast<double>(std::uint64_t{std::uint32_t(n.a)} |
-                               std::uint64_t{std::uint32_t(n.b)} << 32);
+  return std::bit_cast<double>(std::uint64_t{std::uint32_t(n.a)} | std::uint64_t{std::uint32_t(n.b)}
+                                                                       << 32);
 }
 
 int Graph::input(int number) {

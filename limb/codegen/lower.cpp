@@ -328,7 +328,8 @@ class Lowering {
       int x = emit(Act::four_inputs, first, static_cast<int>(count), -1, true);
       if (offset != std::array<double, 4>{}) {
         code_.fours.push_back(offset);
-        x = emit(Act::add, x, emit(Act::four_constants, static_cast<int>(code_.fours.size()) - 1, -1, -1, true),
+        x = emit(Act::add, x,
+                 emit(Act::four_constants, static_cast<int>(code_.fours.size()) - 1, -1, -1, true),
                  -1, true);
       }
       four_sines(x, group, count, squares);
@@ -364,7 +365,7 @@ class Lowering {
   std::vector<char> needed_, fused_;
   std::vector<int> value_, uses_, first_result_, next_result_;
   std::unordered_map<std::uint64_t, int> constants_[2];  ///< of one, of four
-  std::unordered_map<int, SinCos<int>> angles_;  ///< of the node of an angle
+  std::unordered_map<int, SinCos<int>> angles_;          ///< of the node of an angle
 };
 
 }  // namespace

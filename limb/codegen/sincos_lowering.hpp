@@ -25,7 +25,8 @@ SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
   const auto fma = [&](V a, V b, V c) { return make(Act::fma, a, b, c); };
   const auto fnma = [&](V a, V b, V c) { return make(Act::fnma, a, b, c); };
   const auto finish = [&](V t, V s, V c) {
-    const V sine = make(Act::quadrant_choice, t, s, c), cosine = make(Act::quadrant_choice, t, c, s);
+    const V sine = make(Act::quadrant_choice, t, s, c),
+            cosine = make(Act::quadrant_choice, t, c, s);
     return SinCos<V>{make.sign(t, sine, 0), make.sign(t, cosine, 1)};
   };
   if (precision == Precision::f32) {

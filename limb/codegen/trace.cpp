@@ -20,7 +20,9 @@ Tracer::Tracer(std::string name) : recording_(trace_.graph) {
 }
 
 void Tracer::check_name(const std::string& name) const {
-  const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto letter = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
   if (name.empty() || !std::all_of(name.begin(), name.end(), letter) ||
       std::isdigit(static_cast<unsigned char>(name[0]))) {
     fail("Tracer", "name", "'" + name + "'", "letters, digits and _, no digit first");

@@ -147,9 +147,9 @@ void Machine::load_four(int r, const Xbyak::RegExp& from, int count) {
   }
 }
 
-#define LIMB_BY_WIDTH(instruction, ...)          \
-  (!packed(four) ? instruction##sd(__VA_ARGS__)  \
-   : single()    ? instruction##ps(__VA_ARGS__)  \
+#define LIMB_BY_WIDTH(instruction, ...)         \
+  (!packed(four) ? instruction##sd(__VA_ARGS__) \
+   : single()    ? instruction##ps(__VA_ARGS__) \
                  : instruction##pd(__VA_ARGS__))
 
 void Machine::arithmetic(Act act, int to, int a, const Operand& b, bool four) {

@@ -14,8 +14,8 @@ namespace limb::codegen {
 /// The instructions of a target by what they do: which encoding, which width, which constants.
 /// `four` marks work on four values at once in code for one state (Instruction::four).
 ///
-/// Registers: the caller's vector registers by number; rax and k1 to k3 are free for use in here; rbp
-/// points into the frame and r15 into the pool of constants, which lies before the code.
+/// Registers: the caller's vector registers by number; rax and k1 to k3 are free for use in here;
+/// rbp points into the frame and r15 into the pool of constants, which lies before the code.
 class Machine : public Xbyak::CodeGenerator {
  public:
   using Address = Xbyak::Address;

@@ -10,7 +10,8 @@ void RowMover::set_mask(int count) {
   machine_.kmovw(machine_.k2, machine_.eax);
 }
 
-/// Entries beyond `count` are neither read nor written: they belong to the next state, or to nobody.
+/// Entries beyond `count` are neither read nor written: they belong to the next state, or to
+/// nobody.
 void RowMover::load_half(int r, const Xbyak::RegExp& from, int count) {
   if (count == columns()) {
     machine_.vmovups(half(r), machine_.ptr[from]);
@@ -100,9 +101,8 @@ void RowMover::read(const Xbyak::Reg64& rows, int stride, int first, int count,
     const Xbyak::Ymm ymm(l);
     if (count < n) {
       load_half(kWork, high, count);
-      machine_.is_wide()
-          ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
-          : machine_.vinsertf128(ymm, ymm, Xbyak::Xmm(kWork), 1);
+      machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
+                         : machine_.vinsertf128(ymm, ymm, Xbyak::Xmm(kWork), 1);
     } else {
       machine_.is_wide()
           ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), machine_.ptr[high], 1)
@@ -121,9 +121,8 @@ void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
   const int n = columns(), bytes = machine_.target().scalar_bytes();
   const int count = static_cast<int>(sources.size());
   set_mask(count);
-  const bool zero = std::all_of(sources.begin(), sources.end(), [](const Source& s) {
-    return s.place < 0 && s.constant == 0;
-  });
+  const bool zero = std::all_of(sources.begin(), sources.end(),
+                                [](const Source& s) { return s.place < 0 && s.constant == 0; });
   if (zero) {
     machine_.clear(0);
   } else {

@@ -40,7 +40,7 @@ void RegisterWriter::write_zeros() {
     }
     if (count == 3) count = 2;
     const Address to = places_.result(zeros[k]);
-    count == 4 ? machine_.vmovups(to, machine_.ymm0)
+    count == 4   ? machine_.vmovups(to, machine_.ymm0)
     : count == 2 ? machine_.vmovups(to, machine_.xmm0)
                  : machine_.vmovsd(to, machine_.xmm0);
     ++counts_.instructions;

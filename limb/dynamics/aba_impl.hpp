@@ -220,9 +220,7 @@ int aba(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* tau,
     begin(robot, work);
     walk_limbs(
         robot, 0,
-        [&](size_t i) {
-          outward_step<kExternal>(robot.steps[i], i, work, v, work.zero.data());
-        },
+        [&](size_t i) { outward_step<kExternal>(robot.steps[i], i, work, v, work.zero.data()); },
         inward);
   }
   const T o = T(0);
