@@ -111,6 +111,27 @@ std::vector<Direction> tangents(const Model<Traced>& model, const VectorX<Traced
   return directions;
 }
 
+/// The nodes through which a computation can see these values: users of -x or 2 x may use x itself.
+std::vector<int> sources_of(const VectorX<Traced>& x) {
+  const Graph& graph = Recording::graph();
+  std::vector<int> nodes;
+  for (const Traced& y : x) {
+    int node = y.node();
+    for (;;) {
+      nodes.push_back(node);
+      const Node& n = graph[node];
+      if (n.op == Op::neg) {
+        node = n.a;
+      } else if (n.op == Op::mul && graph.is_constant(n.a)) {
+        node = n.b;
+      } else {
+        break;
+      }
+    }
+  }
+  return nodes;
+}
+
 std::vector<int> nodes_of(const VectorX<Traced>& x) {
   std::vector<int> nodes;
   for (const Traced& y : x) nodes.push_back(y.node());
@@ -282,7 +303,7 @@ Trace FunctionTracer::trace(Function function) const {
     aba<Traced>(*model, scratch.work, in[0], in[1], in[2], a, options_.effects);
     rnea<Traced>(*model, scratch.work, in[0], in[1], a, tau, options_.effects);
     mass_inverse<Traced>(*model, scratch.work, in[0], scratch.factor, out[2], options_.effects);
-    const std::vector<int> fixed = nodes_of(a);
+    const std::vector<int> fixed = sources_of(a);
     out[0] = -out[2].lazyProduct(jacobian(tau, tangents(*model, in[0]), fixed));
     out[1] = -out[2].lazyProduct(jacobian(tau, along(in[1]), fixed));
   } else {

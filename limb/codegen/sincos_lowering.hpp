@@ -14,7 +14,7 @@ struct SinCos {
 };
 
 /// Both of x, within 2 units in the last place for |x| up to the root of sincos_bound: the
-/// remainder x - n pi/2 rounded once, polynomials on [-pi/4, pi/4], the quadrant from the last bits
+/// remainder x - n pi/2, polynomials on [-pi/4, pi/4], the quadrant from the last bits
 /// of n. V is a number, or the place of an instruction that will compute it: `make`
 /// does the one or the other.
 template <typename V, typename Make>
@@ -47,10 +47,11 @@ SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
   const V round = k(0x1.8p52);
   const V t = fma(x, k(6.36619772367581382433e-01), round);
   const V n = sub(t, round);
-  // pi/2 in two parts of 53 bits. The first difference is exact: both sides are multiples of
+  // pi/2 in three parts of 53 bits. The first difference is exact: both sides are multiples of
   // 2^-53, and the result is below 1.
   const V first = fnma(n, k(0x1.921fb54442d18p+0), x);
-  const V y = fnma(n, k(0x1.1a62633145c07p-54), first);
+  const V second = fnma(n, k(0x1.1a62633145c07p-54), first);
+  const V y = fnma(n, k(-0x1.f1976b7ed8fbcp-110), second);
   const V z = mul(y, y), zz = mul(z, z);
   // The polynomials of limb/math/sincos.cpp, summed in pairs.
   const auto polynomial = [&](double k0, double k1, double k2, double k3, double k4, double k5) {
