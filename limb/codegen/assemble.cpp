@@ -61,7 +61,7 @@ class KernelWriter {
 
  private:
   static constexpr int kLine = 64;
-  static constexpr int kMostPrepared = 16384;
+  static constexpr int kMostPrepared = 32768;
 
   void enter() {
     Machine& m = machine_;

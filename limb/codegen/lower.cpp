@@ -60,6 +60,8 @@ std::size_t at(int i) {
 }
 
 class Lowering {
+  static constexpr int kMostCopies = 4;  ///< of a shared product
+
  public:
   Lowering(const Trace& trace, const LowerOptions& options) : trace_(trace), graph_(trace.graph) {
     code_.name = trace.name;
@@ -106,16 +108,55 @@ class Lowering {
       for (int k = 0; k < operand_count(n.op); ++k) ++uses_[at(operands[k])];
     }
     for (const int root : trace_.roots) ++uses_[at(root)];
+    fuse_products();
+  }
+
+  /// Which products become part of a sum: those that sums alone use, all of which have room for it
+  /// (one product a sum). A product that two sums share is then computed twice, but at no cost.
+  void fuse_products() {
+    product_.assign(needed_.size(), -1);
     fused_.assign(needed_.size(), 0);
     if (!code_.options.fuse) return;
-    for (int i = 0; i < graph_.size(); ++i) {
+    std::vector<int> sums(needed_.size(), 0), first_sum(needed_.size(), -1);
+    std::vector<int> next_sum(2 * needed_.size(), -1);  // of a sum's two operands, the next user
+    for (int i = graph_.size() - 1; i >= 0; --i) {
       const Node& n = graph_[i];
       if (needed_[at(i)] == 0 || (n.op != Op::add && n.op != Op::sub)) continue;
-      const auto fits = [&](int k) { return graph_[k].op == Op::mul && uses_[at(k)] == 1; };
+      for (const bool right : {true, false}) {
+        const int k = right ? n.b : n.a;
+        ++sums[at(k)];
+        next_sum[2 * at(i) + (right ? 1 : 0)] = first_sum[at(k)];
+        first_sum[at(k)] = 2 * i + (right ? 1 : 0);
+      }
+    }
+    const auto is_product = [&](int k) {
+      return graph_[k].op == Op::mul && uses_[at(k)] == sums[at(k)] && uses_[at(k)] <= kMostCopies;
+    };
+    const auto fuse = [&](int k) {
+      fused_[at(k)] = 1;
+      for (int s = first_sum[at(k)]; s >= 0; s = next_sum[at(s)]) product_[at(s / 2)] = k;
+    };
+    // Shared products first, where they take no room from one that is used once.
+    for (int k = 0; k < graph_.size(); ++k) {
+      if (needed_[at(k)] == 0 || !is_product(k) || uses_[at(k)] < 2) continue;
+      bool room = true;
+      for (int s = first_sum[at(k)]; s >= 0 && room; s = next_sum[at(s)]) {
+        const Node& n = graph_[s / 2];
+        const int other = s % 2 == 1 ? n.a : n.b;
+        room = product_[at(s / 2)] < 0 && other != k && !(is_product(other) && uses_[at(other)] == 1);
+      }
+      if (room) fuse(k);
+    }
+    for (int i = 0; i < graph_.size(); ++i) {
+      const Node& n = graph_[i];
+      if (needed_[at(i)] == 0 || (n.op != Op::add && n.op != Op::sub) || product_[at(i)] >= 0) {
+        continue;
+      }
+      const auto fits = [&](int k) { return is_product(k) && uses_[at(k)] == 1; };
       // The later product: the other one has had time to finish.
       int product = fits(n.b) ? n.b : -1;
       if (fits(n.a) && n.a > product) product = n.a;
-      if (product >= 0) fused_[at(product)] = 1;
+      if (product >= 0) fuse(product);
     }
   }
 
@@ -143,7 +184,7 @@ class Lowering {
         break;
       case Op::add:
       case Op::sub:
-        known = sum(n);
+        known = sum(node, n);
         break;
       case Op::mul:
         known = binary(Act::mul, n);
@@ -199,10 +240,10 @@ class Lowering {
     return emit(act, a, b);
   }
 
-  int sum(const Node& n) {
-    const bool left = fused_[at(n.a)] != 0 && (fused_[at(n.b)] == 0 || n.a > n.b);
-    const bool right = !left && fused_[at(n.b)] != 0;
-    if (!left && !right) return binary(n.op == Op::add ? Act::add : Act::sub, n);
+  int sum(int node, const Node& n) {
+    const int fused = product_[at(node)];
+    if (fused < 0) return binary(n.op == Op::add ? Act::add : Act::sub, n);
+    const bool left = fused == n.a;
     const Node& product = graph_[left ? n.a : n.b];
     const int x = value(product.a), y = value(product.b), z = value(left ? n.b : n.a);
     const Act act = n.op == Op::add ? Act::fma : left ? Act::fms : Act::fnma;
@@ -363,6 +404,7 @@ class Lowering {
   const Graph& graph_;
   Code code_;
   std::vector<char> needed_, fused_;
+  std::vector<int> product_;  ///< of a sum: its operand that is fused into it, or -1
   std::vector<int> value_, uses_, first_result_, next_result_;
   std::unordered_map<std::uint64_t, int> constants_[2];  ///< of one, of four
   std::unordered_map<int, SinCos<int>> angles_;          ///< of the node of an angle
