@@ -143,7 +143,8 @@ class Lowering {
       for (int s = first_sum[at(k)]; s >= 0 && room; s = next_sum[at(s)]) {
         const Node& n = graph_[s / 2];
         const int other = s % 2 == 1 ? n.a : n.b;
-        room = product_[at(s / 2)] < 0 && other != k && !(is_product(other) && uses_[at(other)] == 1);
+        room =
+            product_[at(s / 2)] < 0 && other != k && !(is_product(other) && uses_[at(other)] == 1);
       }
       if (room) fuse(k);
     }
