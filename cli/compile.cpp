@@ -109,10 +109,9 @@ class Compile final : public Verb {
       if (!json_) out << fmt::format("{:>9} bytes  {}\n", file.text.size(), path);
     }
     if (json_) {
-      out << Json{{"files", files}, {"scratch_bytes", made.stack_bytes}}.dump() << "\n";
+      out << Json{{"files", files}, {"stack_bytes", made.stack_bytes}}.dump() << "\n";
     } else {
-      out << fmt::format("stack: {} bytes of scratch at most, besides what a call takes\n",
-                         made.stack_bytes);
+      out << fmt::format("stack: at most {} bytes\n", made.stack_bytes);
     }
     return Exit::ok;
   }

@@ -26,7 +26,7 @@ ARROWS = {
 }
 # An X_impl.hpp belongs to its room; these others instantiate it for scalars of their own.
 IMPL_READERS = {"model": {"dynamics", "symbolic", "codegen"},
-                "dynamics": {"symbolic", "codegen"}}
+                "dynamics": {"symbolic", "codegen"}, "codegen": {"batch"}}
 
 MAX_LINES = 400
 COUNTED = CPP + (".py", ".ts", ".cmake")

@@ -138,7 +138,7 @@ CPackage make_c_package(const std::vector<Trace>& traces, const CPackageOptions&
     source += fmt::format("\n/* {} operations; {} bytes of scratch on the stack. */\n",
                           function.operations, function.scratch_bytes);
     source += function.text;
-    package.stack_bytes = std::max(package.stack_bytes, function.scratch_bytes);
+    package.stack_bytes = std::max(package.stack_bytes, function.scratch_bytes * 3 / 2 + 256);
   }
   package.files = {{options.prefix + ".h", header(traces, options)},
                    {options.prefix + ".c", std::move(source)},

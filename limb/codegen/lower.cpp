@@ -2,6 +2,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "limb/codegen/fusion.hpp"
 #include "limb/codegen/sincos_lowering.hpp"
 
 namespace limb::codegen {
@@ -60,8 +61,6 @@ std::size_t at(int i) {
 }
 
 class Lowering {
-  static constexpr int kMostCopies = 4;  ///< of a shared product
-
  public:
   Lowering(const Trace& trace, const LowerOptions& options) : trace_(trace), graph_(trace.graph) {
     code_.name = trace.name;
@@ -108,56 +107,11 @@ class Lowering {
       for (int k = 0; k < operand_count(n.op); ++k) ++uses_[at(operands[k])];
     }
     for (const int root : trace_.roots) ++uses_[at(root)];
-    fuse_products();
-  }
-
-  /// Which products become part of a sum: those that sums alone use, all of which have room for it
-  /// (one product a sum). A product that two sums share is then computed twice, but at no cost.
-  void fuse_products() {
-    product_.assign(needed_.size(), -1);
-    fused_.assign(needed_.size(), 0);
-    if (!code_.options.fuse) return;
-    std::vector<int> sums(needed_.size(), 0), first_sum(needed_.size(), -1);
-    std::vector<int> next_sum(2 * needed_.size(), -1);  // of a sum's two operands, the next user
-    for (int i = graph_.size() - 1; i >= 0; --i) {
-      const Node& n = graph_[i];
-      if (needed_[at(i)] == 0 || (n.op != Op::add && n.op != Op::sub)) continue;
-      for (const bool right : {true, false}) {
-        const int k = right ? n.b : n.a;
-        ++sums[at(k)];
-        next_sum[2 * at(i) + (right ? 1 : 0)] = first_sum[at(k)];
-        first_sum[at(k)] = 2 * i + (right ? 1 : 0);
-      }
-    }
-    const auto is_product = [&](int k) {
-      return graph_[k].op == Op::mul && uses_[at(k)] == sums[at(k)] && uses_[at(k)] <= kMostCopies;
-    };
-    const auto fuse = [&](int k) {
-      fused_[at(k)] = 1;
-      for (int s = first_sum[at(k)]; s >= 0; s = next_sum[at(s)]) product_[at(s / 2)] = k;
-    };
-    // Shared products first, where they take no room from one that is used once.
-    for (int k = 0; k < graph_.size(); ++k) {
-      if (needed_[at(k)] == 0 || !is_product(k) || uses_[at(k)] < 2) continue;
-      bool room = true;
-      for (int s = first_sum[at(k)]; s >= 0 && room; s = next_sum[at(s)]) {
-        const Node& n = graph_[s / 2];
-        const int other = s % 2 == 1 ? n.a : n.b;
-        room =
-            product_[at(s / 2)] < 0 && other != k && !(is_product(other) && uses_[at(other)] == 1);
-      }
-      if (room) fuse(k);
-    }
-    for (int i = 0; i < graph_.size(); ++i) {
-      const Node& n = graph_[i];
-      if (needed_[at(i)] == 0 || (n.op != Op::add && n.op != Op::sub) || product_[at(i)] >= 0) {
-        continue;
-      }
-      const auto fits = [&](int k) { return is_product(k) && uses_[at(k)] == 1; };
-      // The later product: the other one has had time to finish.
-      int product = fits(n.b) ? n.b : -1;
-      if (fits(n.a) && n.a > product) product = n.a;
-      if (product >= 0) fuse(product);
+    if (code_.options.fuse) {
+      fusion_ = choose_fusion(graph_, needed_, uses_);
+    } else {
+      fusion_.product.assign(needed_.size(), -1);
+      fusion_.fused.assign(needed_.size(), 0);
     }
   }
 
@@ -174,7 +128,7 @@ class Lowering {
   /// The value of a node; makes it, and what it needs, where that has not happened.
   int value(int node) {
     int& known = value_[at(node)];
-    if (known >= 0 || fused_[at(node)] != 0) return known;
+    if (known >= 0 || fusion_.fused[at(node)] != 0) return known;
     const Node& n = graph_[node];
     switch (n.op) {
       case Op::constant:
@@ -242,7 +196,7 @@ class Lowering {
   }
 
   int sum(int node, const Node& n) {
-    const int fused = product_[at(node)];
+    const int fused = fusion_.product[at(node)];
     if (fused < 0) return binary(n.op == Op::add ? Act::add : Act::sub, n);
     const bool left = fused == n.a;
     const Node& product = graph_[left ? n.a : n.b];
@@ -404,8 +358,8 @@ class Lowering {
   const Trace& trace_;
   const Graph& graph_;
   Code code_;
-  std::vector<char> needed_, fused_;
-  std::vector<int> product_;  ///< of a sum: its operand that is fused into it, or -1
+  std::vector<char> needed_;
+  Fusion fusion_;
   std::vector<int> value_, uses_, first_result_, next_result_;
   std::unordered_map<std::uint64_t, int> constants_[2];  ///< of one, of four
   std::unordered_map<int, SinCos<int>> angles_;          ///< of the node of an angle
