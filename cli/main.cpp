@@ -1,6 +1,8 @@
 #include <array>
 
+#include "cli/bench.hpp"
 #include "cli/check.hpp"
+#include "cli/compile.hpp"
 #include "cli/demo.hpp"
 #include "cli/derive.hpp"
 #include "cli/eval.hpp"
@@ -11,6 +13,7 @@
 int main(int argc, char** argv) {
   const std::array verbs = {limb::cli::make_info(),   limb::cli::make_check(),
                             limb::cli::make_eval(),   limb::cli::make_prove(),
-                            limb::cli::make_derive(), limb::cli::make_demo()};
+                            limb::cli::make_derive(), limb::cli::make_compile(),
+                            limb::cli::make_bench(),  limb::cli::make_demo()};
   return limb::cli::run_command_line(verbs, argc, argv);
 }

@@ -25,7 +25,8 @@ ARROWS = {
     "control": ("dynamics",),  # never sim: a controller must run on hardware
 }
 # An X_impl.hpp belongs to its room; these others instantiate it for scalars of their own.
-IMPL_READERS = {"model": {"dynamics", "symbolic"}, "dynamics": {"symbolic"}}
+IMPL_READERS = {"model": {"dynamics", "symbolic", "codegen"},
+                "dynamics": {"symbolic", "codegen"}, "codegen": {"batch"}}
 
 MAX_LINES = 400
 COUNTED = CPP + (".py", ".ts", ".cmake")

@@ -199,10 +199,9 @@ int singular_pivot(const Workspace<T>& work) {
 template <bool kExternal, bool kRotor, typename T>
 int aba(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* tau, T* a) {
   const T* rotor = kRotor ? robot.armature.data() : work.zero.data();
-  outward<kExternal>(robot, work, v, work.zero.data());
   const size_t n = robot.steps.size();
   for (size_t i = 1; i < n; ++i) work.articulated[i] = work.own[i];
-  for (size_t j = n; j-- > 1;) {
+  const auto inward = [&](size_t j) __attribute__((always_inline)) {
     const CanonicalStep<T>& s = robot.steps[j];
     if (s.kind == CanonicalStep<T>::Kind::revolute) {
       with_alpha(
@@ -214,6 +213,16 @@ int aba(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* tau,
     } else {
       release(s, j, work, tau + s.v, rotor + s.v);
     }
+  };
+  if constexpr (Branching<T>) {
+    outward<kExternal>(robot, work, v, work.zero.data());
+    for (size_t j = n; j-- > 1;) inward(j);
+  } else {
+    begin(robot, work);
+    walk_limbs(
+        robot, 0,
+        [&](size_t i) { outward_step<kExternal>(robot.steps[i], i, work, v, work.zero.data()); },
+        inward);
   }
   const T o = T(0);
   work.steps[0].a = {o, o, o};

@@ -73,6 +73,19 @@ void place(const Canonical<T>& robot, const T* q, Workspace<T>& work) {
   }
 }
 
+/// Visits the steps that step i carries, the last first: out(j), all that j carries, in(j). Forces
+/// meet in the same order as on the way back over all steps, but fewer are under way at a time: for
+/// scalars that are recorded and not computed with.
+template <typename T, typename Out, typename In>
+void walk_limbs(const Canonical<T>& robot, size_t i, const Out& out, const In& in) {
+  for (size_t j = robot.steps.size(); j-- > i + 1;) {
+    if (static_cast<size_t>(robot.steps[j].parent) != i) continue;
+    out(j);
+    walk_limbs(robot, j, out, in);
+    in(j);
+  }
+}
+
 /// Linear and angular part of one thing.
 template <typename T>
 struct Pair {

@@ -89,61 +89,71 @@ void begin(const Canonical<T>& robot, Workspace<T>& work) {
                    {o, o, o}, {o, o, o}};
 }
 
-/// Outward over all steps: their motion, and the forces that their own masses need.
+/// Outward, one step: its motion, and the force that its own mass needs.
+template <bool kExternal, typename T>
+LIMB_INLINE void outward_step(const CanonicalStep<T>& step, size_t i, Workspace<T>& work,
+                              const T* v, const T* a) {
+  typename Workspace<T>::Step& b = work.steps.data()[i];
+  const typename Workspace<T>::Step& parent = work.steps.data()[step.parent];
+  if (step.kind == CanonicalStep<T>::Kind::revolute) {
+    const T c = work.cosine.data()[i], s = work.sine.data()[i];
+    with_alpha(
+        step, [&](const auto& alpha) __attribute__((always_inline)) {
+          outward_turning(step, alpha, c, s, parent, v[step.v], a[step.v], b);
+        });
+  } else {
+    outward_general(step, work.R[i], work.p[i], parent, v + step.v, a + step.v, b);
+  }
+  inertial_force(step, b);
+  if constexpr (kExternal) {
+    b.f = b.f - work.f_external[i];
+    b.n = b.n - work.n_external[i];
+  }
+}
+
+/// Outward over all steps.
 template <bool kExternal, typename T>
 LIMB_INLINE void outward(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a) {
   begin(robot, work);
-  typename Workspace<T>::Step* const steps = work.steps.data();
-  const T *const cosine = work.cosine.data(), *const sine = work.sine.data();
   const CanonicalStep<T>* step = robot.steps.data();
   const size_t n = robot.steps.size();
-  for (size_t i = 1; i < n; ++i) {
-    ++step;
-    typename Workspace<T>::Step& b = steps[i];
-    const typename Workspace<T>::Step& parent = steps[step->parent];
-    if (step->kind == CanonicalStep<T>::Kind::revolute) {
-      const T c = cosine[i], s = sine[i];
-      with_alpha(
-          *step, [&](const auto& alpha) __attribute__((always_inline)) {
-            outward_turning(*step, alpha, c, s, parent, v[step->v], a[step->v], b);
-          });
-    } else {
-      outward_general(*step, work.R[i], work.p[i], parent, v + step->v, a + step->v, b);
-    }
-    inertial_force(*step, b);
-    if constexpr (kExternal) {
-      b.f = b.f - work.f_external[i];
-      b.n = b.n - work.n_external[i];
-    }
+  for (size_t i = 1; i < n; ++i) outward_step<kExternal>(*++step, i, work, v, a);
+}
+
+/// Inward, one step: what its joint feels, and the rest to the parent.
+template <typename T>
+LIMB_INLINE void inward_step(const CanonicalStep<T>& step, size_t j, Workspace<T>& work, T* tau) {
+  const typename Workspace<T>::Step& b = work.steps.data()[j];
+  typename Workspace<T>::Step& parent = work.steps.data()[step.parent];
+  if (step.kind == CanonicalStep<T>::Kind::revolute) {
+    tau[step.v] = b.n.z;
+    if (step.parent == 0) return;
+    const T c = work.cosine.data()[j], s = work.sine.data()[j];
+    with_alpha(
+        step, [&](const auto& alpha) __attribute__((always_inline)) {
+          add_force(to_parent(step, alpha, c, s, b.f), to_parent(step, alpha, c, s, b.n),
+                    triple(step.p), parent);
+        });
+    return;
   }
+  project(step, b.f, b.n, tau + step.v);
+  if (step.parent == 0) return;
+  const Matrix3<T>& R = work.R[j];
+  add_force(product(R, b.f), product(R, b.n), work.p[j], parent);
 }
 
 /// Newton-Euler on the canonical model, after place().
 template <bool kExternal, typename T>
 void rnea(const Canonical<T>& robot, Workspace<T>& work, const T* v, const T* a, T* tau) {
-  outward<kExternal>(robot, work, v, a);
-  typename Workspace<T>::Step* const steps = work.steps.data();
-  const T *const cosine = work.cosine.data(), *const sine = work.sine.data();
-  const CanonicalStep<T>* step = robot.steps.data() + robot.steps.size();
-  for (size_t j = robot.steps.size(); j-- > 1;) {
-    --step;
-    const typename Workspace<T>::Step& b = steps[j];
-    typename Workspace<T>::Step& parent = steps[step->parent];
-    if (step->kind == CanonicalStep<T>::Kind::revolute) {
-      tau[step->v] = b.n.z;
-      if (step->parent == 0) continue;
-      const T c = cosine[j], s = sine[j];
-      with_alpha(
-          *step, [&](const auto& alpha) __attribute__((always_inline)) {
-            add_force(to_parent(*step, alpha, c, s, b.f), to_parent(*step, alpha, c, s, b.n),
-                      triple(step->p), parent);
-          });
-      continue;
-    }
-    project(*step, b.f, b.n, tau + step->v);
-    if (step->parent == 0) continue;
-    const Matrix3<T>& R = work.R[j];
-    add_force(product(R, b.f), product(R, b.n), work.p[j], parent);
+  if constexpr (Branching<T>) {
+    outward<kExternal>(robot, work, v, a);
+    const CanonicalStep<T>* step = robot.steps.data() + robot.steps.size();
+    for (size_t j = robot.steps.size(); j-- > 1;) inward_step(*--step, j, work, tau);
+  } else {
+    begin(robot, work);
+    walk_limbs(
+        robot, 0, [&](size_t i) { outward_step<kExternal>(robot.steps[i], i, work, v, a); },
+        [&](size_t j) { inward_step(robot.steps[j], j, work, tau); });
   }
 }
 

@@ -85,6 +85,10 @@ class Model {
   int velocity_size() const { return coupling_.ny_v(); }
   /// The same tree with every joint free to move on its own, as other libraries load it.
   Model without_couplings() const;
+  /// The same robot with more inertia on a body: I_B about the body's frame, for example a payload
+  /// that is a symbol. Keeps the canonical form, which is then not the cheapest for that body.
+  /// @throws Error if there is no such body, or if it is the world.
+  Model with_added_inertia(BodyId body, const Inertia<T>& I_B) const;
   /// Degrees of freedom that a motor drives. Without actuators in the file: all but a free base's.
   const std::vector<bool>& actuated() const { return actuated_; }
 

@@ -68,6 +68,28 @@ Model<T> Model<T>::without_couplings() const {
 }
 
 template <typename T>
+Model<T> Model<T>::with_added_inertia(BodyId body, const Inertia<T>& I_B) const {
+  if (body.value() < 1 || body.value() >= body_count()) {
+    fail("Model::with_added_inertia", "body", std::to_string(body.value()),
+         "1 to " + std::to_string(body_count() - 1));
+  }
+  Model model = *this;
+  Body<T>& target = model.bodies_[static_cast<std::size_t>(body.value())];
+  target.inertia = target.inertia + I_B;
+  if (!canonical_) return model;
+  auto canonical = std::make_shared<Canonical<T>>(*canonical_);
+  const int index = canonical->step_of_body[static_cast<std::size_t>(body.value())];
+  CanonicalStep<T>& step = canonical->steps[static_cast<std::size_t>(index)];
+  const Inertia<T> I_C = I_B.seen_from(step.X_BC.inverse());
+  step.mass = step.mass + I_C.mass();
+  step.first_moment = step.first_moment + I_C.first_moment();
+  step.second_moments += Matrix3<T>::Identity() * (I_C.tensor().trace() * T(0.5)) - I_C.tensor();
+  step.regrouped = false;
+  model.canonical_ = std::move(canonical);
+  return model;
+}
+
+template <typename T>
 T Model<T>::total_mass() const {
   T mass = T(0);
   for (std::size_t i = 1; i < bodies_.size(); ++i) mass += bodies_[i].inertia.mass();

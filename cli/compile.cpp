@@ -1,0 +1,238 @@
+#include "cli/compile.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+
+#include "cli/function_options.hpp"
+#include "cli/table.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/codegen/assemble.hpp"
+#include "limb/codegen/emit_c.hpp"
+#include "limb/codegen/listing.hpp"
+
+namespace limb::cli {
+namespace {
+
+using codegen::Precision;
+using codegen::Program;
+using Json = nlohmann::json;
+
+class Compile final : public Verb {
+ public:
+  std::string_view name() const override { return "compile"; }
+  std::string_view summary() const override {
+    return "dynamics of one robot as C99 source, or as machine code of this process";
+  }
+  std::string_view examples() const override {
+    return "  limb compile arm.urdf --target c -o arm_c              C source with a test\n"
+           "  limb compile dog.urdf --base free --target c --float --functions rnea -o dog_c\n"
+           "  limb compile arm.urdf --jit                            sizes and times of machine "
+           "code\n"
+           "  limb compile arm.urdf --functions gravity --show graph the operations\n";
+  }
+  std::string_view notes() const override {
+    return "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
+           "  make -C DIR test\n";
+  }
+  void add_options(CLI::App& app) override {
+    functions_.add(app);
+    app.add_option("--target", target_, "c")->type_name("NAME");
+    app.add_option("-o,--output", folder_, "folder for the files; made if missing")
+        ->type_name("DIR");
+    app.add_option("--prefix", prefix_, "of file and function names; default: the robot's name")
+        ->type_name("NAME");
+    app.add_flag("--float", float_, "single precision");
+    app.add_flag("--jit", jit_, "compile to memory and report");
+    app.add_option("--show", show_,
+                   "print the operations (graph), machine code (asm) or source (c)")
+        ->type_name("graph|asm|c");
+    app.add_flag("--json", json_, "the report as JSON");
+  }
+
+  Exit run(std::ostream& out) override {
+    if (!target_.empty() && target_ != "c") {
+      throw Error(fmt::format("limb compile: --target is '{}', expected c", target_));
+    }
+    if (!show_.empty() && show_ != "graph" && show_ != "asm" && show_ != "c") {
+      throw Error(fmt::format("limb compile: --show is '{}', expected graph, asm or c", show_));
+    }
+    if (!target_.empty() && folder_.empty()) {
+      throw Error("limb compile: --target c needs a folder, -o DIR");
+    }
+    if (target_.empty() && !folder_.empty()) {
+      throw Error("limb compile: -o DIR needs --target c");
+    }
+    const Model<double> model = functions_.model();
+    const std::vector<Function> functions = functions_.functions();
+    const CompileOptions options = functions_.options(model);
+    if (!target_.empty()) return write_c(model, functions, options, out);
+    if (!show_.empty()) return show(model, functions, options, out);
+    return report(model, functions, options, out);
+  }
+
+ private:
+  Precision precision() const { return float_ ? Precision::f32 : Precision::f64; }
+
+  Exit write_c(const Model<double>& model, const std::vector<Function>& functions,
+               const CompileOptions& options, std::ostream& out) const {
+    codegen::CPackageOptions package;
+    package.prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
+    package.precision = precision();
+    package.remark = remark(model);
+    std::mt19937_64 engine(1);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    package.sample = [&](const codegen::Array& array) {
+      std::vector<double> x(static_cast<std::size_t>(array.size()));
+      for (double& y : x) y = uniform(engine);
+      if (array.name == "q") random_position(model, engine, x);
+      return x;
+    };
+    std::vector<codegen::Trace> traces;
+    const codegen::FunctionTracer tracer(model, options);
+    for (const Function f : functions) traces.push_back(tracer.trace(f));
+    const codegen::CPackage made = codegen::make_c_package(traces, package);
+    std::error_code code;
+    std::filesystem::create_directories(folder_, code);
+    if (code) {
+      throw Error(
+          fmt::format("limb compile: cannot make the folder {} ({})", folder_, code.message()));
+    }
+    Json files = Json::array();
+    for (const codegen::GeneratedFile& file : made.files) {
+      const std::string path = (std::filesystem::path(folder_) / file.name).string();
+      write_text_file("limb compile", path, file.text);
+      files.push_back(path);
+      if (!json_) out << fmt::format("{:>9} bytes  {}\n", file.text.size(), path);
+    }
+    if (json_) {
+      out << Json{{"files", files}, {"stack_bytes", made.stack_bytes}}.dump() << "\n";
+    } else {
+      out << fmt::format("stack: at most {} bytes\n", made.stack_bytes);
+    }
+    return Exit::ok;
+  }
+
+  /// The neutral position moved at random: quaternions stay unit.
+  static void random_position(const Model<double>& model, std::mt19937_64& engine,
+                              std::vector<double>& q) {
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+      const auto& row = model.coupling().rows()[i - 1];
+      if (row.yq < 0) continue;
+      double start[7], step[6];
+      const Joint<double>& joint = model.bodies()[i].joint;
+      joint.neutral(start);
+      for (double& x : step) x = uniform(engine);
+      joint.integrate(start, step, q.data() + row.yq);
+    }
+  }
+
+  std::string remark(const Model<double>& model) const {
+    std::string text = fmt::format(
+        "Robot: {}. {} positions q, {} velocities v.\n"
+        "SI units and rad; linear before angular; quaternions x y z w.\nJoints and where they "
+        "begin in q and v:\n",
+        model.name(), model.position_size(), model.velocity_size());
+    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+      const auto& row = model.coupling().rows()[i - 1];
+      if (row.yq < 0 || row.terms.empty()) continue;
+      std::string name = model.bodies()[i].name;
+      for (std::size_t k = name.find("*/"); k != std::string::npos; k = name.find("*/")) {
+        name[k] = '?';  // would end the comment
+      }
+      text += fmt::format("  {} q[{}] v[{}]\n", name, row.yq, row.terms[0].y);
+    }
+    return text;
+  }
+
+  Exit show(const Model<double>& model, const std::vector<Function>& functions,
+            const CompileOptions& options, std::ostream& out) const {
+    const codegen::FunctionTracer tracer(model, options);
+    for (const Function f : functions) {
+      const codegen::Trace trace = tracer.trace(f);
+      if (show_ == "graph") {
+        out << to_text(codegen::lower(trace, {.precision = precision(), .inline_sincos = false}));
+      } else if (show_ == "c") {
+        const std::string prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
+        out << codegen::emit_c(trace, prefix, precision()).text;
+      } else {
+        const Program program(trace, options.program);
+        if (!program.is_compiled()) {
+          throw Error("limb compile: no machine code: " + program.notice(),
+                      Error::Kind::computation_failed);
+        }
+        const codegen::MachineCode& code =
+            float_ ? *program.rows(Precision::f32) : *program.one_state();
+        out << fmt::format("{}, {} lanes of {}, {} bytes\n", trace.name, code.target().lanes(),
+                           codegen::name(code.target().isa), code.code_bytes());
+        out << to_text(code);
+      }
+    }
+    return Exit::ok;
+  }
+
+  Exit report(const Model<double>& model, const std::vector<Function>& functions,
+              const CompileOptions& options, std::ostream& out) const {
+    const auto start = std::chrono::steady_clock::now();
+    const Compiled fast = compile(model, functions, options);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    if (!fast.notice().empty()) {
+      fmt::print(stderr, "limb compile: no machine code: {}; the templates serve\n", fast.notice());
+    }
+    Json rows = Json::array();
+    Table table(fmt::format("{}: compiled in {:.2f} ms", model.name(), elapsed.count()),
+                {"function", "operations", "code", "instructions", "bytes", "constants", "stack"});
+    for (const Function f : functions) {
+      const Program& p = fast.program(f);
+      const int operations = codegen::lower(p.trace()).operation_count();
+      const auto add = [&](const char* what, const codegen::MachineCode* code) {
+        if (code == nullptr) return;
+        table.add({limb::name(f), std::to_string(operations),
+                   fmt::format("{} {}", codegen::name(code->target().isa), what),
+                   std::to_string(code->instructions()), std::to_string(code->code_bytes()),
+                   std::to_string(code->constant_bytes()), std::to_string(code->stack_bytes())});
+        rows.push_back({{"function", limb::name(f)},
+                        {"operations", operations},
+                        {"isa", codegen::name(code->target().isa)},
+                        {"code", what},
+                        {"lanes", code->target().lanes()},
+                        {"instructions", code->instructions()},
+                        {"code_bytes", code->code_bytes()},
+                        {"constant_bytes", code->constant_bytes()},
+                        {"stack_bytes", code->stack_bytes()}});
+      };
+      add("one", p.one_state());
+      add("f64", p.rows(Precision::f64));
+      add("f32", p.rows(Precision::f32));
+      if (!p.is_compiled()) table.add({limb::name(f), std::to_string(operations), "none"});
+    }
+    if (json_) {
+      out << Json{{"robot", model.name()},
+                  {"notice", fast.notice()},
+                  {"compile_ms", elapsed.count()},
+                  {"functions", rows}}
+                 .dump()
+          << "\n";
+    } else {
+      out << table.text();
+    }
+    return Exit::ok;
+  }
+
+  CompiledOptions functions_{"compile"};
+  std::string target_, folder_, prefix_, show_;
+  bool float_ = false, jit_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_compile() {
+  return std::make_unique<Compile>();
+}
+
+}  // namespace limb::cli

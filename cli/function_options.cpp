@@ -1,0 +1,36 @@
+#include "cli/function_options.hpp"
+
+namespace limb::cli {
+
+void CompiledOptions::add(CLI::App& app) {
+  robot_.add(app);
+  app.add_option("--functions", functions_,
+                 "rnea bias gravity crba aba mass_inverse frame_poses frame_jacobians centroidal "
+                 "operational_space rnea_derivatives aba_derivatives; default rnea,crba,aba")
+      ->delimiter(',')
+      ->type_name("A,B,...");
+  app.add_option("--frames", frames_, "frames of frame_poses, frame_jacobians, operational_space")
+      ->delimiter(',')
+      ->type_name("A,B,...");
+  app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
+}
+
+Model<double> CompiledOptions::model() const {
+  return load_model(robot_.path(), robot_.base(), robot_.read_options());
+}
+
+std::vector<Function> CompiledOptions::functions() const {
+  std::vector<Function> functions;
+  for (const std::string& name : functions_) functions.push_back(function_named(name));
+  if (functions.empty()) throw Error("limb " + verb_ + ": --functions names none");
+  return functions;
+}
+
+CompileOptions CompiledOptions::options(const Model<double>& model) const {
+  CompileOptions options;
+  for (const std::string& name : frames_) options.frames.push_back(model.find_frame(name));
+  if (rigid_) options.effects = JointEffects::none();
+  return options;
+}
+
+}  // namespace limb::cli

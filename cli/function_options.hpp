@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/robot_options.hpp"
+#include "limb/batch/compiled.hpp"
+
+/// The arguments of the verbs about compiled functions: the robot, which functions, which frames.
+namespace limb::cli {
+
+class CompiledOptions {
+ public:
+  explicit CompiledOptions(std::string verb) : verb_(std::move(verb)) {}
+  void add(CLI::App& app);
+
+  const RobotOptions& robot() const { return robot_; }
+  Model<double> model() const;
+  std::vector<Function> functions() const;
+  /// @throws Error with the nearest frame.
+  CompileOptions options(const Model<double>& model) const;
+
+ private:
+  std::string verb_;
+  RobotOptions robot_;
+  std::vector<std::string> functions_ = {"rnea", "crba", "aba"}, frames_;
+  bool rigid_ = false;
+};
+
+}  // namespace limb::cli

@@ -1,0 +1,252 @@
+#include "limb/batch/compiled.hpp"
+
+#include <array>
+#include <atomic>
+#include <optional>
+#include <unordered_map>
+
+#include "limb/batch/run_rows.hpp"
+#include "limb/codegen/evaluate_impl.hpp"
+
+namespace limb {
+
+using codegen::EvaluateScratch;
+using codegen::Program;
+
+struct Compiled::Parts {
+  Model<double> model;
+  CompileOptions options;
+  std::array<std::optional<Program>, kFunctionCount> programs;
+  std::string notice;
+  bool by_template = false;  ///< no machine code, and the templates know all arguments
+  std::uint64_t id = 0;
+
+  const Program& program(Function function) const {
+    const auto& p = programs[static_cast<std::size_t>(function)];
+    if (!p) {
+      throw Error(std::string(name(function)) + ": not among the functions that were compiled");
+    }
+    return *p;
+  }
+
+  /// The templates' room for this robot on this thread.
+  EvaluateScratch<double>& scratch() const {
+    constexpr std::size_t kMost = 16;  // robots that a thread works on in turns
+    thread_local std::unordered_map<std::uint64_t, std::unique_ptr<EvaluateScratch<double>>> rooms;
+    auto& room = rooms[id];
+    if (!room) {
+      if (rooms.size() > kMost) {
+        rooms.clear();
+        return *(rooms[id] = std::make_unique<EvaluateScratch<double>>(model));
+      }
+      room = std::make_unique<EvaluateScratch<double>>(model);
+    }
+    return *room;
+  }
+
+  void run(Function function, const Program& p, const double* const* in, double* const* out) const {
+    if (by_template && codegen::is_by_template(function)) {
+      codegen::evaluate<double>(model, function, options, scratch(), in, out);
+    } else {
+      p.run(in, out);
+    }
+  }
+
+  template <typename T>
+  void run_rows(Function function, std::span<const ConstRows<T>> inputs,
+                std::span<const Rows<T>> outputs, const BatchOptions& batch) const;
+};
+
+template <typename T>
+void Compiled::Parts::run_rows(Function function, std::span<const ConstRows<T>> inputs,
+                               std::span<const Rows<T>> outputs, const BatchOptions& batch) const {
+  constexpr codegen::Precision kPrecision =
+      sizeof(T) == 8 ? codegen::Precision::f64 : codegen::Precision::f32;
+  const Program& p = program(function);
+  if (batch.threads < 0)
+    fail(name(function), "threads", std::to_string(batch.threads), "0 or more");
+  if (batch.grain < 0) fail(name(function), "grain", std::to_string(batch.grain), "0 or more");
+  const std::int64_t states = check_rows<T>(p, inputs, outputs);
+  p.prepare_rows(kPrecision);
+  const std::int64_t grain = batch.grain > 0 ? batch.grain : 1024;
+  for_ranges(states, p.lanes(kPrecision), grain, batch.threads,
+             [&](std::int64_t first, std::int64_t count) {
+               const auto at = [](const auto& x, std::int64_t row) {
+                 return x.data + row * x.cols;
+               };
+               std::vector<const T*> in(inputs.size());
+               std::vector<T*> out(outputs.size());
+               const auto point = [&](std::int64_t row) {
+                 for (std::size_t k = 0; k < in.size(); ++k) in[k] = at(inputs[k], row);
+                 for (std::size_t k = 0; k < out.size(); ++k) out[k] = at(outputs[k], row);
+               };
+               if constexpr (sizeof(T) == 8) {
+                 if (by_template) {
+                   for (std::int64_t i = first; i < first + count; ++i) {
+                     point(i);
+                     run(function, p, in.data(), out.data());
+                   }
+                   return;
+                 }
+               }
+               point(first);
+               p.run_rows(in.data(), out.data(), count);
+             });
+}
+
+Compiled::Compiled(const Model<double>& model, const std::vector<Function>& functions,
+                   const CompileOptions& options)
+    : parts_(std::make_unique<Parts>()) {
+  static std::atomic<std::uint64_t> count{0};
+  parts_->model = model;
+  parts_->options = options;
+  parts_->id = ++count;
+  const codegen::FunctionTracer tracer(parts_->model, options);
+  for (const Function function : functions) {
+    auto& program = parts_->programs[static_cast<std::size_t>(function)];
+    if (program) continue;
+    program.emplace(tracer.trace(function), options.program);
+    parts_->notice = program->notice();
+  }
+  parts_->by_template = !parts_->notice.empty() && options.added_inertias.empty();
+}
+
+Compiled::~Compiled() = default;
+Compiled::Compiled(Compiled&&) noexcept = default;
+Compiled& Compiled::operator=(Compiled&&) noexcept = default;
+
+bool Compiled::has(Function function) const {
+  return parts_->programs[static_cast<std::size_t>(function)].has_value();
+}
+const Program& Compiled::program(Function function) const {
+  return parts_->program(function);
+}
+const std::string& Compiled::notice() const {
+  return parts_->notice;
+}
+
+namespace {
+
+/// Pointers of one state, checked against the program's arrays.
+template <std::size_t kInputs, std::size_t kOutputs>
+struct OneState {
+  const double* in[kInputs];
+  double* out[kOutputs];
+
+  OneState(const Program& p,
+           const std::array<std::pair<const double*, Eigen::Index>, kInputs>& inputs,
+           const std::array<std::pair<double*, Eigen::Index>, kOutputs>& outputs) {
+    if (p.inputs().size() != kInputs) {
+      throw Error(p.name() + ": compiled with added inertias, call run() with all arguments");
+    }
+    for (std::size_t k = 0; k < kInputs; ++k) {
+      if (inputs[k].second != p.inputs()[k].size()) {
+        check_size(p.name(), p.inputs()[k].name, inputs[k].second, p.inputs()[k].size(), kSizeHint);
+      }
+      in[k] = inputs[k].first;
+    }
+    for (std::size_t k = 0; k < kOutputs; ++k) {
+      if (outputs[k].second != p.outputs()[k].size()) {
+        check_size(p.name(), p.outputs()[k].name, outputs[k].second, p.outputs()[k].size());
+      }
+      out[k] = outputs[k].first;
+      for (std::size_t j = 0; j < kInputs; ++j) {
+        if (out[k] < in[j] + inputs[j].second && in[j] < out[k] + outputs[k].second) {
+          throw Error(p.name() + ": " + p.outputs()[k].name + " overlaps " + p.inputs()[j].name);
+        }
+      }
+    }
+  }
+};
+
+using In = std::pair<const double*, Eigen::Index>;
+using Out = std::pair<double*, Eigen::Index>;
+
+In in(VectorIn<double>& x) {
+  return {x.data(), x.size()};
+}
+Out out(VectorOut<double>& x) {
+  return {x.data(), x.size()};
+}
+/// @throws Error unless the matrix is n x n in one piece.
+Out square(const Program& p, MatrixOut<double>& M) {
+  const codegen::Array& array = p.outputs()[0];
+  check_shape(p.name().c_str(), array.name.c_str(), M.rows(), M.cols(), array.rows, array.cols);
+  if (M.cols() > 1 && M.outerStride() != M.rows()) {
+    throw Error(p.name() + ": " + array.name + " has gaps between its columns");
+  }
+  return {M.data(), M.size()};
+}
+
+}  // namespace
+
+void Compiled::rnea(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a,
+                    VectorOut<double> tau) const {
+  const Program& p = program(Function::rnea);
+  const OneState<3, 1> s(p, {in(q), in(v), in(a)}, {out(tau)});
+  parts_->run(Function::rnea, p, s.in, s.out);
+}
+
+void Compiled::bias(VectorIn<double>& q, VectorIn<double>& v, VectorOut<double> tau) const {
+  const Program& p = program(Function::bias);
+  const OneState<2, 1> s(p, {in(q), in(v)}, {out(tau)});
+  parts_->run(Function::bias, p, s.in, s.out);
+}
+
+void Compiled::gravity(VectorIn<double>& q, VectorOut<double> tau) const {
+  const Program& p = program(Function::gravity);
+  const OneState<1, 1> s(p, {in(q)}, {out(tau)});
+  parts_->run(Function::gravity, p, s.in, s.out);
+}
+
+void Compiled::crba(VectorIn<double>& q, MatrixOut<double> M) const {
+  const Program& p = program(Function::crba);
+  const OneState<1, 1> s(p, {in(q)}, {square(p, M)});
+  parts_->run(Function::crba, p, s.in, s.out);
+}
+
+void Compiled::aba(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& tau,
+                   VectorOut<double> a) const {
+  const Program& p = program(Function::aba);
+  const OneState<3, 1> s(p, {in(q), in(v), in(tau)}, {out(a)});
+  parts_->run(Function::aba, p, s.in, s.out);
+}
+
+void Compiled::mass_inverse(VectorIn<double>& q, MatrixOut<double> M_inverse) const {
+  const Program& p = program(Function::mass_inverse);
+  const OneState<1, 1> s(p, {in(q)}, {square(p, M_inverse)});
+  parts_->run(Function::mass_inverse, p, s.in, s.out);
+}
+
+void Compiled::run(Function function, std::span<const std::span<const double>> inputs,
+                   std::span<const std::span<double>> outputs) const {
+  const Program& p = program(function);
+  std::array<ConstRows<double>, 8> in_rows;
+  std::array<Rows<double>, 8> out_rows;
+  std::array<const double*, 8> in_data{};
+  std::array<double*, 8> out_data{};
+  const std::size_t ins = std::min<std::size_t>(8, inputs.size());
+  const std::size_t outs = std::min<std::size_t>(8, outputs.size());
+  for (std::size_t k = 0; k < ins; ++k) {
+    in_rows[k] = {inputs[k].data(), 1, static_cast<std::int64_t>(inputs[k].size())};
+    in_data[k] = inputs[k].data();
+  }
+  for (std::size_t k = 0; k < outs; ++k) {
+    out_rows[k] = {outputs[k].data(), 1, static_cast<std::int64_t>(outputs[k].size())};
+    out_data[k] = outputs[k].data();
+  }
+  check_rows<double>(p, {in_rows.data(), ins}, {out_rows.data(), outs});
+  parts_->run(function, p, in_data.data(), out_data.data());
+}
+
+void Compiled::run(Function function, std::span<const ConstRows<double>> inputs,
+                   std::span<const Rows<double>> outputs, const BatchOptions& options) const {
+  parts_->run_rows(function, inputs, outputs, options);
+}
+
+void Compiled::run(Function function, std::span<const ConstRows<float>> inputs,
+                   std::span<const Rows<float>> outputs, const BatchOptions& options) const {
+  parts_->run_rows(function, inputs, outputs, options);
+}
+
+}  // namespace limb

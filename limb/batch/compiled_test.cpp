@@ -1,0 +1,237 @@
+// Compiled functions through their doors: one state, batches of any size, threads, float, added
+// inertias, mistakes, allocations.
+#include "limb/batch/compiled.hpp"
+
+#include <gtest/gtest.h>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/crba.hpp"
+#include "limb/dynamics/mass_factor.hpp"
+#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
+#include "limb/dynamics/testing/sample.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using testing::Sample;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+const std::vector<Function> kSix = {Function::rnea, Function::bias, Function::gravity,
+                                    Function::crba, Function::aba,  Function::mass_inverse};
+
+Sample robot(const char* name = "builtin:quadruped") {
+  return testing::sample_of(name, load_model(name), 3);
+}
+
+/// N states in which every number differs.
+struct States {
+  RowMatrix<double> q, v, a, tau;
+  States(const Sample& s, int count)
+      : q(count, s.q.size()),
+        v(count, s.v.size()),
+        a(count, s.v.size()),
+        tau(RowMatrix<double>::Constant(count, s.v.size(), 7)) {
+    testing::Random random(9);
+    for (int i = 0; i < count; ++i) {
+      const VectorX<double> step = testing::random_numbers(random, static_cast<int>(s.v.size()));
+      q.row(i) = testing::integrate_own<double>(s.model, s.q, step).transpose();
+      v.row(i) = testing::random_numbers(random, static_cast<int>(s.v.size())).transpose();
+      a.row(i) = testing::random_numbers(random, static_cast<int>(s.v.size())).transpose();
+    }
+  }
+};
+
+double relative(const MatrixX<double>& x, const MatrixX<double>& y) {
+  return (x - y).norm() / (1 + y.norm());
+}
+
+TEST(Compiled, OneStateIsAsTheTemplates) {
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, kSix);
+  ASSERT_EQ(fast.notice(), "");
+  Workspace<double> work(s.model);
+  MassFactor<double> factor(s.model);
+  const Eigen::Index n = s.v.size();
+  VectorX<double> x(n), y(n);
+  MatrixX<double> M(n, n), W(n, n);
+  // Sums of some hundred products; with the inverse of a mass matrix of condition 1e4.
+  const double few = 64 * kEps, many = 1e5 * kEps;
+  fast.rnea(s.q, s.v, s.a, x);
+  rnea(s.model, work, s.q, s.v, s.a, y);
+  EXPECT_LT(relative(x, y), few);
+  fast.bias(s.q, s.v, x);
+  bias(s.model, work, s.q, s.v, y);
+  EXPECT_LT(relative(x, y), few);
+  fast.gravity(s.q, x);
+  gravity(s.model, work, s.q, y);
+  EXPECT_LT(relative(x, y), few);
+  fast.aba(s.q, s.v, s.tau, x);
+  aba(s.model, work, s.q, s.v, s.tau, y);
+  EXPECT_LT(relative(x, y), many);
+  fast.crba(s.q, M);
+  crba(s.model, work, s.q, W);
+  EXPECT_LT(relative(M, W), few);
+  fast.mass_inverse(s.q, M);
+  mass_inverse(s.model, work, s.q, factor, W);
+  EXPECT_LT(relative(M, W), many);
+}
+
+TEST(Compiled, BatchesOfAnySizeHaveTheBitsOfOneState) {
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, {Function::rnea});
+  for (const int count : {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 100, 2500}) {
+    States x(s, count);
+    RowMatrix<double> expected = x.tau;
+    for (int i = 0; i < count; ++i) {
+      VectorX<double> tau(s.v.size());
+      fast.rnea(x.q.row(i).transpose().eval(), x.v.row(i).transpose().eval(),
+                x.a.row(i).transpose().eval(), tau);
+      expected.row(i) = tau.transpose();
+    }
+    fast.rnea(x.q, x.v, x.a, x.tau);
+    EXPECT_EQ(x.tau, expected) << count;
+    x.tau.setConstant(7);
+    fast.rnea(x.q, x.v, x.a, x.tau, {.threads = 2, .grain = 64});
+    EXPECT_EQ(x.tau, expected) << count;
+    x.tau.setConstant(7);
+    fast.rnea(x.q, x.v, x.a, x.tau, {.threads = 0, .grain = 1});
+    EXPECT_EQ(x.tau, expected) << count;
+  }
+}
+
+TEST(Compiled, FloatBatchesAreAsExactAsFloats) {
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, {Function::rnea, Function::crba});
+  for (const int count : {3, 16, 35}) {
+    States x(s, count);
+    const RowMatrix<float> q = x.q.cast<float>(), v = x.v.cast<float>(), a = x.a.cast<float>();
+    RowMatrix<float> tau(count, s.v.size()), M(count, s.v.size() * s.v.size());
+    RowMatrix<double> M64(count, s.v.size() * s.v.size());
+    fast.rnea(x.q, x.v, x.a, x.tau);
+    fast.rnea(q, v, a, tau);
+    // Rounding of the arguments and of the sums; worst seen 6 eps.
+    const double tolerance = 64 * std::numeric_limits<float>::epsilon();
+    EXPECT_LT(relative(tau.cast<double>(), x.tau), tolerance);
+    fast.crba(x.q, M64);
+    fast.crba(q, M);
+    EXPECT_LT(relative(M.cast<double>(), M64), tolerance);
+  }
+}
+
+TEST(Compiled, EachStateMayCarryAnotherMass) {
+  const Sample s = robot("builtin:arm7");
+  const BodyId hand(s.model.body_count() - 1);
+  CompileOptions options;
+  options.added_inertias = {hand};
+  const Compiled fast = compile(s.model, {Function::rnea, Function::aba}, options);
+  const int count = 11;
+  States x(s, count);
+  RowMatrix<double> added(count, 10), found(count, s.v.size()), back(count, s.v.size());
+  testing::Random random(4);
+  std::vector<Inertia<double>> loads;
+  for (int i = 0; i < count; ++i) {
+    const double m = random.uniform(0, 5);
+    const Vector3<double> c = random.direction<double>() * 0.1;
+    const Matrix3<double> tensor =
+        m * (c.squaredNorm() * Matrix3<double>::Identity() - c * c.transpose());
+    loads.emplace_back(m, m * c, tensor);
+    added.row(i) << m, m * c[0], m * c[1], m * c[2], tensor(0, 0), tensor(0, 1), tensor(0, 2),
+        tensor(1, 1), tensor(1, 2), tensor(2, 2);
+  }
+  const auto rows = [](const RowMatrix<double>& m) {
+    return ConstRows<double>{m.data(), m.rows(), m.cols()};
+  };
+  const ConstRows<double> in[] = {rows(x.q), rows(x.v), rows(x.a), rows(added)};
+  const Rows<double> out[] = {{found.data(), found.rows(), found.cols()}};
+  fast.run(Function::rnea, in, out);
+  for (int i = 0; i < count; ++i) {
+    const Model<double> heavier =
+        s.model.with_added_inertia(hand, loads[static_cast<std::size_t>(i)]);
+    Workspace<double> work(heavier);
+    VectorX<double> tau(s.v.size());
+    rnea(heavier, work, x.q.row(i).transpose(), x.v.row(i).transpose(), x.a.row(i).transpose(),
+         tau);
+    EXPECT_LT(relative(found.row(i), tau.transpose()), 64 * kEps);
+  }
+  const ConstRows<double> again[] = {rows(x.q), rows(x.v), rows(found), rows(added)};
+  const Rows<double> a[] = {{back.data(), back.rows(), back.cols()}};
+  fast.run(Function::aba, again, a);
+  EXPECT_LT(relative(back, x.a), 1e5 * kEps);  // condition of the mass matrix
+}
+
+TEST(Compiled, DoesNotAllocateForOneState) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "allocations are not counted in this build";
+  const Sample s = robot();
+  for (const bool interpret : {false, true}) {
+    CompileOptions options;
+    options.program.interpret = interpret;
+    const Compiled fast = compile(s.model, kSix, options);
+    VectorX<double> x(s.v.size());
+    MatrixX<double> M(s.v.size(), s.v.size());
+    const auto all = [&] {
+      fast.rnea(s.q, s.v, s.a, x);
+      fast.bias(s.q, s.v, x);
+      fast.gravity(s.q, x);
+      fast.aba(s.q, s.v, s.tau, x);
+      fast.crba(s.q, M);
+      fast.mass_inverse(s.q, M);
+    };
+    if (interpret) all();  // the templates' room of this thread
+    EXPECT_EQ(testing::allocations(all), 0);
+  }
+}
+
+TEST(Compiled, WithoutMachineCodeTheTemplatesServe) {
+  const Sample s = robot();
+  CompileOptions options;
+  options.program.interpret = true;
+  const Compiled slow = compile(s.model, kSix, options), fast = compile(s.model, kSix);
+  EXPECT_EQ(slow.notice(), "asked to interpret");
+  Workspace<double> work(s.model);
+  VectorX<double> x(s.v.size()), y(s.v.size());
+  slow.rnea(s.q, s.v, s.a, x);
+  rnea(s.model, work, s.q, s.v, s.a, y);
+  EXPECT_EQ(x, y);
+  States states(s, 20);
+  RowMatrix<double> tau = states.tau;
+  slow.rnea(states.q, states.v, states.a, tau, {.threads = 2, .grain = 4});
+  fast.rnea(states.q, states.v, states.a, states.tau);
+  EXPECT_LT(relative(tau, states.tau), 64 * kEps);
+}
+
+TEST(Compiled, ReportsMistakes) {
+  const Sample s = robot("builtin:arm7");
+  const Compiled fast = compile(s.model, {Function::rnea, Function::crba});
+  VectorX<double> x(7), short_x(6);
+  MatrixX<double> large(9, 9);
+  const auto message = [](const auto& call) { return testing::message(call); };
+  EXPECT_EQ(message([&] { fast.aba(s.q, s.v, s.a, x); }),
+            "aba: not among the functions that were compiled");
+  EXPECT_EQ(message([&] { fast.rnea(short_x, s.v, s.a, x); }),
+            "rnea: q has 6 entries, expected 7 (a free joint needs 7 numbers in q but 6 in v)");
+  EXPECT_EQ(message([&] { fast.rnea(s.q, s.v, s.a, short_x); }),
+            "rnea: tau has 6 entries, expected 7");
+  EXPECT_EQ(message([&] { fast.rnea(s.q, s.v, x, x); }), "rnea: tau overlaps a");
+  EXPECT_EQ(message([&] { fast.crba(s.q, large); }), "crba: M is 9 x 9, expected 7 x 7");
+  EXPECT_EQ(message([&] { fast.crba(s.q, large.topLeftCorner(7, 7)); }),
+            "crba: M has gaps between its columns");
+  States states(s, 4);
+  RowMatrix<double> wrong(4, 6), fewer(3, 7);
+  EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, wrong, states.tau); }),
+            "rnea: a is 4 x 6, expected 4 x 7 (one state a row)");
+  EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, fewer); }),
+            "rnea: tau is 3 x 7, expected 4 x 7 (one state a row)");
+  EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.a); }),
+            "rnea: tau overlaps a");
+  EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.tau, {.threads = -1}); }),
+            "rnea: threads is -1, expected 0 or more");
+  EXPECT_EQ(message([&] { compile(s.model, {Function::frame_poses}); }),
+            "frame_poses: frames is none, expected at least one (set FunctionOptions::frames)");
+  EXPECT_EQ(message([&] { function_named("rnae"); }),
+            "compile: no function is named 'rnae' (closest: 'rnea')");
+}
+
+}  // namespace
+}  // namespace limb

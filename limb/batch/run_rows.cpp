@@ -1,0 +1,78 @@
+#include "limb/batch/run_rows.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <span>
+
+namespace limb {
+
+void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int threads,
+                const std::function<void(std::int64_t, std::int64_t)>& part) {
+  if (states == 0) return;
+  // Whole blocks; the remainder goes with the last of them.
+  const std::int64_t blocks = std::max<std::int64_t>(1, states / step);
+  const std::int64_t each = std::clamp<std::int64_t>(grain / step, 1, blocks);
+  const auto run = [&](std::int64_t begin, std::int64_t end) {
+    part(begin * step, (end == blocks ? states : end * step) - begin * step);
+  };
+  if (threads == 1 || blocks <= each) {
+    // In pieces of one grain, too: what was just read stays near.
+    for (std::int64_t b = 0; b < blocks; b += each) run(b, std::min(blocks, b + each));
+    return;
+  }
+  tbb::task_arena arena(threads == 0 ? tbb::task_arena::automatic : threads);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, blocks, static_cast<std::size_t>(each)),
+                      [&](const auto& range) { run(range.begin(), range.end()); });
+  });
+}
+
+template <typename T>
+std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
+                        std::span<const Rows<T>> outputs) {
+  const std::string& call = program.name();
+  const auto check_count = [&](const char* what, std::size_t found, std::size_t expected) {
+    if (found != expected) {
+      fail(call, what, std::to_string(found) + " arrays", std::to_string(expected));
+    }
+  };
+  check_count("arguments", inputs.size(), program.inputs().size());
+  check_count("results", outputs.size(), program.outputs().size());
+  const std::int64_t states = !inputs.empty()    ? inputs[0].rows
+                              : !outputs.empty() ? outputs[0].rows
+                                                 : 0;
+  const auto check = [&](const auto& x, const codegen::Array& array) {
+    if (x.rows == states && x.cols == array.size()) return;
+    const auto text = [](std::int64_t r, std::int64_t c) {
+      return std::to_string(r) + " x " + std::to_string(c);
+    };
+    fail(call, array.name, text(x.rows, x.cols), text(states, array.size()), "one state a row");
+  };
+  for (std::size_t k = 0; k < inputs.size(); ++k) check(inputs[k], program.inputs()[k]);
+  for (std::size_t k = 0; k < outputs.size(); ++k) check(outputs[k], program.outputs()[k]);
+  const auto overlap = [](const auto& x, const auto& y) {
+    return x.data < y.data + y.rows * y.cols && y.data < x.data + x.rows * x.cols;
+  };
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    const auto refuse = [&](const std::string& other) {
+      throw Error(call + ": " + program.outputs()[k].name + " overlaps " + other);
+    };
+    for (std::size_t j = 0; j < inputs.size(); ++j) {
+      if (overlap(outputs[k], inputs[j])) refuse(program.inputs()[j].name);
+    }
+    for (std::size_t j = 0; j < k; ++j) {
+      if (overlap(outputs[k], outputs[j])) refuse(program.outputs()[j].name);
+    }
+  }
+  return states;
+}
+
+template std::int64_t check_rows(const codegen::Program&, std::span<const ConstRows<double>>,
+                                 std::span<const Rows<double>>);
+template std::int64_t check_rows(const codegen::Program&, std::span<const ConstRows<float>>,
+                                 std::span<const Rows<float>>);
+
+}  // namespace limb

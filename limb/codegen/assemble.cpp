@@ -1,0 +1,255 @@
+#include "limb/codegen/assemble.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "limb/base/error.hpp"
+#include "limb/codegen/x64_registers.hpp"
+#include "limb/codegen/x64_rows.hpp"
+
+namespace limb::codegen {
+namespace {
+
+using Xbyak::Reg64;
+
+/// Array and entry of each number of all inputs, or of all outputs.
+struct Entry {
+  int array, entry;
+};
+std::vector<Entry> entries_of(const std::vector<Array>& arrays) {
+  std::vector<Entry> entries;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    for (int j = 0; j < arrays[k].size(); ++j) entries.push_back({static_cast<int>(k), j});
+  }
+  return entries;
+}
+
+// Long enough for each instruction, with the loads and stores around it.
+std::size_t code_room(const Code& code) {
+  std::size_t rows = 0;
+  for (const auto* arrays : {&code.inputs, &code.outputs}) {
+    for (const Array& array : *arrays) rows += static_cast<std::size_t>(array.size()) + 16;
+  }
+  return 4096 + 48 * code.instructions.size() + 128 * rows;
+}
+std::size_t pool_room(const Code& code) {
+  return (4096 + 40 * code.constants.size() + 64 * code.fours.size()) / 64 * 64;
+}
+
+class KernelWriter {
+ public:
+  KernelWriter(const Code& code, const Target& target, ExecutableMemory& memory)
+      : code_(code),
+        machine_(target, {memory.data(), memory.size()}, pool_room(code)),
+        inputs_(entries_of(code.inputs)),
+        outputs_(entries_of(code.outputs)) {}
+
+  void write() {
+    if (machine_.target().shape == Shape::one) {
+      write_one();
+    } else {
+      write_lanes();
+    }
+    // The size of the frame is known now.
+    const std::uint32_t frame = static_cast<std::uint32_t>((frame_.used + 63) / 64 * 64);
+    std::memcpy(const_cast<unsigned char*>(machine_.getCode()) + frame_patch_, &frame, 4);
+  }
+
+  const Machine& machine() const { return machine_; }
+  const Frame& frame() const { return frame_; }
+  RegisterWriter::Counts counts() const { return counts_; }
+
+ private:
+  static constexpr int kLine = 64;
+  static constexpr int kMostPrepared = 32768;
+
+  void enter() {
+    Machine& m = machine_;
+    for (const Reg64& r : {m.rbp, m.rbx, m.r12, m.r13, m.r14, m.r15}) m.push(r);
+    m.mov(m.rax, m.rsp);
+    m.and_(m.rsp, -kLine);
+    m.sub(m.rsp, 0x7fffffff);
+    frame_patch_ = m.getSize() - 4;
+    m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
+    m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
+    m.mov(m.r15,
+          reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) + Machine::kPoolBias);
+  }
+  void leave() {
+    Machine& m = machine_;
+    m.vzeroupper();
+    m.mov(m.rsp, m.ptr[m.slot(0)]);
+    for (const Reg64& r : {m.r15, m.r14, m.r13, m.r12, m.rbx, m.rbp}) m.pop(r);
+    m.ret();
+  }
+
+  // One state: rdi and rsi point to the tables of arrays. As many arrays as possible have a
+  // register of their own; the others are looked up where they are used.
+  void write_one() {
+    Machine& m = machine_;
+    enter();
+    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.rbx, m.r12, m.r13, m.r14};
+    std::size_t next = 0;
+    std::vector<int> input_home, output_home;
+    const auto give = [&](std::size_t count, const Reg64& table, std::vector<int>& home) {
+      for (std::size_t k = 0; k < count; ++k) {
+        if (next == std::size(homes)) {
+          home.push_back(-1);
+          continue;
+        }
+        home.push_back(homes[next].getIdx());
+        m.mov(homes[next++], m.ptr[table + static_cast<int>(8 * k)]);
+      }
+    };
+    give(code_.inputs.size(), m.rdi, input_home);
+    give(code_.outputs.size(), m.rsi, output_home);
+    const auto place = [&m](const Entry& e, const std::vector<int>& home, const Reg64& table) {
+      const int r = home[static_cast<std::size_t>(e.array)];
+      if (r >= 0) return Reg64(r) + 8 * e.entry;
+      m.mov(m.rax, m.ptr[table + 8 * e.array]);
+      return m.rax + 8 * e.entry;
+    };
+    const auto input = [&](int i) {
+      return place(inputs_[static_cast<std::size_t>(i)], input_home, m.rdi);
+    };
+    const auto output = [&](int i) {
+      return place(outputs_[static_cast<std::size_t>(i)], output_home, m.rsi);
+    };
+    Xbyak::Label beyond;
+    RegisterWriter writer(
+        m, code_, frame_,
+        {[&](int i) { return m.ptr[input(i)]; }, input, [&](int i) { return m.ptr[output(i)]; }});
+    writer.write(beyond);
+    counts_ = writer.counts();
+    m.xor_(m.eax, m.eax);
+    leave();
+    m.L(beyond);
+    m.mov(m.eax, 1);
+    leave();
+  }
+
+  /// rcx = the block's rows of an array.
+  void point_at(const Reg64& table, int array, int size) {
+    Machine& m = machine_;
+    m.mov(m.rcx, m.ptr[table + 8 * array]);
+    m.imul(m.rax, m.r12, m.target().bytes() * size);
+    m.add(m.rcx, m.rax);
+  }
+
+  // Blocks of states: rdi, rsi tables of arrays, rdx the number of blocks, r12 the block.
+  void write_lanes() {
+    Machine& m = machine_;
+    const int bytes = m.target().bytes();
+    enter();
+    std::vector<int> input_place(inputs_.size(), -1);
+    for (const Instruction& x : code_.instructions) {
+      if (x.act == Act::input) {
+        input_place[static_cast<std::size_t>(x.a)] = frame_.take(bytes);
+      }
+    }
+    Xbyak::Label next, done;
+    m.xor_(m.r12d, m.r12d);
+    m.L(next);
+    m.cmp(m.r12, m.rdx);
+    m.jae(done, m.T_NEAR);
+    read_rows([&](int i) { return input_place[static_cast<std::size_t>(i)]; });
+    prepare_rows();
+    RegisterWriter writer(
+        m, code_, frame_,
+        {[&](int i) { return m.ptr[m.slot(input_place[static_cast<std::size_t>(i)])]; },
+         [&](int) -> Xbyak::RegExp { throw Error("assemble: fours have no place in lanes"); },
+         [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }});
+    writer.write(done);
+    counts_ = writer.counts();
+    write_rows(writer);
+    m.inc(m.r12);
+    m.jmp(next, m.T_NEAR);
+    m.L(done);
+    m.mov(m.rax, m.r12);
+    leave();
+  }
+
+  void read_rows(const std::function<int(int)>& place) {
+    RowMover mover(machine_);
+    int start = 0;
+    for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
+      const int size = code_.inputs[k].size();
+      if (size > 0) point_at(machine_.rdi, static_cast<int>(k), size);
+      const int block = machine_.target().bytes() * size;
+      for (int next = block; next < 2 * block; next += kLine) {
+        machine_.prefetcht0(machine_.ptr[machine_.rcx + next]);
+      }
+      for (int j = 0; j < size; j += mover.columns()) {
+        mover.read(machine_.rcx, size, j, std::min(mover.columns(), size - j),
+                   [&](int column) { return place(start + column); });
+      }
+      start += size;
+    }
+  }
+
+  /// Asks for the memory of results before they are computed.
+  void prepare_rows() {
+    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
+      const int size = code_.outputs[k].size(), block = machine_.target().bytes() * size;
+      if (size == 0 || block > kMostPrepared) continue;
+      point_at(machine_.rsi, static_cast<int>(k), size);
+      for (int line = 0; line < block; line += kLine) {
+        machine_.prefetchw(machine_.ptr[machine_.rcx + line]);
+      }
+    }
+  }
+
+  void write_rows(const RegisterWriter& writer) {
+    std::vector<RowMover::Source> sources(outputs_.size());
+    for (const Instruction& x : code_.instructions) {
+      if (x.act != Act::store) continue;
+      const Instruction& from = code_.instructions[static_cast<std::size_t>(x.a)];
+      RowMover::Source& source = sources[static_cast<std::size_t>(x.b)];
+      if (from.act == Act::constant) {
+        source.constant = code_.constants[static_cast<std::size_t>(from.a)];
+      } else {
+        source.place = writer.result_place(x.a);
+      }
+    }
+    RowMover mover(machine_);
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
+      const int size = code_.outputs[k].size();
+      if (size > 0) point_at(machine_.rsi, static_cast<int>(k), size);
+      for (int j = 0; j < size; j += mover.columns()) {
+        const auto first = sources.begin() + static_cast<std::ptrdiff_t>(start) + j;
+        mover.write(machine_.rcx, size, j, {first, first + std::min(mover.columns(), size - j)});
+      }
+      start += static_cast<std::size_t>(size);
+    }
+  }
+
+  const Code& code_;
+  Machine machine_;
+  Frame frame_;
+  RegisterWriter::Counts counts_;
+  std::vector<Entry> inputs_, outputs_;
+  std::size_t frame_patch_ = 0;
+};
+
+}  // namespace
+
+MachineCode::MachineCode(const Code& code, const Target& target)
+    : target_(target), memory_(pool_room(code) + code_room(code)) {
+  if (target.isa == Isa::none) throw Error("MachineCode: no machine code for this processor");
+  if (target.shape == Shape::one && target.precision == Precision::f32) {
+    throw Error("MachineCode: code for one state is of double precision");
+  }
+  KernelWriter writer(code, target, memory_);
+  writer.write();
+  start_ = pool_room(code);
+  code_bytes_ = writer.machine().getSize();
+  constant_bytes_ = writer.machine().pool_used();
+  stack_bytes_ = static_cast<std::size_t>(writer.frame().used) + 128;
+  instructions_ = writer.counts().instructions;
+  spills_ = writer.counts().stores;
+  memory_.seal(start_ + code_bytes_);
+  entry_ = memory_.data() + start_;
+}
+
+}  // namespace limb::codegen

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "limb/codegen/executable_memory.hpp"
+#include "limb/codegen/x64_target.hpp"
+
+namespace limb::codegen {
+
+/// A Code as machine code of this process.
+class MachineCode {
+ public:
+  /// @throws Error if the system gives no memory that may run, or if the code calls the C library.
+  /// @param code lowered for the target: precision; sines by fours for one state, else not.
+  MachineCode(const Code& code, const Target& target);
+
+  const Target& target() const { return target_; }
+  /// Bytes of instructions, of constants, and of the stack that a call takes.
+  std::size_t code_bytes() const { return code_bytes_; }
+  std::size_t constant_bytes() const { return constant_bytes_; }
+  std::size_t stack_bytes() const { return stack_bytes_; }
+  int instructions() const { return instructions_; }
+  int spills() const { return spills_; }
+  const unsigned char* begin() const { return memory_.data() + start_; }
+
+  /// One state: arrays as the code's inputs and outputs, which must not overlap.
+  /// @returns whether the sines were in range; if not, nothing was written.
+  bool run_one(const double* const* inputs, double* const* outputs) const {
+    return reinterpret_cast<std::int64_t (*)(const double* const*, double* const*)>(entry_)(
+               inputs, outputs) == 0;
+  }
+  /// Blocks of as many states as the target has lanes; arrays by rows, one state a row.
+  /// @returns how many blocks were done: all, or those before one whose sines were out of range.
+  std::int64_t run_blocks(const void* const* inputs, void* const* outputs,
+                          std::int64_t blocks) const {
+    return reinterpret_cast<std::int64_t (*)(const void* const*, void* const*, std::int64_t)>(
+        entry_)(inputs, outputs, blocks);
+  }
+
+ private:
+  Target target_;
+  ExecutableMemory memory_;
+  const void* entry_ = nullptr;
+  std::size_t start_ = 0, code_bytes_ = 0, constant_bytes_ = 0, stack_bytes_ = 0;
+  int instructions_ = 0, spills_ = 0;
+};
+
+}  // namespace limb::codegen

@@ -1,0 +1,145 @@
+// The graph's simplifications, and user templates that are traced.
+#include "limb/codegen/graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "limb/codegen/program.hpp"
+#include "limb/codegen/testing/run.hpp"
+#include "limb/math/quaternion.hpp"
+#include "limb/math/testing/compare.hpp"
+
+namespace limb {
+namespace {
+
+using codegen::Graph;
+using codegen::Op;
+using codegen::Program;
+using codegen::Trace;
+using codegen::Tracer;
+
+TEST(Graph, FoldsConstantsAndIdentities) {
+  Graph g;
+  const int x = g.input(0), y = g.input(1), zero = g.constant(0), one = g.constant(1);
+  EXPECT_EQ(g.add(g.constant(2), g.constant(3)), g.constant(5));
+  EXPECT_EQ(g.mul(x, zero), zero);
+  EXPECT_EQ(g.mul(one, x), x);
+  EXPECT_EQ(g.add(x, zero), x);
+  EXPECT_EQ(g.sub(x, x), zero);
+  EXPECT_EQ(g.constant(-0.0), zero);
+  EXPECT_EQ(g.add(x, x), g.mul(g.constant(2), x));
+  EXPECT_EQ(g.mul(g.constant(2), g.mul(x, g.constant(3))), g.mul(g.constant(6), x));
+  EXPECT_EQ(g.div(x, g.constant(4)), g.mul(g.constant(0.25), x));
+  EXPECT_EQ(g[g.div(x, g.constant(3))].op, Op::div);  // a third would round
+  EXPECT_EQ(g.div(zero, y), zero);
+  EXPECT_EQ(g.select(g.less(one, zero), x, y), y);
+}
+
+TEST(Graph, KeepsEqualValuesOnce) {
+  Graph g;
+  const int x = g.input(0), y = g.input(1);
+  EXPECT_EQ(g.add(x, y), g.add(y, x));
+  EXPECT_EQ(g.mul(x, y), g.mul(y, x));
+  EXPECT_EQ(g.sub(x, y), g.neg(g.sub(y, x)));
+  EXPECT_EQ(g.mul(g.neg(x), y), g.neg(g.mul(x, y)));
+  EXPECT_EQ(g.mul(g.neg(x), g.neg(y)), g.mul(x, y));
+  EXPECT_EQ(g.add(x, g.mul(g.constant(-2), y)), g.sub(x, g.mul(g.constant(2), y)));
+  EXPECT_EQ(g.neg(g.neg(x)), x);
+  EXPECT_EQ(g.sine(g.neg(x)), g.neg(g.sine(x)));
+  EXPECT_EQ(g.cosine(g.neg(x)), g.cosine(x));
+  EXPECT_EQ(g.complement(g.complement(g.less(x, y))), g.less(x, y));
+  const int before = g.size();
+  g.mul(g.add(x, y), g.sub(x, y));
+  const int after = g.size();
+  g.mul(g.sub(x, y), g.add(y, x));
+  EXPECT_EQ(g.size(), after);
+  EXPECT_GT(after, before);
+}
+
+// A user's template: nothing in it knows of tracing.
+template <typename T>
+T damped_spring(const T& x, const T& v, double stiffness) {
+  using std::sin;
+  using std::sqrt;
+  const T energy = T(0.5) * (T(stiffness) * x * x + v * v);
+  return choose(
+      v < T(0), [&] { return sqrt(energy) - x; }, [&] { return sin(x) * energy; });
+}
+
+Trace spring_trace() {
+  Tracer tracer("spring");
+  const VectorX<Traced> x = tracer.input("x", 2);
+  VectorX<Traced> f(1);
+  f[0] = damped_spring<Traced>(x[0], x[1], 3);
+  tracer.output("f", f);
+  return tracer.finish();
+}
+
+TEST(Trace, RunsAUsersTemplate) {
+  for (const bool interpret : {true, false}) {
+    const Program p(spring_trace(), {.interpret = interpret});
+    for (const double v : {-2.0, -0.0, 0.5}) {
+      const double state[] = {0.7, v};
+      double f = 0;
+      const double* in[] = {state};
+      double* out[] = {&f};
+      p.run(in, out);
+      const double expected = damped_spring<double>(0.7, v, 3);
+      EXPECT_NEAR(f, expected, 4 * std::numeric_limits<double>::epsilon() * std::abs(expected));
+    }
+  }
+}
+
+// Limb's own functions are templates too: a rotation by a quaternion, its angle by atan2.
+TEST(Trace, RunsFunctionsOfLimb) {
+  Tracer tracer("turn");
+  const VectorX<Traced> q = tracer.input("q", 4), x = tracer.input("x", 3);
+  const Vector3<Traced> y =
+      to_matrix(quat_xyzw<Traced>(q[0], q[1], q[2], q[3])) * Vector3<Traced>(x[0], x[1], x[2]);
+  tracer.output("y", y);
+  tracer.output("angle", VectorX<Traced>::Constant(1, atan2(y[1], y[0])));
+  const Program p(tracer.finish());
+  EXPECT_EQ(p.notice(), "atan2 is left to the C library");
+  const double q0[] = {0, 0, std::sqrt(0.5), std::sqrt(0.5)}, x0[] = {1, 0, 0};
+  double y0[3], angle[1];
+  const double* in[] = {q0, x0};
+  double* out[] = {y0, angle};
+  p.run(in, out);
+  EXPECT_NEAR(y0[1], 1, 1e-15);
+  EXPECT_NEAR(angle[0], std::acos(0.0), 1e-15);
+}
+
+TEST(Trace, DropsWhatNobodyNeeds) {
+  Tracer tracer("dead");
+  const VectorX<Traced> x = tracer.input("x", 3);
+  const Traced unused = sqrt(x[0] * x[1]) / x[2];
+  static_cast<void>(unused);
+  tracer.output("y", VectorX<Traced>::Constant(1, x[0] + x[1]));
+  const codegen::Code code = codegen::lower(tracer.finish());
+  EXPECT_EQ(code.operation_count(), 1);
+}
+
+TEST(Trace, ReportsMistakes) {
+  EXPECT_EQ(testing::message([] {
+              Tracer tracer("t");
+              tracer.input("x", 1);
+              tracer.input("x", 2);
+            }),
+            "Tracer: name is 'x' twice, expected one array a name");
+  EXPECT_EQ(testing::message([] {
+              Tracer tracer("t");
+              tracer.input("2x", 1);
+            }),
+            "Tracer: name is '2x', expected letters, digits and _, no digit first");
+  EXPECT_EQ(testing::message([] {
+              Traced x;
+              {
+                Tracer tracer("t");
+                x = tracer.input("x", 1)[0];
+              }
+              x = x + x;
+            }),
+            "Traced: a number that is no constant needs a Recording, or trace()");
+}
+
+}  // namespace
+}  // namespace limb

@@ -1,0 +1,83 @@
+// Machine code reads and writes nothing outside its arrays: each lies against a page that no one
+// may touch, at its beginning or at its end.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "limb/codegen/functions.hpp"
+#include "limb/codegen/program.hpp"
+#include "limb/codegen/testing/run.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using codegen::Isa;
+using codegen::Program;
+
+/// An array between two forbidden pages, touching one of them.
+class Guarded {
+ public:
+  Guarded(std::size_t bytes, bool at_end) {
+    const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t room = (bytes + page - 1) / page * page;
+    size_ = room + 2 * page;
+    base_ = static_cast<unsigned char*>(
+        mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_EQ(mprotect(base_ + page, room, PROT_READ | PROT_WRITE), 0);
+    data_ = base_ + page + (at_end ? room - bytes : 0);
+  }
+  ~Guarded() { munmap(base_, size_); }
+  Guarded(const Guarded&) = delete;
+  Guarded& operator=(const Guarded&) = delete;
+  template <typename T>
+  T* as() const {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  unsigned char *base_, *data_;
+  std::size_t size_;
+};
+
+template <typename T>
+void run_guarded(const Program& p, std::int64_t states, bool at_end) {
+  std::vector<std::unique_ptr<Guarded>> memory;
+  std::vector<const T*> in;
+  std::vector<T*> out;
+  const auto make = [&](const codegen::Array& a) {
+    const std::size_t count = static_cast<std::size_t>(a.size() * states);
+    memory.push_back(std::make_unique<Guarded>(count * sizeof(T), at_end));
+    T* x = memory.back()->as<T>();
+    for (std::size_t i = 0; i < count; ++i) x[i] = T(0.01) * T(i % 97);
+    return x;
+  };
+  for (const auto& a : p.inputs()) in.push_back(make(a));
+  for (const auto& a : p.outputs()) out.push_back(make(a));
+  if constexpr (sizeof(T) == 8) {
+    if (states == 1) return p.run(in.data(), out.data());
+  }
+  p.run_rows(in.data(), out.data(), states);
+}
+
+TEST(Guard, NothingOutsideTheArraysIsTouched) {
+  for (const char* robot : {"builtin:arm7", "builtin:2r", "builtin:quadruped"}) {
+    const Model<double> model = load_model(robot);
+    for (const Function f : {Function::rnea, Function::crba, Function::aba}) {
+      for (const Isa isa : {Isa::avx2, Isa::avx512}) {
+        if (isa > codegen::detect_isa()) continue;
+        const Program p(codegen::trace(model, f), {.most = isa});
+        ASSERT_TRUE(p.is_compiled());
+        for (const bool at_end : {false, true}) {
+          for (const std::int64_t states : {1, 3, 8, 16, 21}) {
+            run_guarded<double>(p, states, at_end);
+            run_guarded<float>(p, states, at_end);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace limb

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "limb/codegen/trace.hpp"
+#include "limb/codegen/x64_target.hpp"
+
+namespace limb::codegen {
+
+class MachineCode;
+
+struct ProgramOptions {
+  /// No machine code even where it is possible, as with the environment variable LIMB_NO_JIT=1.
+  bool interpret = false;
+  /// At most these instructions, where the processor has them.
+  Isa most = Isa::avx512;
+};
+
+/// A recorded computation, ready to run: machine code in memory, or, where there can be none, an
+/// interpreter that gives the same bits. Any number of threads may run one program.
+class Program {
+ public:
+  explicit Program(Trace trace, const ProgramOptions& options = {});
+  ~Program();
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+
+  const std::string& name() const;
+  const std::vector<Array>& inputs() const;
+  const std::vector<Array>& outputs() const;
+  const Trace& trace() const;
+
+  /// One state: inputs[k] points to the entries of argument k, column by column, outputs[k] to
+  /// those of result k. Results must not overlap arguments. No allocation, no lock.
+  void run(const double* const* inputs, double* const* outputs) const;
+
+  /// `states` states: array k has a row for each, entries as in run, rows one after the other.
+  /// Results must not overlap arguments. The first call for a precision makes its machine code.
+  void run_rows(const double* const* inputs, double* const* outputs, std::int64_t states) const;
+  void run_rows(const float* const* inputs, float* const* outputs, std::int64_t states) const;
+  /// Makes the machine code that run_rows needs, so that no later call does.
+  void prepare_rows(Precision precision) const;
+  /// States that machine code computes at once in run_rows; 1 without.
+  int lanes(Precision precision) const;
+
+  bool is_compiled() const;
+  /// Why there is no machine code, one line; empty if there is.
+  const std::string& notice() const;
+  /// Null without machine code.
+  const MachineCode* one_state() const;
+  const MachineCode* rows(Precision precision) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Why machine code cannot be made in this process; empty if it can: LIMB_NO_JIT, an old or other
+/// processor, a system that lets no memory become executable (tried once).
+const std::string& why_no_machine_code();
+
+}  // namespace limb::codegen

@@ -1,0 +1,308 @@
+#include "limb/codegen/x64_machine.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "limb/base/error.hpp"
+
+namespace limb::codegen {
+namespace {
+
+constexpr int kLessThan = 1, kLessEqual = 2, kNotLessEqual = 6;
+
+}  // namespace
+
+Machine::Machine(const Target& target, std::span<unsigned char> memory, std::size_t pool_bytes)
+    : CodeGenerator(memory.size() - pool_bytes, memory.data() + pool_bytes),
+      target_(target),
+      pool_(memory.data()),
+      pool_size_(pool_bytes) {}
+
+Machine::Xmm Machine::vector(int r, bool four) const {
+  if (target_.shape == Shape::one) return Xmm(four ? Operand::YMM : Operand::XMM, r);
+  return Xmm(is_wide() ? Operand::ZMM : Operand::YMM, r);
+}
+
+std::uint64_t Machine::scalar_bits(double x) const {
+  return single() ? std::bit_cast<std::uint32_t>(static_cast<float>(x))
+                  : std::bit_cast<std::uint64_t>(x);
+}
+
+int Machine::pool_room(std::size_t bytes, std::size_t alignment) {
+  const std::size_t start = (pool_used_ + alignment - 1) / alignment * alignment;
+  if (start + bytes > pool_size_) throw Error("Machine: the pool of constants is full");
+  pool_used_ = start + bytes;
+  return static_cast<int>(start);
+}
+
+/// Bits repeated over `bytes`; `spread`: one copy, repeated by the instruction that reads it.
+Machine::Address Machine::pooled(std::uint64_t bits, int bytes, bool spread) {
+  const auto [found, is_new] = places_.try_emplace({bits, bytes}, 0);
+  if (is_new) {
+    const std::size_t size = static_cast<std::size_t>(bytes);
+    found->second = pool_room(size, size);
+    const int scalar = target_.scalar_bytes();
+    for (int k = 0; k < bytes; k += scalar) {
+      std::memcpy(pool_ + found->second + k, &bits, static_cast<std::size_t>(scalar));
+    }
+  }
+  return spread ? ptr_b[pool(found->second)] : ptr[pool(found->second)];
+}
+
+Machine::Address Machine::constant(double x, bool four) {
+  if (!packed(four)) return pooled(scalar_bits(x), target_.scalar_bytes(), false);
+  return pattern(scalar_bits(x), four);
+}
+
+Machine::Address Machine::pattern(std::uint64_t bits, bool) {
+  // Operations on bits read whole registers, also where one number counts.
+  if (is_wide()) return pooled(bits, target_.scalar_bytes(), true);
+  return pooled(bits, 32, false);
+}
+
+Machine::Address Machine::four_constants(const std::array<double, 4>& x) {
+  const int start = pool_room(sizeof x, sizeof x);
+  std::memcpy(pool_ + start, x.data(), sizeof x);
+  return ptr[pool(start)];
+}
+
+Machine::Address Machine::order(const std::array<std::int64_t, 8>& indices) {
+  const int start = pool_room(sizeof indices, sizeof indices);
+  std::memcpy(pool_ + start, indices.data(), sizeof indices);
+  return ptr[pool(start)];
+}
+
+Machine::Address Machine::first_entries(int count) {
+  const auto [found, is_new] = entries_.try_emplace(count, 0);
+  if (is_new) {
+    std::array<double, 4> mask{};
+    std::memset(mask.data(), 0xff, static_cast<std::size_t>(count * target_.scalar_bytes()));
+    found->second = static_cast<int>(four_constants(mask).getDisp()) + kPoolBias;
+  }
+  return ptr[pool(found->second)];
+}
+
+Machine::Address Machine::sign_bit(bool four) {
+  return pattern(single() ? 0x80000000u : 0x8000000000000000u, four);
+}
+
+void Machine::load(int r, const Address& from, bool four) {
+  const Xmm to = vector(r, four);
+  if (!packed(four)) {
+    vmovsd(to, from);
+  } else if (single()) {
+    vmovups(to, from);
+  } else {
+    vmovupd(to, from);
+  }
+}
+
+void Machine::load_constant(int r, double x, bool four) {
+  if (scalar_bits(x) == 0) return clear(r);
+  if (!packed(four) || !is_wide()) return load(r, constant(x, four), four);
+  // A broadcast has a memory operand of one number, not a repeated one.
+  const Address from = pooled(scalar_bits(x), target_.scalar_bytes(), false);
+  const Xbyak::Ymm to = target_.shape == Shape::one ? Xbyak::Ymm(r) : Xbyak::Zmm(r);
+  if (single()) {
+    vbroadcastss(to, from);
+  } else {
+    vbroadcastsd(to, from);
+  }
+}
+
+void Machine::store(const Address& to, int r, bool four) {
+  const Xmm from = vector(r, four);
+  if (!packed(four)) {
+    vmovsd(to, from);
+  } else if (single()) {
+    vmovups(to, from);
+  } else {
+    vmovupd(to, from);
+  }
+}
+
+void Machine::copy(int to, int from, bool four) {
+  if (to != from) vmovapd(vector(to, four), vector(from, four));
+}
+
+void Machine::clear(int r) {
+  if (r < 16) {
+    vxorps(Xmm(r), Xmm(r), Xmm(r));  // the rest of the register with it
+  } else {
+    vpxord(Xbyak::Zmm(r), Xbyak::Zmm(r), Xbyak::Zmm(r));
+  }
+}
+
+void Machine::load_four(int r, const Xbyak::RegExp& from, int count) {
+  const Xbyak::Ymm to(r);
+  if (count == 4) {
+    vmovupd(to, ptr[from]);
+  } else if (is_wide()) {
+    mov(eax, (1 << count) - 1);
+    kmovw(k2, eax);
+    vmovupd(to | k2 | T_z, ptr[from]);
+  } else {
+    vmovupd(to, first_entries(count));
+    vmaskmovpd(to, to, ptr[from]);
+  }
+}
+
+#define LIMB_BY_WIDTH(instruction, ...)         \
+  (!packed(four) ? instruction##sd(__VA_ARGS__) \
+   : single()    ? instruction##ps(__VA_ARGS__) \
+                 : instruction##pd(__VA_ARGS__))
+
+void Machine::arithmetic(Act act, int to, int a, const Operand& b, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four);
+  switch (act) {
+    case Act::add:
+      return LIMB_BY_WIDTH(vadd, d, x, b);
+    case Act::sub:
+      return LIMB_BY_WIDTH(vsub, d, x, b);
+    case Act::mul:
+      return LIMB_BY_WIDTH(vmul, d, x, b);
+    default:
+      return LIMB_BY_WIDTH(vdiv, d, x, b);
+  }
+}
+
+void Machine::fused(Act act, Form form, int to, int a, const Operand& b, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four);
+  switch (form) {
+    case Form::by231:
+      if (act == Act::fma) return LIMB_BY_WIDTH(vfmadd231, d, x, b);
+      if (act == Act::fms) return LIMB_BY_WIDTH(vfmsub231, d, x, b);
+      return LIMB_BY_WIDTH(vfnmadd231, d, x, b);
+    case Form::by213:
+      if (act == Act::fma) return LIMB_BY_WIDTH(vfmadd213, d, x, b);
+      if (act == Act::fms) return LIMB_BY_WIDTH(vfmsub213, d, x, b);
+      return LIMB_BY_WIDTH(vfnmadd213, d, x, b);
+    case Form::by132:
+      if (act == Act::fma) return LIMB_BY_WIDTH(vfmadd132, d, x, b);
+      if (act == Act::fms) return LIMB_BY_WIDTH(vfmsub132, d, x, b);
+      return LIMB_BY_WIDTH(vfnmadd132, d, x, b);
+  }
+}
+
+void Machine::negate(int to, int a, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four);
+  single() ? vxorps(d, x, sign_bit(four)) : vxorpd(d, x, sign_bit(four));
+}
+
+void Machine::absolute(int to, int a, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four);
+  if (single()) {
+    vandps(d, x, pattern(0x7fffffffu, four));
+  } else {
+    vandpd(d, x, pattern(0x7fffffffffffffffu, four));
+  }
+}
+
+void Machine::square_root(int to, int a, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four);
+  if (!packed(four)) {
+    vsqrtsd(d, x, x);
+  } else if (single()) {
+    vsqrtps(d, x);
+  } else {
+    vsqrtpd(d, x);
+  }
+}
+
+void Machine::compare(Act act, int to, int a, int b, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four), y = vector(b, four);
+  const std::uint8_t how = act == Act::less ? kLessThan : kLessEqual;
+  if (is_wide() && single()) {
+    vcmpps(k1, x, y, how);
+    vpmovm2d(d, k1);
+  } else if (is_wide()) {
+    packed(four) ? vcmppd(k1, x, y, how) : vcmpsd(k1, x, y, how);
+    vpmovm2q(d, k1);
+  } else {
+    LIMB_BY_WIDTH(vcmp, d, x, y, how);
+  }
+}
+
+void Machine::combine(Act act, int to, int a, int b, bool four) {
+  const Xmm d = vector(to, four), x = vector(a, four), y = vector(b, four);
+  act == Act::both ? vandpd(d, x, y) : vorpd(d, x, y);
+}
+
+void Machine::complement(int to, int a, bool four) {
+  const std::uint64_t all = single() ? 0xffffffffu : ~std::uint64_t{0};
+  const Xmm d = vector(to, four), x = vector(a, four);
+  single() ? vxorps(d, x, pattern(all, four)) : vxorpd(d, x, pattern(all, four));
+}
+
+void Machine::select(int to, int mask, int a, int b, bool four) {
+  const Xmm d = vector(to, four), m = vector(mask, four);
+  const Xmm x = vector(a, four), y = vector(b, four);
+  if (is_wide()) {
+    vmovapd(d, m);
+    vpternlogq(d, x, y, 0xca);  // m ? x : y, bit by bit
+  } else {
+    single() ? vblendvps(d, y, x, m) : vblendvpd(d, y, x, m);
+  }
+}
+
+void Machine::quadrant_choice(int to, int t, int even, int odd, bool tested, bool four) {
+  const Xmm d = vector(to, four), n = vector(t, four);
+  const Xmm x = vector(even, four), y = vector(odd, four);
+  if (is_wide() && single()) {
+    if (!tested) vptestmd(k3, n, ones(four));
+    vblendmps(d | k3, x, y);
+  } else if (is_wide()) {
+    if (!tested) vptestmq(k3, n, ones(four));
+    vblendmpd(d | k3, x, y);
+  } else if (single()) {
+    vpslld(d, n, 31);
+    vblendvps(d, x, y, d);
+  } else {
+    vpsllq(d, n, 63);
+    vblendvpd(d, x, y, d);
+  }
+}
+
+void Machine::quadrant_sign(int to, int t, int x, int more, bool four) {
+  const Xmm d = vector(to, four), n = vector(t, four), y = vector(x, four);
+  if (single()) {
+    if (more != 0) vpaddd(d, n, ones(four));
+    vpslld(d, more != 0 ? d : n, 30);
+  } else {
+    if (more != 0) vpaddq(d, n, ones(four));
+    vpsllq(d, more != 0 ? d : n, 62);
+  }
+  if (is_wide()) {
+    // y with its sign turned where d has one: y ^ (d & sign)
+    single() ? vpternlogd(d, y, sign_bit(four), 0x6c) : vpternlogq(d, y, sign_bit(four), 0x6c);
+  } else {
+    vandpd(d, d, sign_bit(four));
+    vxorpd(d, d, y);
+  }
+}
+
+void Machine::jump_beyond(int a, double limit, int scratch, bool four, Xbyak::Label& label) {
+  const Xmm x = vector(a, four);
+  const Address bound = constant(limit, four);
+  if (is_wide()) {
+    if (single()) {
+      vcmpps(k1, x, bound, kNotLessEqual);
+    } else {
+      packed(four) ? vcmppd(k1, x, bound, kNotLessEqual) : vcmpsd(k1, x, bound, kNotLessEqual);
+    }
+    kortestw(k1, k1);
+  } else {
+    const Xmm d = vector(scratch, four);
+    LIMB_BY_WIDTH(vcmp, d, x, bound, kNotLessEqual);
+    if (!packed(four)) {
+      vmovq(rax, Xmm(scratch));
+      test(rax, rax);
+    } else {
+      single() ? vmovmskps(eax, d) : vmovmskpd(eax, d);
+      test(eax, eax);
+    }
+  }
+  jnz(label, T_NEAR);
+}
+
+}  // namespace limb::codegen

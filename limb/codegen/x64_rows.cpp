@@ -1,0 +1,157 @@
+#include "limb/codegen/x64_rows.hpp"
+
+#include <algorithm>
+
+namespace limb::codegen {
+
+void RowMover::set_mask(int count) {
+  if (!machine_.is_wide() || count == columns()) return;
+  machine_.mov(machine_.eax, (1 << count) - 1);
+  machine_.kmovw(machine_.k2, machine_.eax);
+}
+
+/// Entries beyond `count` are neither read nor written: they belong to the next state, or to
+/// nobody.
+void RowMover::load_half(int r, const Xbyak::RegExp& from, int count) {
+  if (count == columns()) {
+    machine_.vmovups(half(r), machine_.ptr[from]);
+  } else if (machine_.is_wide()) {
+    single() ? machine_.vmovups(half(r) | machine_.k2 | machine_.T_z, machine_.ptr[from])
+             : machine_.vmovupd(half(r) | machine_.k2 | machine_.T_z, machine_.ptr[from]);
+  } else {
+    machine_.vmovups(half(r), machine_.first_entries(count));
+    single() ? machine_.vmaskmovps(half(r), half(r), machine_.ptr[from])
+             : machine_.vmaskmovpd(half(r), half(r), machine_.ptr[from]);
+  }
+}
+
+void RowMover::store_half(const Xbyak::RegExp& to, int r, int count) {
+  if (count == columns()) {
+    machine_.vmovups(machine_.ptr[to], half(r));
+  } else if (machine_.is_wide()) {
+    single() ? machine_.vmovups(machine_.ptr[to] | machine_.k2, half(r))
+             : machine_.vmovupd(machine_.ptr[to] | machine_.k2, half(r));
+  } else {
+    constexpr int kMask = kWork + 1;
+    machine_.vmovups(half(kMask), machine_.first_entries(count));
+    single() ? machine_.vmaskmovps(machine_.ptr[to], half(kMask), half(r))
+             : machine_.vmaskmovpd(machine_.ptr[to], half(kMask), half(r));
+  }
+}
+
+void RowMover::unpack(int to, int a, int b, bool high, bool pairs) {
+  const Xbyak::Xmm d = full(to), x = full(a), y = full(b);
+  if (pairs) {
+    high ? machine_.vunpckhpd(d, x, y) : machine_.vunpcklpd(d, x, y);
+  } else {
+    high ? machine_.vunpckhps(d, x, y) : machine_.vunpcklps(d, x, y);
+  }
+}
+
+/// Registers 0 .. W/2 - 1: rows l and l + W/2 become column l, and the other way round.
+void RowMover::transpose() {
+  const int n = columns(), step = single() ? 4 : 2;  // step: numbers in a quarter of a register
+  // Inside the quarters: squares of `step` rows.
+  for (int g = 0; g < n; g += step) {
+    if (step == 2) {
+      unpack(kWork + g, g, g + 1, false, true);
+      unpack(kWork + g + 1, g, g + 1, true, true);
+      continue;
+    }
+    const int t = kWork + n;  // needed by AVX-512 only there, where registers abound
+    const int a = machine_.is_wide() ? t : kWork, b = a + 1, c = a + 2, d = a + 3;
+    unpack(a, g, g + 1, false, false);
+    unpack(b, g + 2, g + 3, false, false);
+    unpack(c, g, g + 1, true, false);
+    unpack(d, g + 2, g + 3, true, false);
+    const int to = machine_.is_wide() ? kWork + g : kWork + 4;
+    unpack(to, a, b, false, true);
+    unpack(to + 1, a, b, true, true);
+    unpack(to + 2, c, d, false, true);
+    unpack(to + 3, c, d, true, true);
+  }
+  if (!machine_.is_wide()) {
+    const int from = single() ? kWork + 4 : kWork;
+    for (int j = 0; j < n; ++j) machine_.copy(j, from + j);
+    return;
+  }
+  // Quarters 0 and 2 of two registers, interleaved, and quarters 1 and 3.
+  if (!has_orders_) {
+    has_orders_ = true;
+    machine_.vmovupd(Xbyak::Zmm(kOrder), machine_.order({0, 1, 8, 9, 4, 5, 12, 13}));
+    machine_.vmovupd(Xbyak::Zmm(kOrder + 1), machine_.order({2, 3, 10, 11, 6, 7, 14, 15}));
+  }
+  for (int j = 0; j < step; ++j) {
+    const Xbyak::Zmm low(j), high(j + step), a(kWork + j), b(kWork + step + j);
+    machine_.vmovapd(low, a);
+    machine_.vpermt2pd(low, Xbyak::Zmm(kOrder), b);
+    machine_.vmovapd(high, a);
+    machine_.vpermt2pd(high, Xbyak::Zmm(kOrder + 1), b);
+  }
+}
+
+void RowMover::read(const Xbyak::Reg64& rows, int stride, int first, int count,
+                    const std::function<int(int)>& place) {
+  const int n = columns(), bytes = machine_.target().scalar_bytes();
+  set_mask(count);
+  for (int l = 0; l < n; ++l) {
+    const Xbyak::RegExp low = rows + (l * stride + first) * bytes;
+    const Xbyak::RegExp high = rows + ((l + n) * stride + first) * bytes;
+    load_half(l, low, count);
+    const Xbyak::Ymm ymm(l);
+    if (count < n) {
+      load_half(kWork, high, count);
+      machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
+                         : machine_.vinsertf128(ymm, ymm, Xbyak::Xmm(kWork), 1);
+    } else {
+      machine_.is_wide()
+          ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), machine_.ptr[high], 1)
+          : machine_.vinsertf128(ymm, ymm, machine_.ptr[high], 1);
+    }
+  }
+  transpose();
+  for (int j = 0; j < count; ++j) {
+    const int to = place(first + j);
+    if (to >= 0) machine_.store(machine_.ptr[machine_.slot(to)], j);
+  }
+}
+
+void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
+                     const std::vector<Source>& sources) {
+  const int n = columns(), bytes = machine_.target().scalar_bytes();
+  const int count = static_cast<int>(sources.size());
+  set_mask(count);
+  const bool zero = std::all_of(sources.begin(), sources.end(),
+                                [](const Source& s) { return s.place < 0 && s.constant == 0; });
+  if (zero) {
+    machine_.clear(0);
+  } else {
+    for (int j = 0; j < count; ++j) {
+      const Source& s = sources[static_cast<std::size_t>(j)];
+      if (s.place >= 0) {
+        machine_.load(j, machine_.ptr[machine_.slot(s.place)]);
+      } else {
+        machine_.load_constant(j, s.constant);
+      }
+    }
+    transpose();
+  }
+  for (int l = 0; l < n; ++l) {
+    const int r = zero ? 0 : l;
+    const Xbyak::RegExp low = rows + (l * stride + first) * bytes;
+    const Xbyak::RegExp high = rows + ((l + n) * stride + first) * bytes;
+    store_half(low, r, count);
+    if (zero) {
+      store_half(high, r, count);
+    } else if (count < n) {
+      machine_.is_wide() ? machine_.vextractf64x4(Xbyak::Ymm(kWork), Xbyak::Zmm(r), 1)
+                         : machine_.vextractf128(Xbyak::Xmm(kWork), Xbyak::Ymm(r), 1);
+      store_half(high, kWork, count);
+    } else {
+      machine_.is_wide() ? machine_.vextractf64x4(machine_.ptr[high], Xbyak::Zmm(r), 1)
+                         : machine_.vextractf128(machine_.ptr[high], Xbyak::Ymm(r), 1);
+    }
+  }
+}
+
+}  // namespace limb::codegen

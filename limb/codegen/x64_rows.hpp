@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "limb/codegen/x64_machine.hpp"
+
+namespace limb::codegen {
+
+/// Moves blocks of rows (one state a row, as callers store them) to lanes (one state a lane) and
+/// back, by transposing in registers.
+///
+/// A register holds entries of two rows: row l in its lower half, row l + W/2 in its upper half (W
+/// lanes). From W/2 of them come W/2 columns, with two shuffles each; reading the upper halves from
+/// memory does the rest. The same shuffles lead back.
+class RowMover {
+ public:
+  explicit RowMover(Machine& machine) : machine_(machine) {}
+
+  /// The widest range of columns for one call.
+  int columns() const { return machine_.target().lanes() / 2; }
+
+  /// Columns [first, first + count) of the block of rows at `rows`, `stride` entries a row, to
+  /// places of the frame.
+  void read(const Xbyak::Reg64& rows, int stride, int first, int count,
+            const std::function<int(int column)>& place);
+
+  /// A column to be written: a place of the frame, or a constant (place -1).
+  struct Source {
+    int place = -1;
+    double constant = 0;
+  };
+  /// The other way.
+  void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
+
+ private:
+  bool single() const { return machine_.target().precision == Precision::f32; }
+  Xbyak::Xmm full(int r) const { return machine_.vector(r); }
+  Xbyak::Xmm half(int r) const {
+    return Xbyak::Xmm(machine_.is_wide() ? Xbyak::Operand::YMM : Xbyak::Operand::XMM, r);
+  }
+  void set_mask(int count);
+  void load_half(int r, const Xbyak::RegExp& from, int count);
+  void store_half(const Xbyak::RegExp& to, int r, int count);
+  void unpack(int to, int a, int b, bool high, bool pairs);
+  void transpose();
+
+  // Registers: data in 0 .. 7, work in 8 .. 15, and in code for AVX-512 the two orders of quarters.
+  static constexpr int kWork = 8, kOrder = 30;
+  Machine& machine_;
+  bool has_orders_ = false;
+};
+
+}  // namespace limb::codegen
