@@ -1,0 +1,182 @@
+// How fast are the analytical derivatives, side by side with Pinocchio on the same states in one
+// process; and how do they grow with chains and with trees? Opponents and robots: as in
+// dynamics_bench.
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "bench/pinocchio/opponents.hpp"
+#include "bench/side_by_side.hpp"
+#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb::bench {
+namespace {
+
+using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
+using Call = void (*)(void*, const double*, const double*, const double*, double*, double*,
+                      double*);
+
+constexpr int kStates = 32;
+
+struct States {
+  explicit States(const Model<double>& model) {
+    std::mt19937_64 engine(7);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    const auto numbers = [&](double size) {
+      Vector x(model.nv());
+      for (double& y : x) y = size * uniform(engine);
+      return x;
+    };
+    for (int i = 0; i < kStates; ++i) {
+      q.push_back(model.random(engine));
+      v.push_back(numbers(2));
+      a.push_back(numbers(5));
+    }
+  }
+  std::vector<Vector> q, v, a;
+};
+
+struct Derivatives {
+  explicit Derivatives(int n) : dq(n, n), dv(n, n), da(n, n) {}
+  Matrix dq, dv, da;
+};
+
+double difference(const Derivatives& x, const Derivatives& y) {
+  const auto relative = [](const Matrix& a, const Matrix& b) {
+    return (a - b).norm() / (1 + b.norm());
+  };
+  return std::max({relative(x.dq, y.dq), relative(x.dv, y.dv), relative(x.da, y.da)});
+}
+
+void measure(const char* name, const Model<double>& model, const std::string& paths) {
+  const int n = model.nv();
+  const States s(model);
+  DerivativeWorkspace<double> work(model);
+  Derivatives own(n), others(n);
+  Vector a(n);
+  const JointEffects none = JointEffects::none();
+  const auto inverse = [&](int i) {
+    const std::size_t k = static_cast<std::size_t>(i % kStates);
+    rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], own.dq, own.dv, own.da, none);
+    benchmark::ClobberMemory();
+  };
+  const auto forward = [&](int i) {
+    const std::size_t k = static_cast<std::size_t>(i % kStates);
+    aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, own.dq, own.dv, own.da, none);
+    benchmark::ClobberMemory();
+  };
+  std::istringstream list(paths);
+  for (std::string path; std::getline(list, path, ':');) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    const auto door = reinterpret_cast<OpponentDoor>(dlsym(library, "opponent_door"));
+    const auto rnea = reinterpret_cast<Call>(dlsym(library, "opponent_rnea_derivatives"));
+    const auto aba = reinterpret_cast<Call>(dlsym(library, "opponent_aba_derivatives"));
+    if (door == nullptr || rnea == nullptr || aba == nullptr) continue;
+    const auto bodies = opponent_bodies(model);
+    void* robot =
+        door()->make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
+    const auto call = [&](Call function, int i, Derivatives* to) {
+      const std::size_t k = static_cast<std::size_t>(i % kStates);
+      function(robot, s.q[k].data(), s.v[k].data(), s.a[k].data(), to ? to->dq.data() : nullptr,
+               to ? to->dv.data() : nullptr, to ? to->da.data() : nullptr);
+    };
+    double worst = 0;
+    for (int i = 0; i < kStates; ++i) {
+      inverse(i);
+      call(rnea, i, &others);
+      worst = std::max(worst, difference(own, others));
+      forward(i);
+      call(aba, i, &others);
+      worst = std::max(worst, difference(own, others));
+    }
+    const std::string title =
+        std::string(name) + ", " + std::to_string(n) + " dof, Pinocchio by " + door()->build;
+    std::printf("%s: largest relative difference %.1e\n", title.c_str(), worst);
+    print(title, "other",
+          {side_by_side("rnea_derivatives", inverse, [&](int i) { call(rnea, i, nullptr); }),
+           side_by_side("aba_derivatives", forward, [&](int i) { call(aba, i, nullptr); })});
+    door()->release(robot);
+  }
+}
+
+/// Revolute joints about changing axes: `limbs` chains of the same length on one base link.
+Model<double> tree(int limbs, int length) {
+  Description<double> robot;
+  robot.name = "tree";
+  robot.links.push_back({});
+  robot.links.back().name = "base";
+  for (int k = 0; k < limbs * length; ++k) {
+    LinkDescription<double> link;
+    link.name = "l" + std::to_string(k);
+    link.inertia =
+        Inertia<double>::from_com(1, {0.1, 0.02, 0.01}, 0.01 * Matrix3<double>::Identity());
+    robot.links.push_back(link);
+    JointDescription<double> joint;
+    joint.name = "j" + std::to_string(k);
+    joint.type = JointType::revolute;
+    joint.axis = Vector3<double>::Unit(k % 3);
+    joint.X_PJ.p = {0.2, 0, 0};
+    joint.parent = k % length == 0 ? "base" : "l" + std::to_string(k - 1);
+    joint.child = link.name;
+    robot.joints.push_back(joint);
+  }
+  return build_model(robot);
+}
+
+void growth() {
+  std::printf("\nGrowth: n joints in chains, ns and ns / (n x depth)\n%8s %8s %12s %9s %12s %9s\n",
+              "limbs", "n", "rnea_deriv.", "", "aba_deriv.", "");
+  for (const auto& [limbs, length] : {std::pair(1, 8), {1, 16}, {1, 32}, {1, 64}, {4, 8}, {8, 8}}) {
+    const Model<double> model = tree(limbs, length);
+    const int n = model.nv();
+    const States s(model);
+    DerivativeWorkspace<double> work(model);
+    Derivatives own(n);
+    Vector a(n);
+    const auto best = [&](const auto& body) {
+      double least = 1e18;
+      for (int k = 0; k < 100; ++k) least = std::min(least, window_ns(body, 10));
+      return least;
+    };
+    const double inverse = best([&](int i) {
+      const std::size_t k = static_cast<std::size_t>(i % kStates);
+      rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], own.dq, own.dv, own.da);
+    });
+    const double forward = best([&](int i) {
+      const std::size_t k = static_cast<std::size_t>(i % kStates);
+      aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, own.dq, own.dv, own.da);
+    });
+    std::printf("%8d %8d %12.0f %9.2f %12.0f %9.2f\n", limbs, n, inverse, inverse / n / length,
+                forward, forward / n / length);
+  }
+}
+
+}  // namespace
+}  // namespace limb::bench
+
+int main() {
+  using namespace limb;
+  const char* paths = std::getenv("LIMB_BENCH_OPPONENTS");
+  const std::string opponents = paths ? paths : LIMB_BENCH_OPPONENTS_DEFAULT;
+  if (opponents.empty()) std::printf("Pinocchio's wheel is not installed: no opponent\n");
+  const char* given = std::getenv("LIMB_SHARED");
+  const std::filesystem::path shared = given ? given : LIMB_SHARED_DEFAULT;
+  struct Robot {
+    const char *name, *file, *builtin;
+    Base base;
+  };
+  for (const Robot& r : {Robot{"iiwa14", "iiwa14.urdf", "builtin:arm7", Base::fixed},
+                         Robot{"hyq", "hyq.urdf", "builtin:quadruped", Base::free},
+                         Robot{"talos", "talos_reduced.urdf", "builtin:humanoid", Base::free}}) {
+    const auto path = shared / "robots" / r.file;
+    const bool there = std::filesystem::exists(path);
+    bench::measure(there ? r.name : r.builtin,
+                   load_model(there ? path.string() : r.builtin, r.base).without_couplings(),
+                   opponents);
+  }
+  bench::growth();
+}
