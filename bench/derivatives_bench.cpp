@@ -112,8 +112,11 @@ Model<double> tree(int limbs, int length) {
   for (int k = 0; k < limbs * length; ++k) {
     LinkDescription<double> link;
     link.name = "l" + std::to_string(k);
-    link.inertia =
-        Inertia<double>::from_com(1, {0.1, 0.02, 0.01}, 0.01 * Matrix3<double>::Identity());
+    InertialDescription<double> inertial;
+    inertial.mass = 1;
+    inertial.X_LI.p = {0.1, 0.02, 0.01};
+    inertial.tensor = Vector3<double>(0.02, 0.03, 0.01).asDiagonal();
+    link.inertial = inertial;
     robot.links.push_back(link);
     JointDescription<double> joint;
     joint.name = "j" + std::to_string(k);
