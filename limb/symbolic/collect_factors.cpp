@@ -1,0 +1,263 @@
+#include "limb/symbolic/collect_factors.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace limb::symbolic {
+namespace {
+
+bool less(const WrittenTerm& a, const WrittenTerm& b) {
+  return compare(a, b) < 0;
+}
+
+/// Greatest common divisor of ratios: of numerators over the common denominator. 1 for numbers
+/// that are no small ratios; negative where all are.
+Rational common_number(const WrittenSum& sum) {
+  constexpr std::int64_t kLargest = 1000;
+  std::int64_t numerator = 0, denominator = 1;
+  bool all_negative = true;
+  for (const WrittenTerm& term : sum) {
+    const Rational& c = term.coefficient;
+    all_negative = all_negative && c.is_negative();
+    if (numerator == 1 && denominator == 0) continue;
+    if (!c.is_small() || std::abs(c.small_numerator()) > kLargest ||
+        c.small_denominator() > kLargest) {
+      numerator = 1;
+      denominator = 0;
+      continue;
+    }
+    numerator = std::gcd(numerator, c.small_numerator());
+    denominator = std::lcm(denominator, c.small_denominator());
+    if (denominator > kLargest) {
+      numerator = 1;
+      denominator = 0;
+    }
+  }
+  const Rational size = denominator == 0 ? Rational(1) : Rational(numerator, denominator);
+  return all_negative ? -size : size;
+}
+
+bool has(const WrittenTerm& term, const AtomPower& factor) {
+  return std::find(term.factors.begin(), term.factors.end(), factor) != term.factors.end();
+}
+
+WrittenTerm without(const WrittenTerm& term, const std::vector<AtomPower>& factors) {
+  WrittenTerm rest{term.coefficient, {}};
+  for (const AtomPower& f : term.factors) {
+    if (std::find(factors.begin(), factors.end(), f) == factors.end()) rest.factors.push_back(f);
+  }
+  return rest;
+}
+
+std::vector<AtomPower> common_factors(const WrittenSum& sum) {
+  std::vector<AtomPower> common = sum.front().factors;
+  for (const WrittenTerm& term : sum) {
+    std::erase_if(common, [&](const AtomPower& f) { return !has(term, f); });
+  }
+  return common;
+}
+
+int cost(const std::vector<AtomPower>& factors) {
+  int sum = 0;
+  for (const AtomPower& f : factors) {
+    sum += print_cost(f.atom.formula()) + (f.power == 1 ? 0 : 4);
+  }
+  return sum;
+}
+
+Formula flat_sum(const WrittenSum& sum) {
+  std::vector<Written> parts;
+  for (const WrittenTerm& term : sum) parts.push_back({term.formula(), term});
+  return ordered_sum(std::move(parts));
+}
+
+/// The square root of a term that is a square with a positive number.
+std::optional<WrittenTerm> square_root(const WrittenTerm& term) {
+  const Rational& c = term.coefficient;
+  if (c.is_negative() || !c.is_small()) return std::nullopt;
+  const auto root = [](std::int64_t n) -> std::optional<std::int64_t> {
+    for (std::int64_t k = 0; k * k <= n && k <= 1000; ++k) {
+      if (k * k == n) return k;
+    }
+    return std::nullopt;
+  };
+  const auto n = root(c.small_numerator()), d = root(c.small_denominator());
+  if (!n || !d) return std::nullopt;
+  WrittenTerm result{Rational(*n, *d), {}};
+  for (const AtomPower& f : term.factors) {
+    if (f.power % 2 != 0) return std::nullopt;
+    result.factors.push_back({f.atom, f.power / 2});
+  }
+  return result;
+}
+
+WrittenTerm product(const WrittenTerm& a, const WrittenTerm& b, const Rational& factor) {
+  WrittenTerm result{a.coefficient * b.coefficient * factor, a.factors};
+  for (const AtomPower& f : b.factors) result.multiply(f.atom, f.power);
+  return result;
+}
+
+bool same(const WrittenSum& a, const WrittenSum& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const WrittenTerm& x, const WrittenTerm& y) {
+                      return x.coefficient == y.coefficient && x.factors == y.factors;
+                    });
+}
+
+/// (a + b)^2 from a^2 + 2ab + b^2, of two or three terms.
+std::optional<Formula> perfect_square(const WrittenSum& sum) {
+  if (sum.size() != 3 && sum.size() != 6) return std::nullopt;
+  WrittenSum roots;
+  for (const WrittenTerm& term : sum) {
+    if (auto root = square_root(term)) roots.push_back(*std::move(root));
+  }
+  const std::size_t n = roots.size();
+  if (n * (n + 1) / 2 != sum.size()) return std::nullopt;
+  for (unsigned signs = 0; signs < (1u << (n - 1)); ++signs) {
+    WrittenSum candidate = roots;
+    for (std::size_t i = 1; i < n; ++i) {
+      if ((signs >> (i - 1)) & 1u) candidate[i].coefficient = -candidate[i].coefficient;
+    }
+    WrittenSum square;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = i; j < n; ++j) {
+        square.push_back(product(candidate[i], candidate[j], i == j ? 1 : 2));
+      }
+    }
+    std::sort(square.begin(), square.end(), less);
+    if (!same(square, sum)) continue;
+    std::sort(candidate.begin(), candidate.end(), less);
+    return Formula::power_of(flat_sum(candidate), 2);
+  }
+  return std::nullopt;
+}
+
+/// Keeps the cheaper one; the first of equals.
+void improve(Formula& best, int& best_cost, Formula candidate) {
+  const int c = print_cost(candidate);
+  if (c >= best_cost) return;
+  best = std::move(candidate);
+  best_cost = c;
+}
+
+/// A factor that some terms share, and how much is saved by writing it once.
+struct Split {
+  AtomPower factor;
+  int saving;
+};
+
+std::vector<Split> splits(const WrittenSum& sum) {
+  std::vector<AtomPower> seen;
+  std::vector<Split> result;
+  for (const WrittenTerm& term : sum) {
+    for (const AtomPower& f : term.factors) {
+      if (std::find(seen.begin(), seen.end(), f) != seen.end()) continue;
+      seen.push_back(f);
+      WrittenSum group;
+      for (const WrittenTerm& t : sum) {
+        if (has(t, f)) group.push_back(t);
+      }
+      if (group.size() < 2 || group.size() == sum.size()) continue;
+      const int saving = (static_cast<int>(group.size()) - 1) * cost(common_factors(group));
+      result.push_back({f, saving});
+    }
+  }
+  std::stable_sort(result.begin(), result.end(),
+                   [](const Split& a, const Split& b) { return a.saving > b.saving; });
+  return result;
+}
+
+}  // namespace
+
+Formula ordered_sum(std::vector<Written> parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](const Written& a, const Written& b) {
+    return compare(a.first, b.first) < 0;
+  });
+  if (!parts.empty() && parts.front().formula.is_negative()) {
+    const auto positive = std::find_if(parts.begin(), parts.end(),
+                                       [](const Written& p) { return !p.formula.is_negative(); });
+    if (positive != parts.end()) std::rotate(parts.begin(), positive, positive + 1);
+  }
+  std::vector<Formula> formulas;
+  for (Written& part : parts) formulas.push_back(std::move(part.formula));
+  return Formula::sum_of(std::move(formulas));
+}
+
+Formula ordered_product(const Rational& number, Formula inner, const WrittenSum& inner_terms,
+                        const std::vector<AtomPower>& powers) {
+  const Atom* first = nullptr;
+  for (const WrittenTerm& term : inner_terms) {
+    if (term.factors.empty()) continue;
+    const Atom& atom = term.factors.front().atom;
+    if (first == nullptr || compare(atom, *first) < 0) first = &atom;
+  }
+  std::vector<Formula> result{Formula::of_number(number)};
+  bool placed = false;
+  for (const AtomPower& p : powers) {
+    if (!placed && first != nullptr && compare(*first, p.atom) < 0) {
+      result.push_back(std::move(inner));
+      placed = true;
+    }
+    result.push_back(Formula::power_of(p.atom.formula(), p.power));
+  }
+  if (!placed) result.push_back(std::move(inner));
+  return Formula::product_of(std::move(result));
+}
+
+Content content(const WrittenSum& sum) {
+  Content c{common_number(sum), common_factors(sum), {}};
+  for (const WrittenTerm& term : sum) {
+    WrittenTerm rest = without(term, c.factors);
+    rest.coefficient = rest.coefficient / c.number;
+    c.rest.push_back(std::move(rest));
+  }
+  std::sort(c.rest.begin(), c.rest.end(), less);
+  return c;
+}
+
+bool FactorSearch::Less::operator()(const WrittenSum& a, const WrittenSum& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
+                                      [](const WrittenTerm& x, const WrittenTerm& y) {
+                                        const int c = compare(x, y);
+                                        return c < 0 || (c == 0 && x.coefficient < y.coefficient);
+                                      });
+}
+
+Formula FactorSearch::shortest(const WrittenSum& sum) {
+  if (sum.empty()) return Formula::of_number(0);
+  if (sum.size() == 1) return sum.front().formula();
+  constexpr std::size_t kRemembered = 64;
+  if (sum.size() > kRemembered) return search(sum);
+  if (const auto found = known_.find(sum); found != known_.end()) return found->second;
+  return known_.emplace(sum, search(sum)).first->second;
+}
+
+Formula FactorSearch::search(const WrittenSum& sum) {
+  Formula best = flat_sum(sum);
+  int best_cost = print_cost(best);
+  // What all share before a parenthesis; with and without the number.
+  const Content shared = content(sum);
+  if (!shared.factors.empty() || !shared.number.is_one()) {
+    const Formula rest = shortest(shared.rest);
+    improve(best, best_cost, ordered_product(shared.number, rest, shared.rest, shared.factors));
+    if (!shared.factors.empty() && !shared.number.is_one()) {
+      WrittenSum scaled = shared.rest;
+      for (WrittenTerm& term : scaled) term.coefficient *= shared.number;
+      improve(best, best_cost, ordered_product(1, shortest(scaled), scaled, shared.factors));
+    }
+  }
+  if (auto square = perfect_square(sum)) improve(best, best_cost, *std::move(square));
+  // What some share; the most promising ones only, fewer of them in longer sums.
+  const std::size_t width = sum.size() <= 8 ? 6 : sum.size() <= 24 ? 2 : 1;
+  std::vector<Split> candidates = splits(sum);
+  if (candidates.size() > width) candidates.resize(width);
+  for (const Split& split : candidates) {
+    WrittenSum group, rest;
+    for (const WrittenTerm& term : sum) (has(term, split.factor) ? group : rest).push_back(term);
+    std::vector<Written> parts{{shortest(group), group.front()}, {shortest(rest), rest.front()}};
+    improve(best, best_cost, ordered_sum(std::move(parts)));
+  }
+  return best;
+}
+
+}  // namespace limb::symbolic
