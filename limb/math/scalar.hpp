@@ -40,6 +40,11 @@ concept Branching = requires(const T& a) {
 template <typename T>
 concept Real = std::floating_point<T>;
 
+/// A scalar that computes without rounding and tells whether two values are equal, such as a
+/// polynomial in symbols. Specialise it there.
+template <typename T>
+inline constexpr bool kExact = false;
+
 /// Unit roundoff gap of the numbers inside T.
 template <typename T>
 T epsilon() {

@@ -24,7 +24,7 @@ class ModelBuilder {
     place_sites_and_loops();
     couple();
     mark_actuated();
-    if constexpr (Real<T>) {
+    if constexpr (CanonicalScalar<T>) {
       model_.canonical_ = std::make_shared<const Canonical<T>>(canonicalize(model_));
     }
     return std::move(model_);

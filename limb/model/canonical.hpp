@@ -89,7 +89,12 @@ struct CanonicalOptions {
   bool regroup = true;
 };
 
-template <Real T>
+/// Scalars whose models have a canonical form: machine numbers, and exact ones (kExact), for
+/// which rotations stay whole and no mass is handed on, so that all parameters keep their names.
+template <typename T>
+concept CanonicalScalar = Real<T> || kExact<T>;
+
+template <CanonicalScalar T>
 Canonical<T> canonicalize(const Model<T>& model, const CanonicalOptions& options = {});
 
 extern template Canonical<double> canonicalize(const Model<double>&, const CanonicalOptions&);

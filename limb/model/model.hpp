@@ -89,9 +89,9 @@ class Model {
   const std::vector<bool>& actuated() const { return actuated_; }
 
   /// The form that fast algorithms run on, with the map back (canonical.hpp). Computed at load for
-  /// numbers; a model of symbols has none. @throws Error then.
+  /// machine numbers and exact scalars; others have none. @throws Error then.
   const Canonical<T>& canonical() const;
-  /// The same, kept alive by who holds it; copies of a model share one. Null for symbols.
+  /// The same, kept alive by who holds it; copies of a model share one. Null where there is none.
   const std::shared_ptr<const Canonical<T>>& shared_canonical() const { return canonical_; }
 
   /// By the name of the joint that carries it. @throws Error with the nearest known name.

@@ -44,7 +44,8 @@ FrameId Model<T>::find_frame(std::string_view name) const {
 
 template <typename T>
 const Canonical<T>& Model<T>::canonical() const {
-  if (!canonical_) throw Error("Model::canonical: only a model of numbers has a canonical form");
+  if (!canonical_)
+    throw Error("Model::canonical: only a model of exact or machine numbers has a canonical form");
   return *canonical_;
 }
 

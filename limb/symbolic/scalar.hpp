@@ -7,6 +7,9 @@
 namespace limb {
 
 template <>
+inline constexpr bool kExact<symbolic::Polynomial> = true;
+
+template <>
 struct ConstantsOf<symbolic::Polynomial> {
   using T = symbolic::Polynomial;
   static T ratio(std::int64_t numerator, std::int64_t denominator) {

@@ -1,0 +1,230 @@
+#include "limb/symbolic/closed_form.hpp"
+
+#include <fmt/format.h>
+
+#include "limb/symbolic/templates.hpp"
+
+namespace limb::symbolic {
+namespace {
+
+using P = Polynomial;
+
+Matrix zeros(Eigen::Index rows, Eigen::Index cols) {
+  return Matrix::Constant(rows, cols, P(0));
+}
+
+/// dx/dq, one column a coordinate.
+Matrix jacobian(const Robot& robot, const Vector3<P>& x) {
+  Matrix J = zeros(3, static_cast<Eigen::Index>(robot.coordinates.size()));
+  for (Eigen::Index j = 0; j < J.cols(); ++j) {
+    for (int r = 0; r < 3; ++r) {
+      J(r, j) = differentiate(x[r], robot.coordinates[static_cast<std::size_t>(j)].q);
+    }
+  }
+  return J;
+}
+
+/// A^T B with A and B of three rows; only j >= i where it is known to be symmetric.
+Matrix product(const Matrix& A, const Matrix& B) {
+  Matrix result = zeros(A.cols(), B.cols());
+  for (Eigen::Index i = 0; i < A.cols(); ++i) {
+    for (Eigen::Index j = 0; j < B.cols(); ++j) {
+      for (Eigen::Index r = 0; r < A.rows(); ++r) result(i, j) += A(r, i) * B(r, j);
+    }
+  }
+  return result;
+}
+
+/// c = h / m, and the tensor about it; nothing where the division is not one of monomials.
+void find_center(const Inertia<P>& I, LinkForm& link) {
+  link.mass = I.mass();
+  link.first_moment = I.first_moment();
+  link.tensor = I.tensor();
+  if (I.mass().is_zero()) return;
+  Vector3<P> c;
+  for (int i = 0; i < 3; ++i) {
+    const auto quotient = try_divide(link.first_moment[i], I.mass());
+    if (!quotient) return;
+    c[i] = *quotient;
+  }
+  link.center = c;
+  link.tensor = I.tensor() - I.mass() * unit_point_tensor<P>(c);
+}
+
+/// Jacobians, energies and part of the mass matrix of one body that stands at X_WB.
+void fill(const Robot& robot, LinkForm& link) {
+  const Vector v = robot.v();
+  const Vector3<P>& g = robot.model.gravity();
+  link.p = link.center ? Vector3<P>(link.X_WB * *link.center) : link.X_WB.p;
+  link.Jv = jacobian(robot, link.p);
+  const Matrix turning = link.tensor.lazyProduct(link.Jw_B);
+  link.M = link.mass * product(link.Jv, link.Jv) + product(link.Jw_B, turning);
+  link.P = -(link.mass * g.dot(link.p));
+  if (!link.center) {
+    // v_C = v_O + d(R c)/dt, so that the first moment m R c adds its own Jacobian.
+    const Vector3<P> h = link.X_WB.R * link.first_moment;
+    const Matrix mixed = product(link.Jv, jacobian(robot, h));
+    link.M += mixed + mixed.transpose();
+    link.P -= g.dot(h);
+  }
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    for (Eigen::Index j = 0; j < v.size(); ++j) link.K += link.M(i, j) * v[i] * v[j] / P(2);
+  }
+}
+
+std::vector<LinkForm> derive_links(const Robot& robot) {
+  const Model<P>& model = robot.model;
+  const VectorX<P> q = model.coupling().expand_position(VectorX<P>(robot.q()));
+  const Matrix G = model.coupling().matrix();
+  std::vector<LinkForm> links(model.bodies().size());
+  links[0].Jw_B = zeros(3, model.velocity_size());
+  for (std::size_t i = 1; i < links.size(); ++i) {
+    const Body<P>& body = model.bodies()[i];
+    const LinkForm& parent = links[static_cast<std::size_t>(body.parent.value())];
+    LinkForm& link = links[i];
+    link.name = body.name;
+    const Pose<P> X_PB = body.X_PJ * body.joint.pose(q.data() + body.q_start);
+    link.X_WB = parent.X_WB * X_PB;
+    Motion<P> S[6];
+    body.joint.subspace(q.data() + body.q_start, S);
+    link.Jw_B = X_PB.R.transpose().lazyProduct(parent.Jw_B);
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      link.Jw_B += S[k].w.lazyProduct(G.row(body.v_start + k));
+    }
+    find_center(body.inertia, link);
+    fill(robot, link);
+  }
+  links.erase(links.begin());
+  return links;
+}
+
+/// G^T diag(x) G for a number x of each joint: armature, damping.
+Matrix reduced_diagonal(const Model<P>& model, const P Body<P>::*which) {
+  const Matrix G = model.coupling().matrix();
+  Matrix result = zeros(G.cols(), G.cols());
+  for (const Body<P>& body : model.bodies()) {
+    if ((body.*which).is_zero()) continue;
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      const Matrix row = G.row(body.v_start + k);
+      result += body.*which * product(row, row);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+ClosedForm derive_lagrange(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  ClosedForm f;
+  const int n = robot.model.velocity_size();
+  const Vector v = robot.v(), a = robot.a();
+  const auto q = [&](int i) { return robot.coordinates[static_cast<std::size_t>(i)].q; };
+  f.links = derive_links(robot);
+  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
+  for (const LinkForm& link : f.links) {
+    f.M += link.M;
+    f.P += link.P;
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) f.K += f.M(i, j) * v[i] * v[j] / P(2);
+  }
+
+  // Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
+  ChristoffelTensor<P> dM(n);
+  for (int i = 0; i < n; ++i) {
+    for (int j = i; j < n; ++j) {
+      for (int k = 0; k < n; ++k) dM(i, j, k) = dM(j, i, k) = differentiate(f.M(i, j), q(k));
+    }
+  }
+  f.gamma = ChristoffelTensor<P>(n);
+  f.C = f.centrifugal = zeros(n, n);
+  f.coriolis = zeros(n, n * (n - 1) / 2);
+  f.V = f.G = Vector::Constant(n, P(0));
+  for (int i = 0; i < n; ++i) {
+    int column = 0;
+    for (int j = 0; j < n; ++j) {
+      for (int k = j; k < n; ++k) {
+        f.gamma(i, j, k) = f.gamma(i, k, j) = (dM(i, j, k) + dM(i, k, j) - dM(j, k, i)) / P(2);
+        if (j == k) {
+          f.centrifugal(i, j) = f.gamma(i, j, j);
+        } else {
+          f.coriolis(i, column++) = P(2) * f.gamma(i, j, k);
+        }
+      }
+    }
+    for (int j = 0; j < n; ++j) {
+      for (int k = 0; k < n; ++k) f.C(i, j) += f.gamma(i, j, k) * v[k];
+    }
+    for (int j = 0; j < n; ++j) f.V[i] += f.C(i, j) * v[j];
+    f.G[i] = differentiate(f.P, q(i));
+  }
+  f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(v);
+  f.tau = f.V + f.G + f.damping;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) f.tau[i] += f.M(i, j) * a[j];
+  }
+  return f;
+}
+
+Vector derive_newton_euler(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  Workspace<P> work(robot.model);
+  Vector tau = Vector::Constant(robot.model.velocity_size(), P(0));
+  const JointEffects effects{.armature = true, .damping = true, .friction = false};
+  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
+  return tau;
+}
+
+Matrix mass_matrix_of(const Robot& robot, const Vector& tau) {
+  Matrix M(tau.size(), tau.size());
+  for (Eigen::Index i = 0; i < M.rows(); ++i) {
+    for (Eigen::Index j = 0; j < M.cols(); ++j) {
+      M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
+    }
+  }
+  return M;
+}
+
+namespace {
+
+/// The part without these symbols.
+Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
+  for (P& entry : x) {
+    for (const Coordinate& c : robot.coordinates) entry = coefficient(entry, c.*which, 0);
+  }
+  return x;
+}
+
+}  // namespace
+
+Vector bias_of(const Robot& robot, const Vector& tau) {
+  return without(robot, tau, &Coordinate::a);
+}
+
+Vector gravity_of(const Robot& robot, const Vector& tau) {
+  return without(robot, bias_of(robot, tau), &Coordinate::v);
+}
+
+FrameForm derive_frame(const Robot& robot, const std::string& frame) {
+  const RingScope scope(robot.ring);
+  const FrameId id = robot.model.find_frame(frame);
+  Kinematics<P> kinematics(robot.model);
+  forward_kinematics(robot.model, robot.q(), robot.v(), kinematics);
+  FrameForm form;
+  form.name = frame;
+  form.X_WF = frame_pose(robot.model, kinematics, id);
+  Matrix6X<P> J = Matrix6X<P>::Constant(6, robot.model.velocity_size(), P(0));
+  frame_jacobian(robot.model, kinematics, id, FrameAxes::local_world_aligned, J);
+  form.J = J;
+  form.Jdot = form.J.unaryExpr([](const P& x) { return rate(x); });
+  return form;
+}
+
+std::size_t term_count(const Matrix& m) {
+  std::size_t count = 0;
+  for (Eigen::Index i = 0; i < m.size(); ++i) count += m.data()[i].size();
+  return count;
+}
+
+}  // namespace limb::symbolic
