@@ -1,0 +1,103 @@
+#include "limb/symbolic/math_layout.hpp"
+
+/// MathML Core. [W3C MathML Core]
+namespace limb::symbolic {
+namespace {
+
+using Kind = MathNode::Kind;
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
+  }
+  return result;
+}
+
+std::string element(const std::string& name, const std::string& inside) {
+  return "<" + name + ">" + inside + "</" + name + ">";
+}
+
+std::string write(const MathNode& node);
+
+std::string write_sign(const MathNode& node) {
+  // Parentheses of one size: they may stand in different lines.
+  const bool fence = node.text == "(" || node.text == ")" || node.text == "[" || node.text == "]";
+  return (fence ? "<mo stretchy=\"false\">" : "<mo>") + escaped(node.text) + "</mo>";
+}
+
+/// A row without its leading sign of the unary kind needs form="prefix"; browsers decide by place.
+std::string write_parts(const MathNode& node) {
+  std::string text;
+  for (std::size_t i = 0; i < node.parts.size(); ++i) {
+    const MathNode& part = node.parts[i];
+    const bool after_function = i > 0 && node.parts[i - 1].kind == Kind::upright;
+    if (after_function && part.spaced) text += "<mspace width=\"0.17em\"/>";
+    text += write(part);
+  }
+  return text;
+}
+
+std::string write_script(const MathNode& node) {
+  const std::string base = node.parts[0].parts.empty() && node.parts[0].kind == Kind::row
+                               ? "<mrow></mrow>"
+                               : write(node.parts[0]);
+  const auto empty = [](const MathNode& n) { return n.kind == Kind::row && n.parts.empty(); };
+  const bool sum = node.parts[0].text == "∑";
+  const std::string below = empty(node.parts[1]) ? "" : write(node.parts[1]);
+  const std::string above = empty(node.parts[2]) ? "" : write(node.parts[2]);
+  if (above.empty()) return element(sum ? "munder" : "msub", base + below);
+  if (below.empty()) return element(sum ? "mover" : "msup", base + above);
+  return element(sum ? "munderover" : "msubsup", base + below + above);
+}
+
+std::string write_matrix(const MathNode& node) {
+  std::string table;
+  for (std::size_t i = 0; i < node.parts.size(); ++i) {
+    if (i % node.columns == 0) table += "<mtr>";
+    table += element("mtd", write(node.parts[i]));
+    if (i % node.columns == node.columns - 1) table += "</mtr>";
+  }
+  return "<mrow><mo>[</mo>" + element("mtable", table) + "<mo>]</mo></mrow>";
+}
+
+std::string write(const MathNode& node) {
+  switch (node.kind) {
+    case Kind::letter:
+      return node.bold ? "<mi class=\"bold\" mathvariant=\"normal\">" + node.text + "</mi>"
+                       : element("mi", node.text);
+    case Kind::upright:
+      return node.text.find(' ') != node.text.npos
+                 ? element("mtext", escaped(node.text))
+                 : "<mi mathvariant=\"normal\">" + escaped(node.text) + "</mi>";
+    case Kind::number:
+      return element("mn", node.text);
+    case Kind::sign:
+      return write_sign(node);
+    case Kind::script:
+      return write_script(node);
+    case Kind::accent:
+      return "<mover accent=\"true\">" + write(node.parts[0]) + "<mo stretchy=\"false\">" +
+             node.text + "</mo></mover>";
+    case Kind::fraction:
+      return element("mfrac", write(node.parts[0]) + write(node.parts[1]));
+    case Kind::root:
+      return element("msqrt", write(node.parts[0]));
+    case Kind::matrix:
+      return write_matrix(node);
+    case Kind::space:
+      return node.text.empty() ? "<mspace width=\"1.2em\"/>" : "<mspace width=\"0.17em\"/>";
+    case Kind::mark:
+      return "";
+    default:
+      return node.parts.size() == 1 ? write(node.parts[0]) : element("mrow", write_parts(node));
+  }
+}
+
+}  // namespace
+
+std::string to_mathml(const MathNode& node, bool display) {
+  return std::string(display ? "<math display=\"block\">" : "<math>") + write(node) + "</math>";
+}
+
+}  // namespace limb::symbolic
