@@ -37,6 +37,13 @@ Rational common_number(const WrittenSum& sum) {
   return all_negative ? -size : size;
 }
 
+void positive_first(std::vector<Formula>& parts) {
+  if (parts.empty() || !parts.front().is_negative()) return;
+  const auto positive = std::find_if(parts.begin(), parts.end(),
+                                     [](const Formula& part) { return !part.is_negative(); });
+  if (positive != parts.end()) std::rotate(parts.begin(), positive, positive + 1);
+}
+
 bool has(const WrittenTerm& term, const AtomPower& factor) {
   return std::find(term.factors.begin(), term.factors.end(), factor) != term.factors.end();
 }
@@ -65,10 +72,46 @@ int cost(const std::vector<AtomPower>& factors) {
   return sum;
 }
 
+/// In the given order, a positive term first.
 Formula flat_sum(const WrittenSum& sum) {
-  std::vector<Written> parts;
-  for (const WrittenTerm& term : sum) parts.push_back({term.formula(), term});
-  return ordered_sum(std::move(parts));
+  std::vector<Formula> parts;
+  for (const WrittenTerm& term : sum) parts.push_back(term.formula());
+  positive_first(parts);
+  return Formula::sum_of(std::move(parts));
+}
+
+/// The first of the terms that a formula has when it is multiplied out, but for its number.
+WrittenTerm leading_term(const Ring& ring, const Formula& f) {
+  WrittenTerm term{Rational(1), {}};
+  switch (f.kind) {
+    case Formula::Kind::number:
+      break;
+    case Formula::Kind::symbol:
+      term.multiply(Atom::of_symbol(ring, f.symbol), 1);
+      break;
+    case Formula::Kind::cosine:
+    case Formula::Kind::sine:
+      term.multiply(Atom::of_function(f.angle, f.kind == Formula::Kind::sine), 1);
+      break;
+    case Formula::Kind::power:
+      for (const AtomPower& p : leading_term(ring, f.parts.front()).factors) {
+        term.multiply(p.atom, p.power * f.exponent);
+      }
+      break;
+    case Formula::Kind::product:
+      for (const Formula& part : f.parts) {
+        for (const AtomPower& p : leading_term(ring, part).factors) term.multiply(p.atom, p.power);
+      }
+      break;
+    case Formula::Kind::sum:
+      term = leading_term(ring, f.parts.front());
+      for (std::size_t i = 1; i < f.parts.size(); ++i) {
+        WrittenTerm other = leading_term(ring, f.parts[i]);
+        if (compare(other, term) < 0) term = std::move(other);
+      }
+      break;
+  }
+  return term;
 }
 
 /// The square root of a term that is a square with a positive number.
@@ -169,18 +212,21 @@ std::vector<Split> splits(const WrittenSum& sum) {
 
 }  // namespace
 
-Formula ordered_sum(std::vector<Written> parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const Written& a, const Written& b) {
-    return compare(a.first, b.first) < 0;
-  });
-  if (!parts.empty() && parts.front().formula.is_negative()) {
-    const auto positive = std::find_if(parts.begin(), parts.end(),
-                                       [](const Written& p) { return !p.formula.is_negative(); });
-    if (positive != parts.end()) std::rotate(parts.begin(), positive, positive + 1);
+Formula ordered_sum(const Ring* ring, std::vector<Formula> parts) {
+  Formula sum = Formula::sum_of(std::move(parts));
+  constexpr std::size_t kLongest = 200;
+  if (sum.kind != Formula::Kind::sum || ring == nullptr || sum.parts.size() > kLongest) return sum;
+  std::vector<std::pair<WrittenTerm, std::size_t>> order;
+  for (std::size_t i = 0; i < sum.parts.size(); ++i) {
+    order.emplace_back(leading_term(*ring, sum.parts[i]), i);
   }
-  std::vector<Formula> formulas;
-  for (Written& part : parts) formulas.push_back(std::move(part.formula));
-  return Formula::sum_of(std::move(formulas));
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return less(a.first, b.first); });
+  std::vector<Formula> ordered;
+  for (const auto& [term, i] : order) ordered.push_back(std::move(sum.parts[i]));
+  positive_first(ordered);
+  sum.parts = std::move(ordered);
+  return sum;
 }
 
 Formula ordered_product(const Rational& number, Formula inner, const WrittenSum& inner_terms,
@@ -254,8 +300,7 @@ Formula FactorSearch::search(const WrittenSum& sum) {
   for (const Split& split : candidates) {
     WrittenSum group, rest;
     for (const WrittenTerm& term : sum) (has(term, split.factor) ? group : rest).push_back(term);
-    std::vector<Written> parts{{shortest(group), group.front()}, {shortest(rest), rest.front()}};
-    improve(best, best_cost, ordered_sum(std::move(parts)));
+    improve(best, best_cost, ordered_sum(ring_, {shortest(group), shortest(rest)}));
   }
   return best;
 }

@@ -10,15 +10,10 @@ namespace limb::symbolic {
 /// Terms without those that differ in their coefficient only, in order.
 using WrittenSum = std::vector<WrittenTerm>;
 
-/// A formula and the term that decides where it stands in a sum.
-struct Written {
-  Formula formula;
-  WrittenTerm first;
-};
-
 /// Short formulas of sums. Remembers what it has seen.
 class FactorSearch {
  public:
+  explicit FactorSearch(const Ring* ring) : ring_(ring) {}
   Formula shortest(const WrittenSum& sum);
 
  private:
@@ -26,6 +21,7 @@ class FactorSearch {
     bool operator()(const WrittenSum& a, const WrittenSum& b) const;
   };
   Formula search(const WrittenSum& sum);
+  const Ring* ring_;  ///< null for numbers
   std::map<WrittenSum, Formula, Less> known_;
 };
 
@@ -37,8 +33,9 @@ struct Content {
 };
 Content content(const WrittenSum& sum);
 
-/// In order, with a positive one first where there is one.
-Formula ordered_sum(std::vector<Written> parts);
+/// In the order of their leading terms, with a positive one first where there is one. The order of
+/// very long sums is left as it is.
+Formula ordered_sum(const Ring* ring, std::vector<Formula> parts);
 /// number * powers * inner, where inner, the formula of a sum, stands before the powers that come
 /// after its first symbol.
 Formula ordered_product(const Rational& number, Formula inner, const WrittenSum& inner_terms,

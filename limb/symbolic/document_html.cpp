@@ -14,7 +14,7 @@ constexpr const char* kStyle = R"(
   :root { --ink: #e8e6e1; --soft: #a3a099; --paper: #17171a; --rule: #3a3a40; --accent: #e0a08f; }
 }
 html { background: var(--paper); color: var(--ink); -webkit-text-size-adjust: 100%; }
-body { font: 1.06rem/1.62 "STIX Two Text", "Source Serif 4", Charter, "Bitstream Charter", Georgia, "Times New Roman", serif;
+body { font: 1.06rem/1.62 Charter, "Bitstream Charter", "STIX Two Text", "Source Serif 4", Georgia, "Times New Roman", serif;
   max-width: 46rem; margin: 0 auto; padding: 3rem 1.4rem 5rem; counter-reset: section; }
 h1 { font-size: 1.9rem; line-height: 1.25; font-weight: 600; text-align: center; margin: 0 0 2.4rem; text-wrap: balance; }
 h2 { font-size: 1.32rem; line-height: 1.3; font-weight: 600; margin: 2.9rem 0 0.9rem; padding-top: 0.9rem; border-top: 1px solid var(--rule);
@@ -25,14 +25,15 @@ h3::before { content: counter(section) "." counter(subsection) "\2002"; color: v
 p { margin: 0.8rem 0; hyphens: auto; }
 math { font-family: "STIX Two Math", "Latin Modern Math", "Cambria Math", "XITS Math", STIXGeneral, "DejaVu Math TeX Gyre", math; font-size: 1.04em; }
 math .bold { font-weight: bold; }
-.equations { margin: 1.1rem 0; display: grid; grid-template-columns: max-content minmax(0, 1fr); row-gap: 0.75rem;
+math .dot { font-size: 0.9em; }
+.equations { margin: 1.1rem 0; display: grid; grid-template-columns: max-content minmax(0, 1fr); row-gap: 0.45rem;
   padding-left: 1.6rem; overflow-x: auto; align-items: baseline; }
 .equation { display: contents; }
 .left { text-align: right; padding-right: 0.32em; white-space: nowrap; }
-.right { padding-left: 1.4em; text-indent: -1.4em; line-height: 2; }
+.right { padding-left: 1.4em; text-indent: -1.4em; line-height: 1.9; }
 .right math { text-indent: 0; }
 .right mtd { padding: 0.22em 0.5em; }
-.matrix { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; text-indent: 0; }
+.matrix { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; text-indent: 0; padding: 0.25em 0; }
 footer { margin-top: 4rem; color: var(--soft); font-size: 0.88rem; text-align: center; }
 @media (max-width: 34rem) {
   body { font-size: 1rem; padding: 1.6rem 1rem 3rem; }
@@ -88,7 +89,7 @@ std::string right_side(const std::string& latex) {
   for (const std::string& piece : pieces(latex, kPieceWidth)) {
     const MathNode node = parse_math((first ? "= " : "") + piece);
     const std::string math = to_mathml(node, false);
-    if (!first) text += ' ';
+    if (!first) text += "<wbr>";
     text += has_matrix(node) ? "<span class=\"matrix\">" + math + "</span>" : math;
     first = false;
   }

@@ -100,9 +100,9 @@ Polynomial expand_trig(const std::shared_ptr<Ring>& ring, const Formula& formula
 // beats m a + m b; parentheses around others are heavier, as they are to read.
 constexpr int kSymbol = 4, kParentheses = 3, kNested = 9;
 
-/// A fraction counts its two halves.
+/// A fraction counts its two halves and that it breaks the line.
 int number_cost(const Rational& x) {
-  return kSymbol * ((x.is_integer() ? 1 : 2) + (x.is_negative() ? 1 : 0));
+  return kSymbol * ((x.is_integer() ? 1 : 3) + (x.is_negative() ? 1 : 0));
 }
 
 int angle_cost(const Angle& angle) {

@@ -20,20 +20,37 @@ std::string element(const std::string& name, const std::string& inside) {
 
 std::string write(const MathNode& node);
 
-std::string write_sign(const MathNode& node) {
-  // Parentheses of one size: they may stand in different lines.
-  const bool fence = node.text == "(" || node.text == ")" || node.text == "[" || node.text == "]";
-  return (fence ? "<mo stretchy=\"false\">" : "<mo>") + escaped(node.text) + "</mo>";
+/// Where a + or - stands decides its spacing.
+enum class Form { prefix, infix };
+
+std::string write_sign(const std::string& text, Form form) {
+  std::string attributes;
+  if (text == "(" || text == ")" || text == "[" || text == "]") {
+    attributes = " stretchy=\"false\"";  // of one size: a pair may stand in different lines
+  } else if (text == "+" || text == "−") {
+    attributes = form == Form::prefix ? " form=\"prefix\"" : " form=\"infix\"";
+  } else if (text == "/") {
+    attributes = " lspace=\"0.05em\" rspace=\"0.05em\"";
+  }
+  return "<mo" + attributes + ">" + escaped(text) + "</mo>";
 }
 
-/// A row without its leading sign of the unary kind needs form="prefix"; browsers decide by place.
 std::string write_parts(const MathNode& node) {
   std::string text;
+  bool operand = false;  // something stands to the left that a sign could join
   for (std::size_t i = 0; i < node.parts.size(); ++i) {
     const MathNode& part = node.parts[i];
+    if (part.kind == Kind::sign) {
+      // The first sign of a line that goes on joins what stands in the line above.
+      const bool goes_on = i == 0 && node.parts.size() > 1 && node.parts[1].spaced;
+      text += write_sign(part.text, operand || goes_on ? Form::infix : Form::prefix);
+      operand = part.text == ")" || part.text == "]";
+      continue;
+    }
     const bool after_function = i > 0 && node.parts[i - 1].kind == Kind::upright;
     if (after_function && part.spaced) text += "<mspace width=\"0.17em\"/>";
     text += write(part);
+    operand = operand || part.kind != Kind::mark;
   }
   return text;
 }
@@ -73,12 +90,15 @@ std::string write(const MathNode& node) {
     case Kind::number:
       return element("mn", node.text);
     case Kind::sign:
-      return write_sign(node);
+      return write_sign(node.text, Form::infix);
     case Kind::script:
       return write_script(node);
     case Kind::accent:
-      return "<mover accent=\"true\">" + write(node.parts[0]) + "<mo stretchy=\"false\">" +
-             node.text + "</mo></mover>";
+      // Not accent="true", with which browsers set the dot into the letter; and of the height of a
+      // letter, so that exponents stand where they do elsewhere.
+      return "<mpadded height=\"0.72em\"><mover>" + write(node.parts[0]) +
+             "<mo class=\"dot\" stretchy=\"false\" lspace=\"0\" rspace=\"0\">" + node.text +
+             "</mo></mover></mpadded>";
     case Kind::fraction:
       return element("mfrac", write(node.parts[0]) + write(node.parts[1]));
     case Kind::root:

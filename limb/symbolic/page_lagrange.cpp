@@ -29,7 +29,7 @@ void PageWriter::lagrange_steps() {
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const LinkForm& link = form_.links[k];
     const int i = static_cast<int>(k) + 1;
-    document.paragraph(fmt::format("Link {}, moved by joint {}:", i, link.name));
+    document.paragraph(fmt::format("Link {}, moved by {}:", i, joint_text(link.name)));
     define(numbered("R_%", i), {}, link.X_WB.R, numbered("R_%", i));
     define(numbered("p_%", i), {}, link.X_WB.p, numbered("p_%", i));
     if (link.center) define(numbered("p_{C_%}", i), {}, link.p, numbered("p_{C_%}", i));
@@ -58,7 +58,6 @@ void PageWriter::lagrange_steps() {
   gravity();
 
   document.heading(1, "Equations of motion");
-  document.paragraph("With $\\tau = M \\ddot{q} + V + G$:");
   equations_of_motion();
 }
 

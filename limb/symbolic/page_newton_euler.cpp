@@ -31,7 +31,7 @@ void PageWriter::newton_euler_steps(const NewtonEulerSteps& steps) {
   for (std::size_t k = 0; k < steps.links.size(); ++k) {
     const LinkMotion& link = steps.links[k];
     const int i = static_cast<int>(k) + 1;
-    document.heading(2, fmt::format("Link {}, joint {}", i, link.name));
+    document.heading(2, fmt::format("Link {}, moved by {}", i, joint_text(link.name)));
     const auto vector = [&](const char* pattern, const Vector3<Polynomial>& x) {
       define(numbered(pattern, i), {}, x, "(" + numbered(pattern, i) + ")");
     };
@@ -55,7 +55,7 @@ void PageWriter::newton_euler_steps(const NewtonEulerSteps& steps) {
   for (std::size_t k = steps.links.size(); k-- > 0;) {
     const LinkMotion& link = steps.links[k];
     const int i = static_cast<int>(k) + 1;
-    document.heading(2, fmt::format("Link {}, joint {}", i, link.name));
+    document.heading(2, fmt::format("Link {}, moved by {}", i, joint_text(link.name)));
     define(numbered("f_%", i), {}, link.f, numbered("(f_%)", i));
     define(numbered("n_%", i), {}, link.n, numbered("(n_%)", i));
     if (!robot_.model.coupling().is_identity()) {

@@ -49,7 +49,7 @@ void PageWriter::result() {
 }
 
 void PageWriter::equations_of_motion() {
-  document.paragraph("Joint by joint:");
+  document.paragraph("Joint by joint, $\\tau = M \\ddot{q} + V + G$ is");
   for (int i = 0; i < n_; ++i) {
     std::vector<Formula> parts;
     std::size_t terms = 0;

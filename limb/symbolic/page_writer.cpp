@@ -48,6 +48,10 @@ std::string numbered(const std::string& pattern, int i) {
   return text;
 }
 
+std::string joint_text(const std::string& name) {
+  return name.rfind("joint", 0) == 0 ? name : "joint " + name;
+}
+
 PageWriter::PageWriter(const Robot& robot, const ClosedForm& form, const PageOptions& options)
     : robot_(robot),
       form_(form),
@@ -88,9 +92,12 @@ void PageWriter::define(const std::string& left, const std::vector<std::string>&
     return;
   }
   if (!before.empty()) document.equation(left, before);
+  bool zeros = false;
   const bool symmetric = m.rows() == m.cols() && m.rows() > 1 && m == m.transpose();
   for (Eigen::Index r = 0; r < m.rows(); ++r) {
     for (Eigen::Index c = symmetric ? r : 0; c < m.cols(); ++c) {
+      zeros = zeros || m(r, c).is_zero();
+      if (m(r, c).is_zero()) continue;
       const std::string place =
           m.cols() == 1 ? std::to_string(r + 1) : fmt::format("{}{}", r + 1, c + 1);
       const std::string twin =
@@ -98,6 +105,7 @@ void PageWriter::define(const std::string& left, const std::vector<std::string>&
       document.equation(fmt::format("{}_{{{}}}{}", entry, place, twin), {latex(m(r, c))});
     }
   }
+  if (zeros) document.paragraph(fmt::format("and the other entries of ${}$ are zero.", left));
 }
 
 std::string PageWriter::squares() const {
@@ -127,8 +135,8 @@ void PageWriter::robot_and_coordinates() {
   std::string who;
   for (std::size_t i = 0; i < robot_.coordinates.size(); ++i) {
     const Coordinate& c = robot_.coordinates[i];
-    who += fmt::format("{}${}$ is the {} of joint {}", i == 0 ? "" : ", ", name(c.q),
-                       c.is_angle ? "angle" : "displacement", c.joint);
+    who += fmt::format("{}${}$ is the {} of {}", i == 0 ? "" : ", ", name(c.q),
+                       c.is_angle ? "angle" : "displacement", joint_text(c.joint));
   }
   document.paragraph(
       fmt::format("The robot moves by {} coordinate{}: {}.", n_, n_ == 1 ? "" : "s", who));

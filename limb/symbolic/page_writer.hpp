@@ -51,5 +51,7 @@ class PageWriter {
 
 /// "p_{C_1}" from "p_{C_%}" and 1: % is the number.
 std::string numbered(const std::string& pattern, int i);
+/// "joint hip", "joint1"
+std::string joint_text(const std::string& name);
 
 }  // namespace limb::symbolic

@@ -48,10 +48,17 @@ std::optional<Rational> ratio(const WrittenSum& a, const WrittenSum& b) {
   return r;
 }
 
+/// -1 where all terms are negative: the sign goes before the parenthesis.
+Rational common_sign(const WrittenSum& sum) {
+  const bool negative = std::all_of(
+      sum.begin(), sum.end(), [](const WrittenTerm& t) { return t.coefficient.is_negative(); });
+  return negative ? -1 : 1;
+}
+
 /// Sum of coefficient times rates; products of velocities with proportional coefficients share
 /// one: m l_1 l_2 s_2 (2 v_1 v_2 + v_2^2).
-Formula collected(FactorSearch& search, const std::vector<RateGroup>& groups) {
-  std::vector<Written> parts;
+Formula collected(const Ring* ring, FactorSearch& search, const std::vector<RateGroup>& groups) {
+  std::vector<Formula> parts;
   std::vector<bool> done(groups.size(), false);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (done[i]) continue;
@@ -66,33 +73,54 @@ Formula collected(FactorSearch& search, const std::vector<RateGroup>& groups) {
         done[j] = true;
       }
     }
-    WrittenTerm first = groups[i].coefficient.front();
-    for (const AtomPower& f : groups[i].rates) first.multiply(f.atom, f.power);
     WrittenSum coefficient = groups[i].coefficient;
+    const Rational sign = common_sign(coefficient);
+    for (WrittenTerm& term : coefficient) term.coefficient *= sign;
     if (rates.size() > 1) {
       // The number goes where it makes both whole.
       const Content c = content(rates);
-      for (WrittenTerm& term : coefficient) term.coefficient *= c.number;
+      const Rational number = sign * c.number;
+      const Rational outer(number.is_negative() ? -1 : 1);
+      for (WrittenTerm& term : coefficient) term.coefficient *= outer * number;
       rates = c.rest;
       const Formula shared = ordered_product(1, search.shortest(rates), rates, c.factors);
-      parts.push_back({Formula::product_of({search.shortest(coefficient), shared}), first});
+      parts.push_back(
+          Formula::product_of({Formula::of_number(outer), search.shortest(coefficient), shared}));
       continue;
     }
-    Formula factor = search.shortest(coefficient);
-    parts.push_back({ordered_product(1, std::move(factor), coefficient, groups[i].rates), first});
+    Formula plain =
+        ordered_product(sign, search.shortest(coefficient), coefficient, groups[i].rates);
+    // The number may stand before the parenthesis, which the rates ask for anyway.
+    if (const Rational number = content(coefficient).number; !number.is_one()) {
+      WrittenSum whole = coefficient;
+      for (WrittenTerm& term : whole) term.coefficient = term.coefficient / number;
+      Formula scaled =
+          ordered_product(sign * number, search.shortest(whole), whole, groups[i].rates);
+      if (print_cost(scaled) < print_cost(plain)) plain = std::move(scaled);
+    }
+    parts.push_back(std::move(plain));
   }
-  return ordered_sum(std::move(parts));
+  return ordered_sum(ring, std::move(parts));
 }
 
-Formula written(const WrittenSum& sum) {
-  FactorSearch search;
+Formula written(const Ring* ring, const WrittenSum& sum) {
+  FactorSearch search(ring);
   if (sum.empty()) return Formula::of_number(0);
   const std::vector<RateGroup> groups = by_rates(sum);
   if (groups.size() == 1 && groups[0].rates.empty()) return search.shortest(sum);
-  const Formula plain = collected(search, groups);
-  const Content shared = content(sum);
+  const Formula plain = collected(ring, search, groups);
+  Content shared = content(sum);
+  // Rates stay with their terms.
+  std::vector<AtomPower> rates;
+  for (const AtomPower& f : shared.factors) {
+    if (f.atom.is_rate()) rates.push_back(f);
+  }
+  std::erase_if(shared.factors, [](const AtomPower& f) { return f.atom.is_rate(); });
+  for (WrittenTerm& term : shared.rest) {
+    for (const AtomPower& f : rates) term.multiply(f.atom, f.power);
+  }
   if (shared.factors.empty() && shared.number.is_one()) return plain;
-  Formula inside = collected(search, by_rates(shared.rest));
+  Formula inside = collected(ring, search, by_rates(shared.rest));
   Formula outside = ordered_product(shared.number, std::move(inside), shared.rest, shared.factors);
   return print_cost(outside) < print_cost(plain) ? outside : plain;
 }
@@ -103,7 +131,7 @@ Formula textbook_form(const Polynomial& x) {
   std::optional<Formula> best;
   int best_cost = 0;
   for (const Products products : {Products::squares, Products::pairs, Products::none}) {
-    Formula candidate = written(written_terms(x, products));
+    Formula candidate = written(x.ring().get(), written_terms(x, products));
     const int cost = print_cost(candidate);
     if (best && best_cost <= cost) continue;
     best = std::move(candidate);
