@@ -2,13 +2,15 @@
 
 #include "cli/check.hpp"
 #include "cli/demo.hpp"
+#include "cli/derive.hpp"
 #include "cli/eval.hpp"
 #include "cli/info.hpp"
 #include "cli/prove.hpp"
 #include "cli/verb.hpp"
 
 int main(int argc, char** argv) {
-  const std::array verbs = {limb::cli::make_info(), limb::cli::make_check(), limb::cli::make_eval(),
-                            limb::cli::make_prove(), limb::cli::make_demo()};
+  const std::array verbs = {limb::cli::make_info(),   limb::cli::make_check(),
+                            limb::cli::make_eval(),   limb::cli::make_prove(),
+                            limb::cli::make_derive(), limb::cli::make_demo()};
   return limb::cli::run_command_line(verbs, argc, argv);
 }

@@ -20,7 +20,6 @@ class ModelBuilder {
     index_links();
     start_with_the_world();
     place_roots();
-    grow();
     place_sites_and_loops();
     couple();
     mark_actuated();
@@ -84,6 +83,7 @@ class ModelBuilder {
       } else {
         place_link(link.name, {BodyId(0), Pose<T>()});
       }
+      grow();  // before the next root: a subtree's bodies are neighbours
     }
   }
 
@@ -102,6 +102,7 @@ class ModelBuilder {
         root.type = JointType::fixed;
       }
       attach(root, {BodyId(0), Pose<T>()});
+      grow();
     }
   }
 

@@ -51,6 +51,23 @@ TEST(BuildModel, OrdersDepthFirstAndNumbersCoordinates) {
   EXPECT_FALSE(model.bodies()[2].limits[0].upper.has_value());
 }
 
+// Algorithms take a subtree for a range of bodies, so also what hangs on the world must come one
+// tree after the other.
+TEST(BuildModel, OrdersDepthFirstWhereSeveralJointsHangOnTheWorld) {
+  RobotBuilder<double> b("roots");
+  for (const char* link : {"hip", "motor", "knee"}) {
+    b.link(link, 1.0, {0, 0, 0}, diagonal(0.1, 0.1, 0.1));
+  }
+  const auto turn = Joint<double>::revolute(Vector3d::UnitZ());
+  b.joint("first", turn, kWorldLink, "hip", {});
+  b.joint("second", turn, kWorldLink, "motor", {});
+  b.joint("below_first", turn, "hip", "knee", {});
+  const Model<double> model = b.build();
+  EXPECT_EQ(model.bodies()[1].name, "first");
+  EXPECT_EQ(model.bodies()[2].name, "below_first");
+  EXPECT_EQ(model.bodies()[3].name, "second");
+}
+
 // The welded tool's mass moves to the body with its parallel-axis term; the trunk is welded to the
 // world and counts nowhere.
 TEST(BuildModel, WeldsFixedJoints) {

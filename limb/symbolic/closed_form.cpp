@@ -13,18 +13,7 @@ Matrix zeros(Eigen::Index rows, Eigen::Index cols) {
   return Matrix::Constant(rows, cols, P(0));
 }
 
-/// dx/dq, one column a coordinate.
-Matrix jacobian(const Robot& robot, const Vector3<P>& x) {
-  Matrix J = zeros(3, static_cast<Eigen::Index>(robot.coordinates.size()));
-  for (Eigen::Index j = 0; j < J.cols(); ++j) {
-    for (int r = 0; r < 3; ++r) {
-      J(r, j) = differentiate(x[r], robot.coordinates[static_cast<std::size_t>(j)].q);
-    }
-  }
-  return J;
-}
-
-/// A^T B with A and B of three rows; only j >= i where it is known to be symmetric.
+/// A^T B
 Matrix product(const Matrix& A, const Matrix& B) {
   Matrix result = zeros(A.cols(), B.cols());
   for (Eigen::Index i = 0; i < A.cols(); ++i) {
@@ -51,24 +40,22 @@ void find_center(const Inertia<P>& I, LinkForm& link) {
   link.tensor = I.tensor() - I.mass() * unit_point_tensor<P>(c);
 }
 
-/// Jacobians, energies and part of the mass matrix of one body that stands at X_WB.
-void fill(const Robot& robot, LinkForm& link) {
-  const Vector v = robot.v();
+/// Position, energies and part of the mass matrix of one body, given the Jacobians of its origin.
+void fill(const Robot& robot, const Matrix& Jo_B, LinkForm& link) {
   const Vector3<P>& g = robot.model.gravity();
   link.p = link.center ? Vector3<P>(link.X_WB * *link.center) : link.X_WB.p;
-  link.Jv = jacobian(robot, link.p);
+  link.Jv_B = Jo_B;
+  // w x r = -r x w for the way r from the origin
+  if (link.center) link.Jv_B -= skew<P>(*link.center).lazyProduct(link.Jw_B);
   const Matrix turning = link.tensor.lazyProduct(link.Jw_B);
-  link.M = link.mass * product(link.Jv, link.Jv) + product(link.Jw_B, turning);
+  link.M = link.mass * product(link.Jv_B, link.Jv_B) + product(link.Jw_B, turning);
   link.P = -(link.mass * g.dot(link.p));
   if (!link.center) {
-    // v_C = v_O + d(R c)/dt, so that the first moment m R c adds its own Jacobian.
-    const Vector3<P> h = link.X_WB.R * link.first_moment;
-    const Matrix mixed = product(link.Jv, jacobian(robot, h));
+    // About the origin the first moment h = m c couples: m |v + w x c|^2 / 2 has v.(w x h).
+    const Matrix wh = -skew<P>(link.first_moment).lazyProduct(link.Jw_B);
+    const Matrix mixed = product(link.Jv_B, wh);
     link.M += mixed + mixed.transpose();
-    link.P -= g.dot(h);
-  }
-  for (Eigen::Index i = 0; i < v.size(); ++i) {
-    for (Eigen::Index j = 0; j < v.size(); ++j) link.K += link.M(i, j) * v[i] * v[j] / P(2);
+    link.P -= g.dot(link.X_WB.R * link.first_moment);
   }
 }
 
@@ -77,22 +64,27 @@ std::vector<LinkForm> derive_links(const Robot& robot) {
   const VectorX<P> q = model.coupling().expand_position(VectorX<P>(robot.q()));
   const Matrix G = model.coupling().matrix();
   std::vector<LinkForm> links(model.bodies().size());
-  links[0].Jw_B = zeros(3, model.velocity_size());
+  std::vector<Matrix> Jo_B(links.size());  // of the origins
+  links[0].Jw_B = Jo_B[0] = zeros(3, model.velocity_size());
   for (std::size_t i = 1; i < links.size(); ++i) {
     const Body<P>& body = model.bodies()[i];
-    const LinkForm& parent = links[static_cast<std::size_t>(body.parent.value())];
+    const auto before = static_cast<std::size_t>(body.parent.value());
+    const LinkForm& parent = links[before];
     LinkForm& link = links[i];
     link.name = body.name;
     const Pose<P> X_PB = body.X_PJ * body.joint.pose(q.data() + body.q_start);
     link.X_WB = parent.X_WB * X_PB;
     Motion<P> S[6];
     body.joint.subspace(q.data() + body.q_start, S);
+    const Matrix moved = Jo_B[before] - skew<P>(X_PB.p).lazyProduct(parent.Jw_B);
     link.Jw_B = X_PB.R.transpose().lazyProduct(parent.Jw_B);
+    Jo_B[i] = X_PB.R.transpose().lazyProduct(moved);
     for (int k = 0; k < body.joint.nv(); ++k) {
       link.Jw_B += S[k].w.lazyProduct(G.row(body.v_start + k));
+      Jo_B[i] += S[k].v.lazyProduct(G.row(body.v_start + k));
     }
     find_center(body.inertia, link);
-    fill(robot, link);
+    fill(robot, Jo_B[i], link);
   }
   links.erase(links.begin());
   return links;
@@ -114,33 +106,44 @@ Matrix reduced_diagonal(const Model<P>& model, const P Body<P>::*which) {
 
 }  // namespace
 
-ClosedForm derive_lagrange(const Robot& robot) {
-  const RingScope scope(robot.ring);
-  ClosedForm f;
-  const int n = robot.model.velocity_size();
-  const Vector v = robot.v(), a = robot.a();
-  const auto q = [&](int i) { return robot.coordinates[static_cast<std::size_t>(i)].q; };
-  f.links = derive_links(robot);
-  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
-  for (const LinkForm& link : f.links) {
-    f.M += link.M;
-    f.P += link.P;
+Matrix jacobian(const Robot& robot, const Vector3<P>& x) {
+  Matrix J = zeros(3, static_cast<Eigen::Index>(robot.coordinates.size()));
+  for (Eigen::Index j = 0; j < J.cols(); ++j) {
+    for (int r = 0; r < 3; ++r) {
+      J(r, j) = differentiate(x[r], robot.coordinates[static_cast<std::size_t>(j)].q);
+    }
   }
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) f.K += f.M(i, j) * v[i] * v[j] / P(2);
-  }
+  return J;
+}
 
+P kinetic_energy(const Robot& robot, const Matrix& M) {
+  const Vector v = robot.v();
+  P K;
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    for (Eigen::Index j = 0; j < v.size(); ++j) K += M(i, j) * v[i] * v[j] / P(2);
+  }
+  return K;
+}
+
+namespace {
+
+/// From M: the Christoffel symbols, what is made of them, and K.
+void add_velocity_terms(const Robot& robot, ClosedForm& f) {
+  const int n = robot.model.velocity_size();
+  const Vector v = robot.v();
   // Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
   ChristoffelTensor<P> dM(n);
   for (int i = 0; i < n; ++i) {
     for (int j = i; j < n; ++j) {
-      for (int k = 0; k < n; ++k) dM(i, j, k) = dM(j, i, k) = differentiate(f.M(i, j), q(k));
+      for (int k = 0; k < n; ++k) {
+        const SymbolId q = robot.coordinates[static_cast<std::size_t>(k)].q;
+        dM(i, j, k) = dM(j, i, k) = differentiate(f.M(i, j), q);
+      }
     }
   }
   f.gamma = ChristoffelTensor<P>(n);
   f.C = f.centrifugal = zeros(n, n);
   f.coriolis = zeros(n, n * (n - 1) / 2);
-  f.V = f.G = Vector::Constant(n, P(0));
   for (int i = 0; i < n; ++i) {
     int column = 0;
     for (int j = 0; j < n; ++j) {
@@ -156,37 +159,15 @@ ClosedForm derive_lagrange(const Robot& robot) {
     for (int j = 0; j < n; ++j) {
       for (int k = 0; k < n; ++k) f.C(i, j) += f.gamma(i, j, k) * v[k];
     }
-    for (int j = 0; j < n; ++j) f.V[i] += f.C(i, j) * v[j];
-    f.G[i] = differentiate(f.P, q(i));
   }
-  f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(v);
-  f.tau = f.V + f.G + f.damping;
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) f.tau[i] += f.M(i, j) * a[j];
-  }
-  return f;
+  f.K = kinetic_energy(robot, f.M);
 }
 
-Vector derive_newton_euler(const Robot& robot) {
-  const RingScope scope(robot.ring);
-  Workspace<P> work(robot.model);
-  Vector tau = Vector::Constant(robot.model.velocity_size(), P(0));
-  const JointEffects effects{.armature = true, .damping = true, .friction = false};
-  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
-  return tau;
+void add_links(const Robot& robot, ClosedForm& f) {
+  f.links = derive_links(robot);
+  for (const LinkForm& link : f.links) f.P += link.P;
+  f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(robot.v());
 }
-
-Matrix mass_matrix_of(const Robot& robot, const Vector& tau) {
-  Matrix M(tau.size(), tau.size());
-  for (Eigen::Index i = 0; i < M.rows(); ++i) {
-    for (Eigen::Index j = 0; j < M.cols(); ++j) {
-      M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
-    }
-  }
-  return M;
-}
-
-namespace {
 
 /// The part without these symbols.
 Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
@@ -198,12 +179,49 @@ Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
 
 }  // namespace
 
-Vector bias_of(const Robot& robot, const Vector& tau) {
-  return without(robot, tau, &Coordinate::a);
+ClosedForm derive_lagrange(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  ClosedForm f;
+  const Vector a = robot.a();
+  add_links(robot, f);
+  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
+  for (const LinkForm& link : f.links) f.M += link.M;
+  add_velocity_terms(robot, f);
+  f.V = f.C.lazyProduct(robot.v());
+  f.G = Vector::Constant(a.size(), P(0));
+  for (Eigen::Index i = 0; i < a.size(); ++i) {
+    f.G[i] = differentiate(f.P, robot.coordinates[static_cast<std::size_t>(i)].q);
+  }
+  const Vector inertial = f.M.lazyProduct(a);
+  f.tau = inertial + f.V + f.G + f.damping;
+  return f;
 }
 
-Vector gravity_of(const Robot& robot, const Vector& tau) {
-  return without(robot, bias_of(robot, tau), &Coordinate::v);
+ClosedForm form_of(const Robot& robot, const Vector& tau) {
+  const RingScope scope(robot.ring);
+  ClosedForm f;
+  add_links(robot, f);
+  f.tau = tau;
+  f.M.resize(tau.size(), tau.size());
+  for (Eigen::Index i = 0; i < f.M.rows(); ++i) {
+    for (Eigen::Index j = 0; j < f.M.cols(); ++j) {
+      f.M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
+    }
+  }
+  const Vector bias = without(robot, tau, &Coordinate::a);
+  f.G = without(robot, bias, &Coordinate::v);
+  f.V = bias - f.G - f.damping;
+  add_velocity_terms(robot, f);
+  return f;
+}
+
+Vector derive_newton_euler(const Robot& robot) {
+  const RingScope scope(robot.ring);
+  Workspace<P> work(robot.model);
+  Vector tau = Vector::Constant(robot.model.velocity_size(), P(0));
+  const JointEffects effects{.armature = true, .damping = true, .friction = false};
+  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
+  return tau;
 }
 
 FrameForm derive_frame(const Robot& robot, const std::string& frame) {

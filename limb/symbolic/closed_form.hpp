@@ -15,21 +15,22 @@ namespace limb::symbolic {
 using Vector = VectorX<Polynomial>;
 using Matrix = MatrixX<Polynomial>;
 
-/// What one body adds to the energies. World axes unless said otherwise.
+/// What one body adds to the energies. Axes of the body unless said otherwise: there the
+/// expressions are shortest.
 struct LinkForm {
   std::string name;  ///< of the joint that carries it
   Polynomial mass;
-  /// The mass centre in axes of the body; none where the first moment is not divisible by the mass
+  /// The mass centre; none where the first moment is not divisible by the mass
   /// (welded links whose masses are different symbols). The moments are then those of the origin.
   std::optional<Vector3<Polynomial>> center;
-  Vector3<Polynomial> first_moment;  ///< m c in axes of the body
-  Matrix3<Polynomial> tensor;        ///< about the mass centre, or the origin; axes of the body
+  Vector3<Polynomial> first_moment;  ///< m c
+  Matrix3<Polynomial> tensor;        ///< about the mass centre, or the origin
   Pose<Polynomial> X_WB;
-  Vector3<Polynomial> p;  ///< mass centre, or the body's origin
-  Matrix Jv;              ///< 3 x n: its velocity, dp/dq
-  Matrix Jw_B;            ///< 3 x n: angular velocity in axes of the body
+  Vector3<Polynomial> p;  ///< mass centre, or the body's origin; world axes
+  Matrix Jv_B;            ///< 3 x n: the velocity of that point, R_WB^T dp/dq
+  Matrix Jw_B;            ///< 3 x n: angular velocity
   Matrix M;               ///< its part of the mass matrix
-  Polynomial K, P;        ///< its energies; P is zero at the world's origin
+  Polynomial P;           ///< its potential energy, zero at the world's origin
 };
 
 struct ClosedForm {
@@ -49,10 +50,10 @@ ClosedForm derive_lagrange(const Robot& robot);
 
 /// tau by the rnea of the dynamics room with this scalar.
 Vector derive_newton_euler(const Robot& robot);
-/// M and bias V + G + D qd read from such a tau: its coefficients of qdd, and the rest.
-Matrix mass_matrix_of(const Robot& robot, const Vector& tau);
-Vector bias_of(const Robot& robot, const Vector& tau);
-Vector gravity_of(const Robot& robot, const Vector& tau);
+/// Everything that can be read from such a tau: M are its coefficients of qdd, G is what is left at
+/// rest, V what the velocities add; the Christoffel symbols are those of this M. The links, and so
+/// the potential energy, come from the positions.
+ClosedForm form_of(const Robot& robot, const Vector& tau);
 
 /// A frame's place and how it moves: rows of J are its origin's velocity and its angular velocity,
 /// both in world axes.
@@ -73,6 +74,11 @@ struct LambdaForm {
 };
 /// @throws Error if these rows are dependent for every q, or too many.
 LambdaForm derive_lambda(const Matrix& M, const FrameForm& frame);
+
+/// dx/dq, one column a coordinate; x is in world axes.
+Matrix jacobian(const Robot& robot, const Vector3<Polynomial>& x);
+/// K = qd^T M qd / 2.
+Polynomial kinetic_energy(const Robot& robot, const Matrix& M);
 
 /// Number of terms in all entries.
 std::size_t term_count(const Matrix& m);

@@ -1,25 +1,22 @@
 #include "limb/symbolic/derivation_page.hpp"
 
-#include <fmt/format.h>
-
 #include "limb/symbolic/page_writer.hpp"
 
 namespace limb::symbolic {
 
-Document write_page(const Robot& robot, const ClosedForm& form, const PageOptions& options) {
-  const RingScope scope(robot.ring);
-  PageWriter writer(robot, form, options);
+Document write_page(const Derivation& derivation, const PageOptions& options) {
+  const RingScope scope(derivation.robot.ring);
+  PageWriter writer(derivation, options);
   writer.robot_and_coordinates();
   if (!options.steps) {
     writer.result();
     return std::move(writer.document);
   }
-  if (options.lagrange) writer.lagrange_steps();
-  if (options.newton_euler) {
-    const NewtonEulerSteps steps = newton_euler_steps(robot, form.links);
-    writer.newton_euler_steps(steps);
-    if (options.lagrange) writer.comparison(steps.tau);
+  if (derivation.way != Way::newton_euler) writer.lagrange_steps();
+  if (derivation.way != Way::lagrange) {
+    writer.newton_euler_steps(newton_euler_steps(derivation.robot, derivation.form.links));
   }
+  if (derivation.way == Way::both) writer.comparison();
   return std::move(writer.document);
 }
 

@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "limb/symbolic/closed_form.hpp"
+#include "limb/symbolic/order.hpp"
 
 namespace limb::symbolic {
 namespace {
@@ -43,6 +47,40 @@ Matrix adjugate(const Matrix& m) {
   return result;
 }
 
+/// Divides all by the largest product of powers that they share and makes the denominator's first
+/// coefficient 1.
+void cancel(LambdaForm& form) {
+  if (form.denominator.is_constant()) return;
+  Ring& ring = *form.denominator.ring();
+  std::map<SymbolId, int> lowest;
+  for (const Factor& f : ring.monomial(form.denominator.terms()[0].monomial())) {
+    if (ring.symbol(f.symbol).radicand == 0) lowest[f.symbol] = f.power;
+  }
+  const auto look_at = [&](const P& x) {
+    if (x.is_constant() && !x.is_zero()) lowest.clear();
+    for (const Term& term : x.terms()) {
+      for (auto& [symbol, power] : lowest) {
+        int found = 0;
+        for (const Factor& f : ring.monomial(term.monomial())) {
+          if (f.symbol == symbol) found = f.power;
+        }
+        power = std::min(power, found);
+      }
+    }
+  };
+  look_at(form.denominator);
+  for (const P& x : form.numerator.reshaped()) look_at(x);
+  std::vector<Factor> common;
+  for (const auto& [symbol, power] : lowest) {
+    if (power != 0) common.push_back({symbol, power});
+  }
+  const Rational scale = ordered_terms(form.denominator)[0].coefficient;
+  const P divisor = P::from_terms(form.denominator.ring(),
+                                  {{Term::key_of(ring.intern(std::move(common)), 0), scale}});
+  form.denominator /= divisor;
+  for (P& x : form.numerator.reshaped()) x /= divisor;
+}
+
 }  // namespace
 
 LambdaForm derive_lambda(const Matrix& M, const FrameForm& frame) {
@@ -80,6 +118,7 @@ LambdaForm derive_lambda(const Matrix& M, const FrameForm& frame) {
                                  "so that Lambda does not exist",
                                  frame.name));
   }
+  cancel(result);
   return result;
 }
 

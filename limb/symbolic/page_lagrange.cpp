@@ -45,7 +45,8 @@ void PageWriter::lagrange_steps() {
       "slide or come after it.");
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const int i = static_cast<int>(k) + 1;
-    define(numbered("J_{v_%}", i), {}, form_.links[k].Jv, numbered("(J_{v_%})", i));
+    define(numbered("J_{v_%}", i), {}, jacobian(robot_, form_.links[k].p),
+           numbered("(J_{v_%})", i));
     define(numbered("J_{\\omega_%}", i), {}, form_.links[k].Jw_B, numbered("(J_{\\omega_%})", i));
   }
 
@@ -72,9 +73,10 @@ void PageWriter::energies() {
   Polynomial K;
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const int i = static_cast<int>(k) + 1;
-    document.equation(numbered("K_%", i), {latex(form_.links[k].K)});
+    const Polynomial K_i = kinetic_energy(robot_, form_.links[k].M);
+    document.equation(numbered("K_%", i), {latex(K_i)});
     document.equation(numbered("P_%", i), {latex(form_.links[k].P)});
-    K += form_.links[k].K;
+    K += K_i;
   }
   if (form_.links.size() > 1 || K != form_.K) {
     document.paragraph(K == form_.K ? "Together:" : "Together, with the armatures of the drives:");
@@ -94,7 +96,7 @@ void PageWriter::mass_matrix() {
     const int i = static_cast<int>(k) + 1;
     sum += link.M;
     if (link.center) {
-      const Matrix sliding = link.mass * times(link.Jv.transpose(), link.Jv);
+      const Matrix sliding = link.mass * times(link.Jv_B.transpose(), link.Jv_B);
       define(numbered("m_% J_{v_%}^\\top J_{v_%}", i), {}, sliding, numbered("M_{v_%}", i));
       define(numbered("J_{\\omega_%}^\\top I_% J_{\\omega_%}", i), {}, link.M - sliding,
              numbered("M_{\\omega_%}", i));
@@ -149,11 +151,7 @@ void PageWriter::velocity_terms() {
           ? "Squares of velocities give the centrifugal forces, entries $b_{ijj}$ of $C$; products "
             "give the Coriolis forces, entries $2 b_{ijk}$ of $B$."
           : "Squares of velocities give the centrifugal forces, entries $b_{ijj}$ of $C$.");
-  std::string sum = "C(q) " + squares();
-  if (pairs) sum += std::string(" ") + kBreak + "+ B(q) " + products();
-  document.equation("V", {sum});
-  define("C", {}, form_.centrifugal, "C");
-  if (pairs) define("B", {}, form_.coriolis, "B");
+  split();
   define("V", {}, form_.V, "V");
 }
 

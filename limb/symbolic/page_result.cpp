@@ -7,45 +7,74 @@
 /// The results: matrices, vectors and the equations joint by joint.
 namespace limb::symbolic {
 
-namespace {
-
-bool is_zero(const Matrix& m) {
-  for (Eigen::Index i = 0; i < m.size(); ++i) {
-    if (!m.data()[i].is_zero()) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 void PageWriter::result() {
-  const std::set<std::string> standard{"M", "C", "B", "G", "tau"};
-  const std::set<std::string>& wanted =
-      options_.quantities.empty() ? standard : options_.quantities;
-  const auto has = [&](const char* quantity) { return wanted.count(quantity) > 0; };
+  const auto has = [&](Quantity quantity) { return derivation_.quantities.count(quantity) > 0; };
   document.heading(1, "Result");
   document.paragraph(
-      "The equations of motion are $\\tau = M(q) \\ddot{q} + V(q, \\dot{q}) + G(q)$"
-      " with");
-  if (has("K")) document.equation("K", {latex(form_.K)});
-  if (has("P")) document.equation("P", {latex(form_.P)});
-  if (has("M")) define("M", {}, form_.M, "m");
-  if (has("C") || has("B")) {
-    if (is_zero(form_.V)) {
-      document.equation("V", {"0"});
-    } else {
-      const bool products_too = n_ > 1;
-      document.equation("V",
-                        {products_too ? "C(q) " + squares() + " " + kBreak + "+ B(q) " + products()
-                                      : "C(q) " + squares()});
-      if (has("C")) define("C", {}, form_.centrifugal, "C");
-      if (has("B") && products_too) define("B", {}, form_.coriolis, "B");
-    }
+      "The equations of motion are $\\tau = M(q) \\ddot{q} + V(q, \\dot{q}) + G(q)$.");
+  if (has(Quantity::K)) document.equation("K", {latex(form_.K)});
+  if (has(Quantity::P)) document.equation("P", {latex(form_.P)});
+  if (has(Quantity::M)) define("M", {}, form_.M, "m");
+  if (has(Quantity::christoffel)) partial_derivatives();
+  if (has(Quantity::B)) split();
+  if (has(Quantity::C)) {
+    document.paragraph(
+        "The Coriolis matrix of the Christoffel symbols, with $C(q, \\dot{q}) \\dot{q} = V$ and "
+        "$\\dot{M} - 2 C$ skew:");
+    define("C(q, \\dot{q})", {}, form_.C, "C");
   }
-  if (has("christoffel")) partial_derivatives();
-  if (has("V")) define("V", {}, form_.V, "V");
-  if (has("G")) define("G", {}, form_.G, "G");
-  if (has("tau")) equations_of_motion();
+  if (has(Quantity::V)) define("V", {}, form_.V, "V");
+  if (has(Quantity::G)) define("G", {}, form_.G, "G");
+  frames();
+  lambdas();
+  if (has(Quantity::tau)) equations_of_motion();
+  if (derivation_.way == Way::both) {
+    document.paragraph(
+        "Derived from the Lagrangian and by Newton and Euler: both give the same polynomials.");
+  }
+}
+
+void PageWriter::split() {
+  if (term_count(form_.centrifugal) + term_count(form_.coriolis) == 0) {
+    document.equation("V", {"0"});
+    return;
+  }
+  std::string sum = "C(q) " + squares();
+  if (n_ > 1) sum += std::string(" ") + kBreak + "+ B(q) " + products();
+  document.equation("V", {sum});
+  define("C(q)", {}, form_.centrifugal, "C");
+  if (n_ > 1) define("B(q)", {}, form_.coriolis, "B");
+}
+
+void PageWriter::frames() {
+  const bool J = derivation_.quantities.count(Quantity::J) > 0;
+  const bool Jdot = derivation_.quantities.count(Quantity::Jdot) > 0;
+  if (!J && !Jdot) return;
+  for (const FrameForm& frame : derivation_.frames) {
+    document.paragraph(
+        fmt::format("Frame {} stands at $p$. The rows of $J$ give the velocity of its "
+                    "origin and its angular velocity, both in world axes.",
+                    frame.name));
+    if (J) define("p", {}, frame.X_WF.p, "p");
+    if (J) define("J", {}, frame.J, "J");
+    if (Jdot) define("\\dot{J}", {}, frame.Jdot, "\\dot{J}");
+  }
+}
+
+void PageWriter::lambdas() {
+  static constexpr const char* kRows[] = {"v_x",       "v_y",       "v_z",
+                                          "\\omega_x", "\\omega_y", "\\omega_z"};
+  for (std::size_t i = 0; i < derivation_.lambdas.size(); ++i) {
+    const LambdaForm& lambda = derivation_.lambdas[i];
+    std::string rows;
+    for (const int r : lambda.rows) rows += (rows.empty() ? "" : ", ") + std::string(kRows[r]);
+    document.paragraph(
+        fmt::format("The inertia that frame {} shows, $\\Lambda = (J M^{{-1}} "
+                    "J^\\top)^{{-1}}$ over the rows ${}$, is $N / D$ with",
+                    derivation_.frames[i].name, rows));
+    define("N", {}, lambda.numerator, "N");
+    document.equation("D", {latex(lambda.denominator)});
+  }
 }
 
 void PageWriter::equations_of_motion() {

@@ -52,14 +52,14 @@ std::string joint_text(const std::string& name) {
   return name.rfind("joint", 0) == 0 ? name : "joint " + name;
 }
 
-PageWriter::PageWriter(const Robot& robot, const ClosedForm& form, const PageOptions& options)
-    : robot_(robot),
-      form_(form),
-      options_(options),
-      names_(*robot.ring, letters(robot, options.plain_names)),
-      numbers_(number_style(robot)),
-      n_(static_cast<int>(robot.coordinates.size())) {
-  document.title = fmt::format("Equations of motion of {}", robot.model.name());
+PageWriter::PageWriter(const Derivation& derivation, const PageOptions& options)
+    : derivation_(derivation),
+      robot_(derivation.robot),
+      form_(derivation.form),
+      names_(*robot_.ring, letters(robot_, options.plain_names)),
+      numbers_(number_style(robot_)),
+      n_(static_cast<int>(robot_.coordinates.size())) {
+  document.title = fmt::format("Equations of motion of {}", robot_.model.name());
 }
 
 std::string PageWriter::latex(const Polynomial& x) const {
@@ -121,12 +121,6 @@ std::string PageWriter::products() const {
       entries.push_back(name(robot_.coordinates[i].v) + " " + name(robot_.coordinates[j].v));
     }
   }
-  return column(entries);
-}
-
-std::string PageWriter::coordinate_list() const {
-  std::vector<std::string> entries;
-  for (const Coordinate& c : robot_.coordinates) entries.push_back(name(c.q));
   return column(entries);
 }
 

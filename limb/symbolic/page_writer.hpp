@@ -9,7 +9,7 @@ namespace limb::symbolic {
 
 class PageWriter {
  public:
-  PageWriter(const Robot& robot, const ClosedForm& form, const PageOptions& options);
+  PageWriter(const Derivation& derivation, const PageOptions& options);
 
   Document document;
 
@@ -18,7 +18,7 @@ class PageWriter {
   void result();
   void lagrange_steps();
   void newton_euler_steps(const NewtonEulerSteps& steps);
-  void comparison(const Vector& newton_euler);
+  void comparison();
 
  private:
   std::string name(SymbolId id) const { return names_.latex(id); }
@@ -39,11 +39,13 @@ class PageWriter {
   void velocity_terms();
   void gravity();
   void equations_of_motion();
-  std::string coordinate_list() const;
+  void split();
+  void frames();
+  void lambdas();
 
+  const Derivation& derivation_;
   const Robot& robot_;
   const ClosedForm& form_;
-  const PageOptions& options_;
   SymbolNames names_;
   Numbers numbers_;
   int n_;  ///< coordinates

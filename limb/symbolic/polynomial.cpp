@@ -144,6 +144,7 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   const std::shared_ptr<Ring>& shared = common_ring(a, b);
   Ring& ring = *shared;
   const std::vector<Term>&x = a.body_->terms, &y = b.body_->terms;
+  ring.work(x.size() * y.size());
   const auto group_end = [](const std::vector<Term>& terms, std::size_t i) {
     const MonomialId monomial = terms[i].monomial();
     while (i < terms.size() && terms[i].monomial() == monomial) ++i;

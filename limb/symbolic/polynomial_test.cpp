@@ -229,7 +229,7 @@ TEST_F(PolynomialTest, SaysWhatIsWrong) {
 }
 
 TEST(Polynomial, MemoryIsBounded) {
-  const auto ring = Ring::make({1000, 3000, 100'000});
+  const auto ring = Ring::make({.terms = 1000, .terms_in_all = 3000});
   Polynomial sum(0), square(1);
   for (int i = 0; i < 20; ++i) {
     sum += Polynomial::symbol(
@@ -245,6 +245,16 @@ TEST(Polynomial, MemoryIsBounded) {
   EXPECT_EQ(square.size(), 210u);
   EXPECT_EQ(ring->terms_alive(), sum.size() + square.size() - 0u);
   EXPECT_EQ((square - sum * sum).size(), 0u);
+}
+
+TEST(Polynomial, TimeIsBounded) {
+  const auto ring = Ring::make({.products = 1000});
+  const Polynomial x =
+      Polynomial::symbol(ring, ring->add_symbol({"x", Symbol::Kind::parameter, {}, {}, 0}));
+  EXPECT_EQ(pow(Polynomial(1) + x, 10).size(), 11u);
+  EXPECT_EQ(limb::testing::message([&] { pow(Polynomial(1) + x, 60); }),
+            "symbolic: the closed forms need more than 1000 products of terms, which is the limit "
+            "(Ring::Limits::products) [computation failed]");
 }
 
 TEST(Polynomial, NumbersOrderThemselves) {

@@ -199,6 +199,14 @@ void Ring::count(std::size_t terms) {
   most_alive_ = std::max(most_alive_, alive_);
 }
 
+void Ring::work(std::size_t products) {
+  worked_ += products;
+  if (worked_ <= limits_.products) return;
+  fail_computation("symbolic", fmt::format("the closed forms need more than {} products of terms, "
+                                           "which is the limit (Ring::Limits::products)",
+                                           limits_.products));
+}
+
 std::size_t Ring::peak_bytes() const {
   constexpr std::size_t kTerm = 24, kMonomial = 120, kProduct = 40;
   return most_alive_ * kTerm + monomials_.size() * kMonomial + products_.size() * kProduct;

@@ -63,6 +63,7 @@ struct FoldedTerm {
 struct RingLimits {
   std::size_t terms = 1'000'000;          ///< of one value
   std::size_t terms_in_all = 10'000'000;  ///< of all values alive, 24 bytes each and more
+  std::size_t products = 1'000'000'000;   ///< of two terms, in all: a bound of time
   std::size_t monomials = 4'000'000;      ///< different products of powers; also of angles
 };
 
@@ -103,6 +104,8 @@ class Ring : public std::enable_shared_from_this<Ring> {
 
   // Book-keeping of the values alive.
   void count(std::size_t terms);
+  /// @throws Error when this many more products of terms go beyond the limit.
+  void work(std::size_t products);
   void uncount(std::size_t terms) { alive_ -= terms; }
   std::size_t terms_alive() const { return alive_; }
   std::size_t most_terms_alive() const { return most_alive_; }
@@ -126,7 +129,7 @@ class Ring : public std::enable_shared_from_this<Ring> {
   std::unordered_multimap<std::size_t, std::uint32_t> angle_by_hash_;
   FlatMap trig_products_;  ///< pair of trigs -> index
   std::deque<std::vector<FoldedTerm>> trig_sums_;
-  std::size_t alive_ = 0, most_alive_ = 0;
+  std::size_t alive_ = 0, most_alive_ = 0, worked_ = 0;
 };
 
 /// The ring in which this thread's pi, square roots and sines of bare numbers are made, from here

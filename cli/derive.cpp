@@ -1,0 +1,234 @@
+#include "cli/derive.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <map>
+
+#include "cli/derive_json.hpp"
+#include "cli/robot_options.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/symbolic/derivation_page.hpp"
+#include "limb/symbolic/recursive_form.hpp"
+#include "limb/symbolic/write_function.hpp"
+
+namespace limb::cli {
+namespace {
+
+/// From a finished derivation, or from a recursive form, to text. Without a limit: for machines.
+struct Format {
+  std::function<std::string(const symbolic::Derivation&, bool steps)> closed;
+  std::function<std::string(const symbolic::RecursiveForm&)> recursive;
+  bool for_people = true;
+};
+
+/// One page in a format; coordinates are q_1, ... where letters of Greek are none.
+template <typename Print>
+auto page(Print print, bool plain_names = false) {
+  return [=](const symbolic::Derivation& derivation, bool steps) {
+    return print(write_page(derivation, {.steps = steps, .plain_names = plain_names}));
+  };
+}
+
+const std::map<std::string, Format>& formats() {
+  using symbolic::Document;
+  static const std::map<std::string, Format> all = {
+      {"text",
+       {page([](const Document& d) { return to_text(d); }, true),
+        [](const auto& r) { return to_text(r); }}},
+      {"latex",
+       {page([](const Document& d) { return to_latex(d); }),
+        [](const auto& r) { return to_latex(r); }}},
+      {"markdown", {page([](const Document& d) { return to_markdown(d); }), nullptr}},
+      {"html", {page([](const Document& d) { return to_html(d); }), nullptr}},
+      {"json",
+       {[](const auto& d, bool) { return derivation_json(d).dump(2) + "\n"; },
+        [](const auto& r) { return recursive_json(r).dump(2) + "\n"; }, false}},
+      {"c",
+       {[](const auto& d, bool) { return write_function(d, symbolic::Language::c); },
+        [](const auto& r) { return write_function(r, symbolic::Language::c); }, false}},
+      {"python",
+       {[](const auto& d, bool) { return write_function(d, symbolic::Language::python); },
+        [](const auto& r) { return write_function(r, symbolic::Language::python); }, false}},
+  };
+  return all;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', start), list.size());
+    parts.push_back(list.substr(start, comma - start));
+    start = comma + 1;
+  }
+  return parts;
+}
+
+class Derive final : public Verb {
+ public:
+  std::string_view name() const override { return "derive"; }
+  std::string_view summary() const override {
+    return "the equations of motion as closed forms, derived two ways";
+  }
+  std::string_view examples() const override {
+    return "  limb derive builtin:2r                            equations of a planar arm\n"
+           "  limb derive builtin:2r --steps --format html -o 2r.html  the whole derivation\n"
+           "  limb derive arm.urdf --symbolic-parameters        names m1, l1, ... for its numbers\n"
+           "  limb derive builtin:rr --quantity M,G --format c  a function of C\n"
+           "  limb derive humanoid.urdf --recursive --quantity tau  assignments, any size\n";
+  }
+  std::string_view notes() const override {
+    return "Quantities: M mass matrix, C Coriolis matrix (C qd = V), B centrifugal and Coriolis\n"
+           "coefficients, christoffel, V = C qd, G gravity, K and P energies, tau; of each "
+           "--frame\n"
+           "J, Jdot and Lambda = (J M^-1 J^T)^-1. Open chains and trees of revolute, prismatic,\n"
+           "helical, cylindrical, universal and translation joints; couplings included.\n";
+  }
+  void add_options(CLI::App& app) override {
+    robot_.add(app);
+    auto* lagrange = app.add_flag("--lagrange", lagrange_, "from the energies alone");
+    auto* newton = app.add_flag("--newton-euler", newton_euler_, "by the recursion alone");
+    auto* both = app.add_flag("--both", both_, "both, and that they agree (default)");
+    lagrange->excludes(newton)->excludes(both);
+    newton->excludes(both);
+    app.add_option("--quantity", quantities_, "M,C,B,christoffel,V,G,K,P,tau,J,Jdot,Lambda")
+        ->type_name("A,B,...");
+    app.add_option("--frame", frames_, "frame for J, Jdot, Lambda; may be repeated")
+        ->type_name("NAME");
+    app.add_option("--format", format_, "text, latex, markdown, html, json, c, python")
+        ->type_name("NAME");
+    app.add_flag("--steps", steps_, "the whole derivation, as a lecture writes it");
+    app.add_flag("--recursive", recursive_,
+                 "assignments with intermediate variables, for robots of any size and joint");
+    app.add_option("--max-terms", max_terms_, "most terms to write for people, default 20000")
+        ->type_name("N");
+    app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");
+    app.add_flag("--numeric-parameters", numbers_, "parameters of a recipe become numbers")
+        ->excludes("--symbolic-parameters");
+    app.add_option("-o,--output", output_, "where to write; default: stdout")->type_name("FILE");
+    app.add_flag("--json", json_, "the same as --format json");
+  }
+
+  Exit run(std::ostream& out) override {
+    const Format& format = chosen_format();
+    const std::string text = recursive_ ? recursive(format) : closed(format);
+    if (output_.empty()) {
+      out << text;
+    } else {
+      write_text_file("limb derive", output_, text);
+    }
+    return Exit::ok;
+  }
+
+ private:
+  const Format& chosen_format() const {
+    const std::string name = json_ ? "json" : format_;
+    const auto found = formats().find(name);
+    if (found != formats().end()) return found->second;
+    std::string known;
+    for (const auto& [key, value] : formats()) known += (known.empty() ? "" : ", ") + key;
+    throw Error(fmt::format("limb derive: --format is '{}', expected one of: {}", name, known));
+  }
+
+  std::string closed(const Format& format) const {
+    if (steps_ && !format.for_people) {
+      throw Error("limb derive: --steps is of the formats text, latex, markdown and html");
+    }
+    try {
+      const symbolic::Derivation derivation =
+          derive(symbolic::load_robot(robot_.path(), robot_options()), options(format));
+      const std::size_t terms = term_count(derivation);
+      if (format.for_people && terms > max_terms_) {
+        fail_computation("limb derive",
+                         fmt::format("the closed forms have {} terms, more than the limit of {} "
+                                     "(--max-terms)",
+                                     terms, max_terms_));
+      }
+      return format.closed(derivation, steps_);
+    } catch (const Error& error) {
+      // What is too large in closed form may still be had: say how long it would be.
+      if (error.kind() != Error::Kind::computation_failed) throw;
+      if (std::string(error.what()).find("limit") == std::string::npos) throw;
+      throw Error(fmt::format("{}; the recursive form (--recursive) has {} assignments",
+                              error.what(), recursive_form().size()),
+                  Error::Kind::computation_failed);
+    }
+  }
+
+  symbolic::RecursiveForm recursive_form() const {
+    symbolic::RecursiveOptions options;
+    options.robot = robot_options();
+    if (!quantities_.empty()) {
+      options.M = options.V = options.G = options.tau = false;
+      for (const std::string& name : split(quantities_)) {
+        switch (symbolic::quantity_from_text(name)) {
+          case symbolic::Quantity::M:
+            options.M = true;
+            break;
+          case symbolic::Quantity::V:
+            options.V = true;
+            break;
+          case symbolic::Quantity::G:
+            options.G = true;
+            break;
+          case symbolic::Quantity::tau:
+            options.tau = true;
+            break;
+          default:
+            throw Error(fmt::format(
+                "limb derive: {} has no recursive form here, expected M, V, G or tau", name));
+        }
+      }
+    }
+    return symbolic::derive_recursive(robot_.path(), options);
+  }
+  std::string recursive(const Format& format) const {
+    if (!format.recursive || steps_) {
+      throw Error(
+          "limb derive: --recursive has no steps, and the formats text, latex, json, c, python");
+    }
+    return format.recursive(recursive_form());
+  }
+
+  symbolic::RobotOptions robot_options() const {
+    symbolic::RobotOptions options;
+    options.base = robot_.base();
+    options.read = robot_.read_options();
+    if (symbols_) options.parameters = symbolic::Parameters::symbols;
+    if (numbers_) options.parameters = symbolic::Parameters::numbers;
+    return options;
+  }
+
+  symbolic::DeriveOptions options(const Format& format) const {
+    symbolic::DeriveOptions options;
+    if (lagrange_) options.way = symbolic::Way::lagrange;
+    if (newton_euler_) options.way = symbolic::Way::newton_euler;
+    options.frames = frames_;
+    if (!quantities_.empty()) {
+      for (const std::string& name : split(quantities_)) {
+        options.quantities.insert(symbolic::quantity_from_text(name));
+      }
+    } else if (format.for_people) {
+      using symbolic::Quantity;
+      options.quantities = {Quantity::M, Quantity::B, Quantity::G, Quantity::tau};
+      if (!frames_.empty()) options.quantities.insert({Quantity::J, Quantity::Jdot});
+    }
+    return options;
+  }
+
+  RobotOptions robot_;
+  bool lagrange_ = false, newton_euler_ = false, both_ = false;
+  bool symbols_ = false, numbers_ = false, json_ = false, recursive_ = false;
+  bool steps_ = false;
+  std::size_t max_terms_ = 20'000;
+  std::string quantities_, format_ = "text", output_;
+  std::vector<std::string> frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_derive() {
+  return std::make_unique<Derive>();
+}
+
+}  // namespace limb::cli
