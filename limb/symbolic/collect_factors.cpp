@@ -11,9 +11,9 @@ bool less(const WrittenTerm& a, const WrittenTerm& b) {
 }
 
 /// Greatest common divisor of ratios: of numerators over the common denominator. 1 for numbers
-/// that are no small ratios; negative where all are.
+/// that are no small ratios, such as decimals; negative where all are.
 Rational common_number(const WrittenSum& sum) {
-  constexpr std::int64_t kLargest = 1000;
+  constexpr std::int64_t kLargest = 1000, kDenominator = 12;
   std::int64_t numerator = 0, denominator = 1;
   bool all_negative = true;
   for (const WrittenTerm& term : sum) {
@@ -21,7 +21,7 @@ Rational common_number(const WrittenSum& sum) {
     all_negative = all_negative && c.is_negative();
     if (numerator == 1 && denominator == 0) continue;
     if (!c.is_small() || std::abs(c.small_numerator()) > kLargest ||
-        c.small_denominator() > kLargest) {
+        c.small_denominator() > kDenominator) {
       numerator = 1;
       denominator = 0;
       continue;

@@ -98,7 +98,7 @@ Polynomial expand_trig(const std::shared_ptr<Ring>& ring, const Formula& formula
 
 // One printed symbol costs 4. A pair of parentheses is lighter than a symbol, so that m (a + b)
 // beats m a + m b; parentheses around others are heavier, as they are to read.
-constexpr int kSymbol = 4, kParentheses = 3, kNested = 9;
+constexpr int kSymbol = 4, kParentheses = 3, kNested = 13;
 
 /// A fraction counts its two halves and that it breaks the line.
 int number_cost(const Rational& x) {

@@ -167,6 +167,7 @@ class Parser {
                                     [&](const Command& c) { return c.name == name; });
     if (known == kCommands.end()) refuse(fmt::format("unknown command '\\{}'", name));
     MathNode node = leaf(known->kind, std::string(known->text));
+    if (name == "partial") skip_blanks();  // it belongs to what follows
     switch (known->kind) {
       case Kind::accent:
       case Kind::root:

@@ -72,8 +72,12 @@ void PageWriter::lambdas() {
         fmt::format("The inertia that frame {} shows, $\\Lambda = (J M^{{-1}} "
                     "J^\\top)^{{-1}}$ over the rows ${}$, is $N / D$ with",
                     derivation_.frames[i].name, rows));
-    define("N", {}, lambda.numerator, "N");
-    document.equation("D", {latex(lambda.denominator)});
+    // A number that the denominator has in front goes into the numerator.
+    const Formula d = textbook_form(lambda.denominator);
+    const bool has_number = d.kind == Formula::Kind::product && d.parts[0].is_number();
+    const Polynomial scale = Rational(1) / (has_number ? d.parts[0].number : Rational(1));
+    define("N", {}, lambda.numerator * scale, "N");
+    document.equation("D", {latex(lambda.denominator * scale)});
   }
 }
 

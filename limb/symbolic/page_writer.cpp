@@ -10,25 +10,20 @@
 namespace limb::symbolic {
 namespace {
 
-constexpr double kWidestMatrix = 52;        // letters; wider ones are written entry by entry
+constexpr double kWidestMatrix = 58;        // letters; wider ones are written entry by entry
 constexpr std::size_t kLongestEntry = 400;  // terms; longer ones are only counted
 
 std::vector<CoordinateLetter> letters(const Robot& robot, bool plain) {
   if (plain) return {};
-  // A letter that parameters use already is left to them.
-  bool theta_taken = false, d_taken = false;
+  // Where parameters use these letters already, all coordinates are q.
   for (const Symbol& symbol : robot.ring->symbols()) {
     if (symbol.kind != Symbol::Kind::parameter) continue;
     const std::string latex = latex_name(symbol.name);
-    theta_taken = theta_taken || latex.rfind("\\theta", 0) == 0;
-    d_taken = d_taken || latex == "d" || latex.rfind("d_", 0) == 0;
+    if (latex.rfind("\\theta", 0) == 0 || latex == "d" || latex.rfind("d_", 0) == 0) return {};
   }
   std::vector<CoordinateLetter> result;
   for (const Coordinate& c : robot.coordinates) {
-    const bool taken = c.is_angle ? theta_taken : d_taken;
-    result.push_back(taken        ? CoordinateLetter::q
-                     : c.is_angle ? CoordinateLetter::theta
-                                  : CoordinateLetter::d);
+    result.push_back(c.is_angle ? CoordinateLetter::theta : CoordinateLetter::d);
   }
   return result;
 }
