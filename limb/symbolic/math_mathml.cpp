@@ -48,7 +48,10 @@ std::string write_parts(const MathNode& node) {
       continue;
     }
     const bool after_function = i > 0 && node.parts[i - 1].kind == Kind::upright;
-    if (after_function && part.spaced) text += "<mspace width=\"0.17em\"/>";
+    const bool function = part.kind == Kind::upright && part.text.size() > 2;
+    if ((after_function || (function && i > 0 && operand)) && part.spaced) {
+      text += "<mspace width=\"0.17em\"/>";
+    }
     text += write(part);
     operand = operand || part.kind != Kind::mark;
   }
