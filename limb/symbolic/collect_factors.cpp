@@ -67,7 +67,7 @@ std::vector<AtomPower> common_factors(const WrittenSum& sum) {
 int cost(const std::vector<AtomPower>& factors) {
   int sum = 0;
   for (const AtomPower& f : factors) {
-    sum += print_cost(f.atom.formula()) + (f.power == 1 ? 0 : 4);
+    sum += f.atom->cost + (f.power == 1 ? 0 : 4);
   }
   return sum;
 }
@@ -81,32 +81,30 @@ Formula flat_sum(const WrittenSum& sum) {
 }
 
 /// The first of the terms that a formula has when it is multiplied out, but for its number.
-WrittenTerm leading_term(const Ring& ring, const Formula& f) {
+WrittenTerm leading_term(AtomTable& table, const Formula& f) {
   WrittenTerm term{Rational(1), {}};
   switch (f.kind) {
     case Formula::Kind::number:
       break;
     case Formula::Kind::symbol:
-      term.multiply(Atom::of_symbol(ring, f.symbol), 1);
-      break;
     case Formula::Kind::cosine:
     case Formula::Kind::sine:
-      term.multiply(Atom::of_function(f.angle, f.kind == Formula::Kind::sine), 1);
+      term.multiply(table.of(f), 1);
       break;
     case Formula::Kind::power:
-      for (const AtomPower& p : leading_term(ring, f.parts.front()).factors) {
+      for (const AtomPower& p : leading_term(table, f.parts.front()).factors) {
         term.multiply(p.atom, p.power * f.exponent);
       }
       break;
     case Formula::Kind::product:
       for (const Formula& part : f.parts) {
-        for (const AtomPower& p : leading_term(ring, part).factors) term.multiply(p.atom, p.power);
+        for (const AtomPower& p : leading_term(table, part).factors) term.multiply(p.atom, p.power);
       }
       break;
     case Formula::Kind::sum:
-      term = leading_term(ring, f.parts.front());
+      term = leading_term(table, f.parts.front());
       for (std::size_t i = 1; i < f.parts.size(); ++i) {
-        WrittenTerm other = leading_term(ring, f.parts[i]);
+        WrittenTerm other = leading_term(table, f.parts[i]);
         if (compare(other, term) < 0) term = std::move(other);
       }
       break;
@@ -189,36 +187,55 @@ struct Split {
   int saving;
 };
 
-std::vector<Split> splits(const WrittenSum& sum) {
-  std::vector<AtomPower> seen;
-  std::vector<Split> result;
-  for (const WrittenTerm& term : sum) {
-    for (const AtomPower& f : term.factors) {
-      if (std::find(seen.begin(), seen.end(), f) != seen.end()) continue;
-      seen.push_back(f);
-      WrittenSum group;
-      for (const WrittenTerm& t : sum) {
-        if (has(t, f)) group.push_back(t);
+/// The best `most` of them.
+std::vector<Split> splits(const WrittenSum& sum, std::size_t most) {
+  // Every factor is numbered; each has the list of its terms.
+  std::map<std::pair<std::size_t, int>, std::size_t> numbers;
+  std::vector<AtomPower> factors;
+  std::vector<std::vector<std::size_t>> users;
+  std::vector<std::vector<std::size_t>> of_term(sum.size());
+  for (std::size_t t = 0; t < sum.size(); ++t) {
+    for (const AtomPower& f : sum[t].factors) {
+      const auto [at, is_new] = numbers.emplace(std::pair(f.atom->place, f.power), factors.size());
+      if (is_new) {
+        factors.push_back(f);
+        users.emplace_back();
       }
-      if (group.size() < 2 || group.size() == sum.size()) continue;
-      const int saving = (static_cast<int>(group.size()) - 1) * cost(common_factors(group));
-      result.push_back({f, saving});
+      users[at->second].push_back(t);
+      of_term[t].push_back(at->second);
     }
+  }
+  std::vector<Split> result;
+  std::vector<std::size_t> counts(factors.size());
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    const std::size_t n = users[f].size();
+    if (n < 2 || n == sum.size()) continue;
+    // What all terms with this factor have in common is saved in all but one of them.
+    std::fill(counts.begin(), counts.end(), 0);
+    for (const std::size_t t : users[f]) {
+      for (const std::size_t g : of_term[t]) ++counts[g];
+    }
+    std::vector<AtomPower> common;
+    for (std::size_t g = 0; g < factors.size(); ++g) {
+      if (counts[g] == n) common.push_back(factors[g]);
+    }
+    result.push_back({factors[f], static_cast<int>(n - 1) * cost(common)});
   }
   std::stable_sort(result.begin(), result.end(),
                    [](const Split& a, const Split& b) { return a.saving > b.saving; });
+  if (result.size() > most) result.resize(most);
   return result;
 }
 
 }  // namespace
 
-Formula ordered_sum(const Ring* ring, std::vector<Formula> parts) {
+Formula ordered_sum(AtomTable& table, std::vector<Formula> parts) {
   Formula sum = Formula::sum_of(std::move(parts));
   constexpr std::size_t kLongest = 200;
-  if (sum.kind != Formula::Kind::sum || ring == nullptr || sum.parts.size() > kLongest) return sum;
+  if (sum.kind != Formula::Kind::sum || sum.parts.size() > kLongest) return sum;
   std::vector<std::pair<WrittenTerm, std::size_t>> order;
   for (std::size_t i = 0; i < sum.parts.size(); ++i) {
-    order.emplace_back(leading_term(*ring, sum.parts[i]), i);
+    order.emplace_back(leading_term(table, sum.parts[i]), i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return less(a.first, b.first); });
@@ -234,17 +251,17 @@ Formula ordered_product(const Rational& number, Formula inner, const WrittenSum&
   const Atom* first = nullptr;
   for (const WrittenTerm& term : inner_terms) {
     if (term.factors.empty()) continue;
-    const Atom& atom = term.factors.front().atom;
-    if (first == nullptr || compare(atom, *first) < 0) first = &atom;
+    const Atom* atom = term.factors.front().atom;
+    if (first == nullptr || atom->place < first->place) first = atom;
   }
   std::vector<Formula> result{Formula::of_number(number)};
   bool placed = false;
   for (const AtomPower& p : powers) {
-    if (!placed && first != nullptr && compare(*first, p.atom) < 0) {
+    if (!placed && first != nullptr && first->place < p.atom->place) {
       result.push_back(std::move(inner));
       placed = true;
     }
-    result.push_back(Formula::power_of(p.atom.formula(), p.power));
+    result.push_back(Formula::power_of(p.atom->formula, p.power));
   }
   if (!placed) result.push_back(std::move(inner));
   return Formula::product_of(std::move(result));
@@ -294,13 +311,11 @@ Formula FactorSearch::search(const WrittenSum& sum) {
   }
   if (auto square = perfect_square(sum)) improve(best, best_cost, *std::move(square));
   // What some share; the most promising ones only, fewer of them in longer sums.
-  const std::size_t width = sum.size() <= 8 ? 6 : sum.size() <= 24 ? 2 : 1;
-  std::vector<Split> candidates = splits(sum);
-  if (candidates.size() > width) candidates.resize(width);
-  for (const Split& split : candidates) {
+  const std::size_t width = sum.size() <= 6 ? 6 : sum.size() <= 12 ? 2 : 1;
+  for (const Split& split : splits(sum, width)) {
     WrittenSum group, rest;
     for (const WrittenTerm& term : sum) (has(term, split.factor) ? group : rest).push_back(term);
-    improve(best, best_cost, ordered_sum(ring_, {shortest(group), shortest(rest)}));
+    improve(best, best_cost, ordered_sum(table_, {shortest(group), shortest(rest)}));
   }
   return best;
 }

@@ -7,13 +7,10 @@
 /// The search for common factors of sums.
 namespace limb::symbolic {
 
-/// Terms without those that differ in their coefficient only, in order.
-using WrittenSum = std::vector<WrittenTerm>;
-
 /// Short formulas of sums. Remembers what it has seen.
 class FactorSearch {
  public:
-  explicit FactorSearch(const Ring* ring) : ring_(ring) {}
+  explicit FactorSearch(AtomTable& table) : table_(table) {}
   Formula shortest(const WrittenSum& sum);
 
  private:
@@ -21,7 +18,7 @@ class FactorSearch {
     bool operator()(const WrittenSum& a, const WrittenSum& b) const;
   };
   Formula search(const WrittenSum& sum);
-  const Ring* ring_;  ///< null for numbers
+  AtomTable& table_;
   std::map<WrittenSum, Formula, Less> known_;
 };
 
@@ -35,7 +32,7 @@ Content content(const WrittenSum& sum);
 
 /// In the order of their leading terms, with a positive one first where there is one. The order of
 /// very long sums is left as it is.
-Formula ordered_sum(const Ring* ring, std::vector<Formula> parts);
+Formula ordered_sum(AtomTable& table, std::vector<Formula> parts);
 /// number * powers * inner, where inner, the formula of a sum, stands before the powers that come
 /// after its first symbol.
 Formula ordered_product(const Rational& number, Formula inner, const WrittenSum& inner_terms,

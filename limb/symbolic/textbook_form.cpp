@@ -19,7 +19,7 @@ std::vector<RateGroup> by_rates(const WrittenSum& sum) {
     RateGroup split;
     WrittenTerm rest{term.coefficient, {}};
     for (const AtomPower& f : term.factors) {
-      (f.atom.is_rate() ? split.rates : rest.factors).push_back(f);
+      (f.atom->is_rate() ? split.rates : rest.factors).push_back(f);
     }
     auto same = std::find_if(groups.begin(), groups.end(),
                              [&](const RateGroup& g) { return g.rates == split.rates; });
@@ -33,7 +33,7 @@ std::vector<RateGroup> by_rates(const WrittenSum& sum) {
 }
 
 bool has_acceleration(const RateGroup& group) {
-  return !group.rates.empty() && group.rates.back().atom.rank == Atom::Rank::acceleration;
+  return !group.rates.empty() && group.rates.back().atom->rank == Atom::Rank::acceleration;
 }
 
 /// b = ratio * a, if it is.
@@ -57,7 +57,7 @@ Rational common_sign(const WrittenSum& sum) {
 
 /// Sum of coefficient times rates; products of velocities with proportional coefficients share
 /// one: m l_1 l_2 s_2 (2 v_1 v_2 + v_2^2).
-Formula collected(const Ring* ring, FactorSearch& search, const std::vector<RateGroup>& groups) {
+Formula collected(AtomTable& table, FactorSearch& search, const std::vector<RateGroup>& groups) {
   std::vector<Formula> parts;
   std::vector<bool> done(groups.size(), false);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -100,27 +100,27 @@ Formula collected(const Ring* ring, FactorSearch& search, const std::vector<Rate
     }
     parts.push_back(std::move(plain));
   }
-  return ordered_sum(ring, std::move(parts));
+  return ordered_sum(table, std::move(parts));
 }
 
-Formula written(const Ring* ring, const WrittenSum& sum) {
-  FactorSearch search(ring);
+Formula written(AtomTable& table, const WrittenSum& sum) {
+  FactorSearch search(table);
   if (sum.empty()) return Formula::of_number(0);
   const std::vector<RateGroup> groups = by_rates(sum);
   if (groups.size() == 1 && groups[0].rates.empty()) return search.shortest(sum);
-  const Formula plain = collected(ring, search, groups);
+  const Formula plain = collected(table, search, groups);
   Content shared = content(sum);
   // Rates stay with their terms.
   std::vector<AtomPower> rates;
   for (const AtomPower& f : shared.factors) {
-    if (f.atom.is_rate()) rates.push_back(f);
+    if (f.atom->is_rate()) rates.push_back(f);
   }
-  std::erase_if(shared.factors, [](const AtomPower& f) { return f.atom.is_rate(); });
+  std::erase_if(shared.factors, [](const AtomPower& f) { return f.atom->is_rate(); });
   for (WrittenTerm& term : shared.rest) {
     for (const AtomPower& f : rates) term.multiply(f.atom, f.power);
   }
   if (shared.factors.empty() && shared.number.is_one()) return plain;
-  Formula inside = collected(ring, search, by_rates(shared.rest));
+  Formula inside = collected(table, search, by_rates(shared.rest));
   Formula outside = ordered_product(shared.number, std::move(inside), shared.rest, shared.factors);
   return print_cost(outside) < print_cost(plain) ? outside : plain;
 }
@@ -128,10 +128,12 @@ Formula written(const Ring* ring, const WrittenSum& sum) {
 }  // namespace
 
 Formula textbook_form(const Polynomial& x) {
+  if (x.is_constant()) return Formula::of_number(x.constant());
+  AtomTable table(*x.ring());
   std::optional<Formula> best;
   int best_cost = 0;
-  for (const Products products : {Products::squares, Products::pairs, Products::none}) {
-    Formula candidate = written(x.ring().get(), written_terms(x, products));
+  for (const WrittenSum& sum : written_sums(x, table)) {
+    Formula candidate = written(table, sum);
     const int cost = print_cost(candidate);
     if (best && best_cost <= cost) continue;
     best = std::move(candidate);

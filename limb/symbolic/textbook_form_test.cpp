@@ -113,7 +113,9 @@ TEST_F(TextbookFormTest, RandomValuesComeBack) {
     ASSERT_EQ(expand(ring, f), sum) << "seed " << seed << ", case " << k;
     // Never longer than the plain sum of its terms, and the same every time.
     std::vector<Formula> flat;
-    for (const WrittenTerm& term : written_terms(sum, Products::none)) {
+    AtomTable table(*ring);
+    const WrittenSum written = written_sums(sum, table).back();
+    for (const WrittenTerm& term : written) {
       flat.push_back(term.formula());
     }
     ASSERT_LE(print_cost(f), print_cost(Formula::sum_of(std::move(flat))));

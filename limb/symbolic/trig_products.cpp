@@ -93,9 +93,12 @@ std::optional<Product> paired(const Product& x, const Product& y) {
 }
 
 int cost(const Product& product) {
+  Formula formula;
+  formula.kind = Formula::Kind::cosine;
   int sum = 0;
   for (const Function& f : product.functions) {
-    sum += print_cost(Atom::of_function(f.angle, f.sine).formula());
+    formula.angle = f.angle;
+    sum += print_cost(formula);
   }
   return sum;
 }
@@ -181,15 +184,17 @@ void open_double_angles(std::vector<Product>& products) {
   products = std::move(result);
 }
 
-}  // namespace
+/// Which products of sines and cosines are formed.
+enum class Products { none, pairs, squares };
 
-std::vector<WrittenTerm> written_terms(const Polynomial& x, Products products) {
+/// Factors in any order, as their atoms have no places yet.
+WrittenSum terms_of(const Polynomial& x, Products products, AtomTable& table) {
   if (x.is_constant()) {
     if (x.is_zero()) return {};
     return {{x.constant(), {}}};
   }
   const Ring& ring = *x.ring();
-  std::vector<WrittenTerm> result;
+  WrittenSum result;
   const std::span<const Term> terms = x.terms();
   for (std::size_t i = 0; i < terms.size();) {
     const MonomialId monomial = terms[i].monomial();
@@ -207,19 +212,28 @@ std::vector<WrittenTerm> written_terms(const Polynomial& x, Products products) {
       if (product.coefficient.is_zero()) continue;
       WrittenTerm term{product.coefficient, {}};
       for (const Factor& f : ring.monomial(monomial)) {
-        term.multiply(Atom::of_symbol(ring, f.symbol), f.power);
+        term.factors.push_back({table.symbol(f.symbol), f.power});
       }
       for (const Function& f : product.functions) {
-        term.multiply(Atom::of_function(f.angle, f.sine), 1);
+        term.factors.push_back({table.function(f.angle, f.sine), 1});
       }
       result.push_back(std::move(term));
     }
   }
-  std::sort(result.begin(), result.end(),
+  return result;
+}
+
+/// Factors and terms in order, equal terms added.
+void arrange(WrittenSum& sum) {
+  for (WrittenTerm& term : sum) {
+    WrittenTerm ordered{std::move(term.coefficient), {}};
+    for (const AtomPower& f : term.factors) ordered.multiply(f.atom, f.power);
+    term = std::move(ordered);
+  }
+  std::sort(sum.begin(), sum.end(),
             [](const WrittenTerm& a, const WrittenTerm& b) { return compare(a, b) < 0; });
-  // Products of different sums may meet.
-  std::vector<WrittenTerm> collected;
-  for (WrittenTerm& term : result) {
+  WrittenSum collected;
+  for (WrittenTerm& term : sum) {
     if (!collected.empty() && compare(collected.back(), term) == 0) {
       collected.back().coefficient += term.coefficient;
       if (collected.back().coefficient.is_zero()) collected.pop_back();
@@ -227,7 +241,32 @@ std::vector<WrittenTerm> written_terms(const Polynomial& x, Products products) {
       collected.push_back(std::move(term));
     }
   }
-  return collected;
+  sum = std::move(collected);
+}
+
+bool same(const WrittenSum& a, const WrittenSum& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const WrittenTerm& x, const WrittenTerm& y) {
+                      return x.coefficient == y.coefficient && x.factors == y.factors;
+                    });
+}
+
+}  // namespace
+
+std::vector<WrittenSum> written_sums(const Polynomial& x, AtomTable& table) {
+  std::vector<WrittenSum> all;
+  for (const Products products : {Products::squares, Products::pairs, Products::none}) {
+    all.push_back(terms_of(x, products, table));
+  }
+  table.arrange();
+  std::vector<WrittenSum> different;
+  for (WrittenSum& sum : all) {
+    arrange(sum);
+    const bool known = std::any_of(different.begin(), different.end(),
+                                   [&](const WrittenSum& other) { return same(other, sum); });
+    if (!known) different.push_back(std::move(sum));
+  }
+  return different;
 }
 
 }  // namespace limb::symbolic

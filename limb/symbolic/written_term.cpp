@@ -25,58 +25,67 @@ int compare_angles(const Angle& a, const Angle& b) {
   return compare_plain(a.size(), b.size());
 }
 
+bool stands_before(const Atom& a, const Atom& b) {
+  if (a.rank != b.rank) return a.rank < b.rank;
+  if (a.rank != Atom::Rank::function) return a.formula.symbol < b.formula.symbol;
+  if (const int c = compare_angles(a.formula.angle, b.formula.angle)) return c < 0;
+  return a.formula.kind < b.formula.kind;  // cosines first
+}
+
+Atom::Rank rank_of(const Symbol& symbol) {
+  switch (symbol.kind) {
+    case Symbol::Kind::coordinate:
+      return Atom::Rank::coordinate;
+    case Symbol::Kind::velocity:
+      return Atom::Rank::velocity;
+    case Symbol::Kind::acceleration:
+      return Atom::Rank::acceleration;
+    case Symbol::Kind::number:
+      return Atom::Rank::root;
+    default:
+      return is_mass_name(symbol.name) ? Atom::Rank::mass : Atom::Rank::parameter;
+  }
+}
+
 }  // namespace
 
-Atom Atom::of_symbol(const Ring& ring, SymbolId id) {
-  const Symbol& symbol = ring.symbol(id);
-  Atom atom;
-  atom.symbol = id;
-  switch (symbol.kind) {
-    case Symbol::Kind::parameter:
-      atom.rank = is_mass_name(symbol.name) ? Rank::mass : Rank::parameter;
-      break;
-    case Symbol::Kind::coordinate:
-      atom.rank = Rank::coordinate;
-      break;
-    case Symbol::Kind::velocity:
-      atom.rank = Rank::velocity;
-      break;
-    case Symbol::Kind::acceleration:
-      atom.rank = Rank::acceleration;
-      break;
-    case Symbol::Kind::number:
-      atom.rank = Rank::root;
-      break;
+const Atom* AtomTable::symbol(SymbolId id) {
+  if (symbols_[id] == nullptr) {
+    const Formula formula = Formula::of_symbol(id);
+    atoms_.push_back({rank_of(ring_.symbol(id)), formula, print_cost(formula), 0});
+    symbols_[id] = &atoms_.back();
   }
-  return atom;
+  return symbols_[id];
 }
 
-Atom Atom::of_function(Angle angle, bool sine) {
-  Atom atom;
-  atom.rank = Rank::function;
-  atom.angle = std::move(angle);
-  atom.sine = sine;
-  return atom;
+const Atom* AtomTable::function(const Angle& angle, bool sine) {
+  Formula formula;
+  formula.kind = sine ? Formula::Kind::sine : Formula::Kind::cosine;
+  for (const Atom* atom : functions_) {
+    if (atom->formula.kind == formula.kind && atom->formula.angle == angle) return atom;
+  }
+  formula.angle = angle;
+  atoms_.push_back({Atom::Rank::function, formula, print_cost(formula), 0});
+  functions_.push_back(&atoms_.back());
+  return functions_.back();
 }
 
-Formula Atom::formula() const {
-  if (rank != Rank::function) return Formula::of_symbol(symbol);
-  Formula f;
-  f.kind = sine ? Formula::Kind::sine : Formula::Kind::cosine;
-  f.angle = angle;
-  return f;
+const Atom* AtomTable::of(const Formula& leaf) {
+  if (leaf.kind == Formula::Kind::symbol) return symbol(leaf.symbol);
+  return function(leaf.angle, leaf.kind == Formula::Kind::sine);
 }
 
-int compare(const Atom& a, const Atom& b) {
-  if (a.rank != b.rank) return compare_plain(a.rank, b.rank);
-  if (a.rank != Atom::Rank::function) return compare_plain(a.symbol, b.symbol);
-  if (const int c = compare_angles(a.angle, b.angle)) return c;
-  return compare_plain(a.sine, b.sine);
+void AtomTable::arrange() {
+  std::vector<Atom*> order;
+  for (Atom& atom : atoms_) order.push_back(&atom);
+  std::sort(order.begin(), order.end(),
+            [](const Atom* a, const Atom* b) { return stands_before(*a, *b); });
+  for (std::size_t i = 0; i < order.size(); ++i) order[i]->place = i;
 }
 
-void WrittenTerm::multiply(const Atom& atom, int power) {
+void WrittenTerm::multiply(const Atom* atom, int power) {
   auto at = std::find_if(factors.begin(), factors.end(),
-                         [&](const AtomPower& f) { return compare(f.atom, atom) >= 0; });
+                         [&](const AtomPower& f) { return f.atom->place >= atom->place; });
   if (at != factors.end() && at->atom == atom) {
     at->power += power;
     if (at->power == 0) factors.erase(at);
@@ -88,7 +97,7 @@ void WrittenTerm::multiply(const Atom& atom, int power) {
 Formula WrittenTerm::formula() const {
   std::vector<Formula> parts{Formula::of_number(coefficient)};
   for (const AtomPower& f : factors) {
-    parts.push_back(Formula::power_of(f.atom.formula(), f.power));
+    parts.push_back(Formula::power_of(f.atom->formula, f.power));
   }
   return Formula::product_of(std::move(parts));
 }
@@ -97,14 +106,14 @@ int compare(const WrittenTerm& a, const WrittenTerm& b) {
   using Iterator = std::vector<AtomPower>::const_iterator;
   const auto lexical = [](Iterator x, Iterator x_end, Iterator y, Iterator y_end) {
     for (; x != x_end && y != y_end; ++x, ++y) {
-      if (const int c = compare(x->atom, y->atom)) return c;
+      if (x->atom != y->atom) return compare_plain(x->atom->place, y->atom->place);
       if (x->power != y->power) return compare_plain(y->power, x->power);
     }
     return (x == x_end ? 0 : 1) - (y == y_end ? 0 : 1);
   };
   const auto first = [](const WrittenTerm& t, Atom::Rank rank) {
     return std::find_if(t.factors.begin(), t.factors.end(),
-                        [&](const AtomPower& f) { return f.atom.rank >= rank; });
+                        [&](const AtomPower& f) { return f.atom->rank >= rank; });
   };
   // Terms with rates of rates stand before those without, and so on.
   Iterator a_end = a.factors.end(), b_end = b.factors.end();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "limb/symbolic/formula.hpp"
@@ -8,48 +9,59 @@
 /// powers of symbols, sines and cosines, in the order in which one writes them.
 namespace limb::symbolic {
 
-/// A symbol, or a sine or cosine.
+/// A symbol, or a sine or cosine. Each exists once in its table and is named by its address.
 struct Atom {
   /// The place in a product: roots, masses, other parameters, lengths of joints, sines and
   /// cosines, rates, rates of rates.
   enum class Rank { root, mass, parameter, coordinate, function, velocity, acceleration };
   Rank rank = Rank::parameter;
-  SymbolId symbol = 0;
-  Angle angle;  ///< of a function
-  bool sine = false;
-
-  static Atom of_symbol(const Ring& ring, SymbolId id);
-  static Atom of_function(Angle angle, bool sine);
+  Formula formula;
+  int cost = 0;           ///< of printing it
+  std::size_t place = 0;  ///< in the order of products, from 0
   bool is_rate() const { return rank >= Rank::velocity; }
-  Formula formula() const;
-  friend bool operator==(const Atom&, const Atom&) = default;
 };
-/// Negative, 0 or positive: the order within products.
-int compare(const Atom& a, const Atom& b);
+
+class AtomTable {
+ public:
+  explicit AtomTable(const Ring& ring) : ring_(ring), symbols_(ring.symbols().size(), nullptr) {}
+
+  const Atom* symbol(SymbolId id);
+  const Atom* function(const Angle& angle, bool sine);
+  const Atom* of(const Formula& leaf);
+  /// Gives all atoms their places; new ones afterwards have none.
+  void arrange();
+  std::size_t size() const { return atoms_.size(); }
+
+ private:
+  const Ring& ring_;
+  std::deque<Atom> atoms_;
+  std::vector<Atom*> symbols_;    ///< by number
+  std::vector<Atom*> functions_;  ///< as they came
+};
 
 struct AtomPower {
-  Atom atom;
+  const Atom* atom;
   int power;
   friend bool operator==(const AtomPower&, const AtomPower&) = default;
 };
 
 struct WrittenTerm {
   Rational coefficient;
-  std::vector<AtomPower> factors;  ///< in order
+  std::vector<AtomPower> factors;  ///< in the order of their places
 
-  void multiply(const Atom& atom, int power);
+  /// @pre the atoms have places.
+  void multiply(const Atom* atom, int power);
   Formula formula() const;
 };
 /// The order within sums: rates of rates, rates, then the rest; coefficients do not count.
 int compare(const WrittenTerm& a, const WrittenTerm& b);
 
-/// Which products of sines and cosines are formed.
-enum class Products {
-  none,    ///< sines and cosines of sums of angles, as the ring has them
-  pairs,   ///< cos(a + b) + cos(a - b) becomes 2 cos a cos b
-  squares  ///< and what is left of double angles becomes squares: cos 2a = 2 cos^2 a - 1
-};
-/// The terms of a value, sorted.
-std::vector<WrittenTerm> written_terms(const Polynomial& x, Products products);
+/// In order, no two that differ in their coefficient only.
+using WrittenSum = std::vector<WrittenTerm>;
+
+/// Ways to write a value, the most compact first: with products of sines and cosines, cos(a + b) +
+/// cos(a - b) as 2 cos a cos b, and with what is left of double angles as squares; with the
+/// products alone; as the ring has it. Those that differ.
+std::vector<WrittenSum> written_sums(const Polynomial& x, AtomTable& table);
 
 }  // namespace limb::symbolic
