@@ -102,12 +102,20 @@ std::string latex_name(const std::string& name) {
   while (digits > 1 && std::isdigit(static_cast<unsigned char>(name[digits - 1])) != 0) --digits;
   std::string letters = name.substr(0, digits);
   const std::string index = name.substr(digits);
-  if (letters == "qd") letters = "\\dot q";
-  if (letters == "qdd") letters = "\\ddot q";
-  if (letters == "alpha") letters = "\\alpha";
-  if (letters.size() > 1 && letters[0] != '\\') letters = fmt::format("\\mathit{{{}}}", letters);
-  for (std::size_t at = 0; (at = letters.find('_', at)) != letters.npos; at += 2)
-    letters.insert(at, "\\");
+  if (letters == "qd") {
+    letters = "\\dot q";
+  } else if (letters == "qdd") {
+    letters = "\\ddot q";
+  } else if (letters == "alpha") {
+    letters = "\\alpha";
+  } else if (letters.size() > 1) {
+    std::string escaped;
+    for (const char c : letters) {
+      if (c == '_') escaped.push_back('\\');
+      escaped.push_back(c);
+    }
+    letters = fmt::format("\\mathit{{{}}}", escaped);
+  }
   return index.empty() ? letters : fmt::format("{}_{{{}}}", letters, index);
 }
 

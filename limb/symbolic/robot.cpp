@@ -37,21 +37,6 @@ RecipeParameter<T> parameters_of(const std::shared_ptr<Ring>& ring, const std::s
   };
 }
 
-Description<T> read(const std::shared_ptr<Ring>& ring, const std::string& path,
-                    const RobotOptions& options) {
-  // As numbers first: this finds every mistake of the file, with its line.
-  const Description<double> numbers = load_description(path, options.read);
-  std::string text =
-      is_builtin(path) ? std::string(builtin_text(path)) : read_text_file("load", path);
-  const bool recipe = is_builtin(path) || robot_format(path, text) == RobotFormat::recipe;
-  if (!recipe || options.parameters == Parameters::numbers) return exact_numbers(numbers);
-  Diagnostics diagnostics;
-  auto description =
-      parse_recipe<T>(std::move(text), path, options.read, diagnostics, parameters_of(ring, path));
-  throw_first_error("load", diagnostics);
-  return description;
-}
-
 constexpr const char* kRecursive = "the recursive form has it";
 
 void refuse_joint(const std::string& name, JointType type) {
@@ -62,7 +47,8 @@ void refuse_joint(const std::string& name, JointType type) {
       name, limb::to_text(type), kRecursive));
 }
 
-void refuse(const Description<T>& description) {
+template <typename S>
+void refuse(const Description<S>& description) {
   for (const auto& loop : description.loops) {
     throw Error(
         fmt::format("symbolic: loop '{}' closes the chain of '{}' and '{}': closed forms "
@@ -70,6 +56,22 @@ void refuse(const Description<T>& description) {
                     loop.name, loop.link_a, loop.link_b));
   }
   for (const auto& joint : description.joints) refuse_joint(joint.name, joint.type);
+}
+
+Description<T> read(const std::shared_ptr<Ring>& ring, const std::string& path,
+                    const RobotOptions& options) {
+  // As numbers first: this finds every mistake of the file, with its line.
+  const Description<double> numbers = load_description(path, options.read);
+  refuse(numbers);
+  std::string text =
+      is_builtin(path) ? std::string(builtin_text(path)) : read_text_file("load", path);
+  const bool recipe = is_builtin(path) || robot_format(path, text) == RobotFormat::recipe;
+  if (!recipe || options.parameters == Parameters::numbers) return exact_numbers(numbers);
+  Diagnostics diagnostics;
+  auto description =
+      parse_recipe<T>(std::move(text), path, options.read, diagnostics, parameters_of(ring, path));
+  throw_first_error("load", diagnostics);
+  return description;
 }
 
 bool is_angle(JointType type, int k) {

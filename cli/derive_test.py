@@ -1,0 +1,215 @@
+"""`limb derive` as a user meets it: python3 cli/derive_test.py build/limb
+
+Generated functions are compiled or executed here and compared with `limb eval`, which computes in numbers
+from its own reading of the file.
+"""
+
+import ctypes
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+LIMB = "limb"
+ROOT = Path(__file__).resolve().parent.parent
+# Thousands of terms of the size of the result, each rounded: the promise of the issue is 1e-12.
+TOLERANCE = 1e-12
+
+
+def run(*arguments):
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def derive(*arguments):
+    result = run("derive", *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def with_random_parameters(name, generator, folder):
+    """models/NAME.toml with other numbers for its parameters; where it is written, and they."""
+    values = {}
+    lines, inside = [], False
+    for line in (ROOT / "models" / f"{name}.toml").read_text().splitlines():
+        if line.startswith("["):
+            inside = line.strip() == "[parameters]"
+        found = re.match(r"(\w+) *= *[0-9.]+", line) if inside else None
+        if found:
+            values[found[1]] = round(generator.uniform(0.2, 2), 6)
+            line = f"{found[1]} = {values[found[1]]}"
+        lines.append(line)
+    path = Path(folder) / f"{name}.toml"
+    path.write_text("\n".join(lines) + "\n")
+    return path, values
+
+
+def numbers(path, states, *options):
+    """tau, M, g and V of `limb eval`, without Coulomb friction, which these robots do not have."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "in.json"
+        file.write_text(json.dumps({"states": states}))
+        out = run("eval", path, "--input", file, "--only", "tau_rnea,M,g,nle", *options)
+        assert out.returncode == 0, out.stderr
+        return json.loads(out.stdout)["states"]
+
+
+def compiled(source, folder, name):
+    """The C text as a library."""
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    c = Path(folder) / f"{name}.c"
+    c.write_text(source)
+    library = c.with_suffix(".so")
+    flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    subprocess.run([compiler, *flags, str(c), "-o", str(library), "-lm"], check=True, timeout=120)
+    return ctypes.CDLL(str(library))
+
+
+def call(function, p, state, n):
+    array = lambda x: (ctypes.c_double * max(1, len(x)))(*x)
+    outputs = [array([0] * size) for size in (n * n, n, n, n)]
+    function(array(p), array(state["q"]), array(state["v"]), array(state["a"]), *outputs)
+    return [list(x) for x in outputs]
+
+
+class Derive(unittest.TestCase):
+    def close(self, found, expected, what):
+        size = max(1, max(map(abs, expected)))
+        for x, y in zip(found, expected, strict=True):
+            self.assertLess(abs(x - y), TOLERANCE * size, what)
+
+    def compare(self, results, expected, damping, state, what):
+        M, V, G, tau = results
+        self.close(M, [x for row in expected["M"] for x in row], f"M of {what}")
+        self.close(G, expected["g"], f"G of {what}")
+        torques = [d * v for d, v in zip(damping, state["v"], strict=True)]
+        bias = [h - g - t for h, g, t in zip(expected["nle"], expected["g"], torques, strict=True)]
+        self.close(V, bias, f"V of {what}")
+        self.close(tau, expected["tau_rnea"], f"tau of {what}")
+
+    def states(self, generator, nq, nv, free=False):
+        draw = lambda n: [generator.uniform(-1, 1) for _ in range(n)]
+        states = [{"q": draw(nq), "v": draw(nv), "a": draw(nv)} for _ in range(3)]
+        for state in states if free else []:
+            size = sum(x * x for x in state["q"][3:7]) ** 0.5
+            state["q"][3:7] = [x / size for x in state["q"][3:7]]
+        return states
+
+    def test_functions_of_recipes(self):
+        generator = random.Random(11)
+        for name in ["2r", "rp", "craig-rp", "pr", "pp", "rr", "belt-leg", "pendulum", "cartpole"]:
+            with tempfile.TemporaryDirectory() as folder:
+                path, values = with_random_parameters(name, generator, folder)
+                identifier = re.sub(r"\W", "_", name)
+                identifier = identifier if identifier[0].isalpha() else "robot_" + identifier
+                text = derive(ROOT / "models" / f"{name}.toml", "--format", "c")
+                order = re.search(r"Parameters p: (.*?)\. Results", text)[1].split(", ")
+                p = [values[x] for x in order]
+                n = 1 if name == "pendulum" else 2
+                states = self.states(generator, n, n)
+                expected = numbers(path, states)
+                function = getattr(compiled(text, folder, identifier), identifier)
+                space = {}
+                exec(derive(ROOT / "models" / f"{name}.toml", "--format", "python"), space)
+                for state, right in zip(states, expected, strict=True):
+                    self.compare(call(function, p, state, n), right, [0] * n, state, f"{name} in C")
+                    result = space[identifier](p, state["q"], state["v"], state["a"])
+                    self.compare(result, right, [0] * n, state, f"{name} in Python")
+
+    def test_functions_of_larger_robots(self):
+        """Six joints in closed form; a humanoid on a free base by the recursion."""
+        generator = random.Random(12)
+        cases = [("arm6", [], 6, 6), ("arm6", ["--symbolic-parameters"], 6, 6), ("arm6", ["--recursive"], 6, 6),
+                 ("humanoid", ["--recursive"], None, None), ("quadruped", ["--recursive"], None, None)]
+        for name, options, nq, nv in cases:
+            if nq is None:
+                info = json.loads(run("info", f"builtin:{name}", "--json").stdout)
+                nq, nv = info["nq"], info["nv"]
+            text = derive(f"builtin:{name}", "--format", "c", *options)
+            states = self.states(generator, nq, nv, free=nq > nv)
+            with tempfile.TemporaryDirectory() as folder:
+                library = compiled(text, folder, name)
+                function = getattr(library, name)
+                count = re.search(name + r"_defaults\[(\d+)\]", text)
+                p = list((ctypes.c_double * int(count[1])).in_dll(library, name + "_defaults")) if count else []
+                for state, right in zip(states, numbers(f"builtin:{name}", states), strict=True):
+                    found = call(function, p, state, nv)
+                    # Drives of these robots have no damping; armature is in M of both.
+                    self.close(found[3], right["tau_rnea"], f"tau of {name} {options}")
+                    self.close(found[0], [x for row in right["M"] for x in row], f"M of {name} {options}")
+                    self.close(found[2], right["g"], f"G of {name} {options}")
+
+    def test_text(self):
+        text = derive("builtin:2r", "--quantity", "M,G,tau")
+        self.assertIn("    M = [ (m1 + m2) l1^2 + m2 (2 l1 l2 c2 + l2^2)  m2 (l1 l2 c2 + l2^2) ]\n", text)
+        self.assertIn("        [ m2 l2 g c12                     ]\n", text)
+        agreement = "\nDerived from the Lagrangian and by Newton and Euler: both give the same polynomials.\n"
+        self.assertIn(agreement, text)
+        for way in ["--lagrange", "--newton-euler"]:
+            other = derive("builtin:2r", way, "--quantity", "M,G,tau")
+            self.assertEqual(other, text.replace(agreement, ""))
+
+    def test_json(self):
+        data = json.loads(derive("builtin:rr", "--json", "--frame", "link2"))
+        self.assertTrue(data["equal"])
+        self.assertEqual(data["M"][1][1], "m2*lc2^2 + I2")
+        self.assertEqual(data["coriolis"], [["-2*m2*l1*lc2*sin(q2)"], ["0"]])
+        self.assertEqual([x["ijk"] for x in data["christoffel"]], [[1, 1, 2], [1, 2, 2], [2, 1, 1]])
+        self.assertEqual(data["frames"][0]["J"][5], ["1", "1"])
+        self.assertEqual([x["joint"] for x in data["coordinates"]], ["joint1", "joint2"])
+        recursive = json.loads(derive("builtin:rr", "--json", "--recursive"))
+        self.assertEqual(recursive["outputs"]["M"]["rows"], 2)
+        self.assertEqual(recursive["parameters"]["m1"], 2.0)
+
+    def test_output_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "out.txt"
+            self.assertEqual(derive("builtin:2r", "-o", file), "")
+            self.assertEqual(file.read_text(), derive("builtin:2r"))
+
+    def test_lecture_robots_are_quick(self):
+        """The whole program, best of five: 0.2 s are promised, some milliseconds are usual."""
+        for name in ["2r", "rr", "belt-leg"]:
+            times = []
+            for _ in range(5):
+                start = time.perf_counter()
+                derive(f"builtin:{name}")
+                times.append(time.perf_counter() - start)
+            self.assertLess(min(times), 0.2, name)
+
+    def test_too_large_offers_the_recursive_form(self):
+        result = run("derive", "builtin:arm7")
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"^limb derive: the closed forms have \d+ terms, more than the limit of "
+                                        r"20000 \(--max-terms\); the recursive form \(--recursive\) has \d+ "
+                                        r"assignments\n$")
+        self.assertEqual(result.stdout, "")
+        self.assertIn("tau7", derive("builtin:arm7", "--quantity", "tau", "--max-terms", "100000"))
+
+    def test_bad_input(self):
+        cases = [
+            (["builtin:humanoid"], r"joint 'base' is free: its velocities are no rates"),
+            (["builtin:2r", "--quantity", "m"], r"derive: quantity 'm' is none of: M C B .*"),
+            (["builtin:2r", "--quantity", "J"], r"derive: J is of a frame, expected its name \(--frame\)"),
+            (["builtin:2r", "--frame", "tol"], r"no frame is named 'tol' \(closest: 'tool'\)"),
+            (["builtin:2r", "--format", "odt"], r"--format is 'odt', expected one of: c, "),
+            (["builtin:2r", "--lagrange", "--newton-euler"], r"excludes"),
+            (["builtin:2r", "--recursive", "--quantity", "K"], r"K has no recursive form here"),
+            (["nowhere.urdf"], r"nowhere\.urdf"),
+        ]
+        for arguments, text in cases:
+            result = run("derive", *arguments)
+            self.assertEqual(result.returncode, 1, arguments)
+            self.assertRegex(result.stderr, text)
+            self.assertEqual(result.stderr.count("\n"), 1)
+            self.assertEqual(result.stdout, "")
+
+
+if __name__ == "__main__":
+    LIMB = sys.argv.pop(1)
+    unittest.main()
