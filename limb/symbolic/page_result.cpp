@@ -85,22 +85,15 @@ void PageWriter::equations_of_motion() {
   document.paragraph("Joint by joint, $\\tau = M \\ddot{q} + V + G$ is");
   for (int i = 0; i < n_; ++i) {
     std::vector<Formula> parts;
-    std::size_t terms = 0;
     for (int j = 0; j < n_; ++j) {
-      const Polynomial x =
+      parts.push_back(textbook_form(
           form_.M(i, j) *
-          Polynomial::symbol(robot_.ring, robot_.coordinates[static_cast<std::size_t>(j)].a);
-      terms += x.size();
-      parts.push_back(textbook_form(x));
+          Polynomial::symbol(robot_.ring, robot_.coordinates[static_cast<std::size_t>(j)].a)));
     }
-    terms += form_.V[i].size() + form_.G[i].size();
-    parts.push_back(textbook_form(form_.V[i]));
-    parts.push_back(textbook_form(form_.damping[i]));
-    parts.push_back(textbook_form(form_.G[i]));
-    constexpr std::size_t kLongest = 1200;
-    const std::string right = terms > kLongest
-                                  ? fmt::format("\\text{{({} terms)}}", terms)
-                                  : to_latex(Formula::sum_of(std::move(parts)), names_, numbers_);
+    for (const Vector* part : {&form_.V, &form_.damping, &form_.G}) {
+      parts.push_back(textbook_form((*part)[i]));
+    }
+    const std::string right = to_latex(Formula::sum_of(std::move(parts)), names_, numbers_);
     document.equation(fmt::format("\\tau_{}", i + 1), {right});
   }
 }

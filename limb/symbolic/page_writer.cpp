@@ -10,8 +10,8 @@
 namespace limb::symbolic {
 namespace {
 
-constexpr double kWidestMatrix = 58;        // letters; wider ones are written entry by entry
-constexpr std::size_t kLongestEntry = 400;  // terms; longer ones are only counted
+constexpr double kWidestMatrix = 58;       // letters; wider ones are written entry by entry
+constexpr std::size_t kLongestStep = 400;  // terms; longer ones are only counted
 
 std::vector<CoordinateLetter> letters(const Robot& robot, bool plain) {
   if (plain) return {};
@@ -53,12 +53,13 @@ PageWriter::PageWriter(const Derivation& derivation, const PageOptions& options)
       form_(derivation.form),
       names_(*robot_.ring, letters(robot_, options.plain_names)),
       numbers_(number_style(robot_)),
+      steps_(options.steps),
       n_(static_cast<int>(robot_.coordinates.size())) {
   document.title = fmt::format("Equations of motion of {}", robot_.model.name());
 }
 
 std::string PageWriter::latex(const Polynomial& x) const {
-  if (x.size() > kLongestEntry) return fmt::format("\\text{{({} terms)}}", x.size());
+  if (steps_ && x.size() > kLongestStep) return fmt::format("\\text{{({} terms)}}", x.size());
   return to_latex(textbook_form(x), names_, numbers_);
 }
 

@@ -48,6 +48,7 @@ class PageWriter {
   const ClosedForm& form_;
   SymbolNames names_;
   Numbers numbers_;
+  bool steps_;
   int n_;  ///< coordinates
 };
 
