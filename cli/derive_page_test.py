@@ -59,7 +59,7 @@ class HtmlTest(unittest.TestCase):
     def test_katex_takes_every_formula(self):
         if shutil.which("node") is None or not KATEX.is_dir():
             self.skipTest("no node or no KaTeX in .node (./run test installs it where npm answers)")
-        for robot in SMALL:
+        for robot in (*SMALL, "arm6"):
             formulas = formulas_of(derive(f"builtin:{robot}", "--steps", "--format", "html"))
             done = subprocess.run(["node", "-e", RENDER, str(KATEX)], input=json.dumps(formulas),
                                   capture_output=True, text=True, timeout=60)

@@ -303,10 +303,12 @@ Formula FactorSearch::search(const WrittenSum& sum) {
   if (!shared.factors.empty() || !shared.number.is_one()) {
     const Formula rest = shortest(shared.rest);
     improve(best, best_cost, ordered_product(shared.number, rest, shared.rest, shared.factors));
-    if (!shared.factors.empty() && !shared.number.is_one()) {
+    // With the sign alone, and without any number.
+    for (const Rational& number : {Rational(shared.number.is_negative() ? -1 : 1), Rational(1)}) {
+      if (shared.factors.empty() || number == shared.number) continue;
       WrittenSum scaled = shared.rest;
-      for (WrittenTerm& term : scaled) term.coefficient *= shared.number;
-      improve(best, best_cost, ordered_product(1, shortest(scaled), scaled, shared.factors));
+      for (WrittenTerm& term : scaled) term.coefficient *= shared.number / number;
+      improve(best, best_cost, ordered_product(number, shortest(scaled), scaled, shared.factors));
     }
   }
   if (auto square = perfect_square(sum)) improve(best, best_cost, *std::move(square));

@@ -9,9 +9,18 @@ namespace {
 
 constexpr std::size_t kWidth = 96;
 
+constexpr char kFirmBlank = '\x03';  // inside of a short formula: no line ends there
+
 std::string inline_text(const std::string& latex) {
   const TextBox box = to_text_box(parse_math(latex));
   return box.lines.empty() ? "" : box.lines[box.baseline];
+}
+
+std::string firm_text(const std::string& latex) {
+  constexpr std::size_t kShort = 24;
+  std::string text = inline_text(latex);
+  if (text.size() <= kShort) std::replace(text.begin(), text.end(), ' ', kFirmBlank);
+  return text;
 }
 
 std::string wrapped(const std::string& text) {
@@ -30,6 +39,7 @@ std::string wrapped(const std::string& text) {
     result += word;
     used += word.size();
   }
+  std::replace(result.begin(), result.end(), kFirmBlank, ' ');
   return result + "\n";
 }
 
@@ -82,7 +92,8 @@ std::string to_text(const Document& document) {
         break;
       }
       case Block::Kind::paragraph:
-        out += "\n" + wrapped(plain(block.text));
+        out += "\n" + wrapped(replace_formulas(
+                          block.text, [](const std::string& t) { return t; }, firm_text));
         break;
       case Block::Kind::equations:
         for (const Equation& equation : block.equations) {

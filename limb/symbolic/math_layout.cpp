@@ -86,7 +86,9 @@ class Parser {
     MathNode below, above;
     bool scripted = false;
     while (peek() == '_' || peek() == '^') {
-      MathNode& script = source_[at_++] == '_' ? below : above;
+      MathNode& script = peek() == '_' ? below : above;
+      if (script.kind != Kind::row || !script.parts.empty()) refuse("a second index or exponent");
+      ++at_;
       script = parse_argument();
       scripted = true;
     }

@@ -29,7 +29,7 @@ void PageWriter::lagrange_steps() {
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const LinkForm& link = form_.links[k];
     const int i = static_cast<int>(k) + 1;
-    document.paragraph(fmt::format("Link {}, moved by {}:", i, joint_text(link.name)));
+    body_properties(i, link);
     define(numbered("R_%", i), {}, link.X_WB.R, numbered("R_%", i));
     define(numbered("p_%", i), {}, link.X_WB.p, numbered("p_%", i));
     if (link.center) define(numbered("p_{C_%}", i), {}, link.p, numbered("p_{C_%}", i));
@@ -45,9 +45,8 @@ void PageWriter::lagrange_steps() {
       "slide or come after it.");
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const int i = static_cast<int>(k) + 1;
-    define(numbered("J_{v_%}", i), {}, jacobian(robot_, form_.links[k].p),
-           numbered("(J_{v_%})", i));
-    define(numbered("J_{\\omega_%}", i), {}, form_.links[k].Jw_B, numbered("(J_{\\omega_%})", i));
+    define(numbered("J_{v_%}", i), {}, jacobian(robot_, form_.links[k].p), numbered("J_{v_%}", i));
+    define(numbered("J_{\\omega_%}", i), {}, form_.links[k].Jw_B, numbered("J_{\\omega_%}", i));
   }
 
   energies();
@@ -62,12 +61,39 @@ void PageWriter::lagrange_steps() {
   equations_of_motion();
 }
 
+/// Mass, mass centre and inertia of a link, each where it has one.
+void PageWriter::body_properties(int i, const LinkForm& link) {
+  const std::string who = fmt::format("Link {}, moved by {}, ", i, joint_text(link.name));
+  const bool has_inertia = term_count(link.tensor) > 0;
+  if (link.mass.is_zero() && !has_inertia) {
+    document.paragraph(who + "has no mass.");
+    return;
+  }
+  const std::string mass = fmt::format("{}has {}mass ${}$", who, has_inertia ? "" : "its ",
+                                       without_marks(latex(link.mass)));
+  if (!link.center) {
+    document.paragraph(mass + ", first moment $h$ and inertia $\\mathbf{{I}}$ about its origin:");
+    define(numbered("h_%", i), {}, link.first_moment, numbered("h_%", i));
+    define(numbered("\\mathbf{I}_%", i), {}, link.tensor, numbered("\\mathbf{I}_%", i));
+    return;
+  }
+  document.paragraph(has_inertia
+                         ? mass + fmt::format(" with its centre $r_{{C_{0}}}$ in its own axes, and "
+                                              "inertia $\\mathbf{{I}}_{0}$ about that:",
+                                              i)
+                         : mass + fmt::format(" in one point, $r_{{C_{}}}$ in its own axes:", i));
+  define(numbered("r_{C_%}", i), {}, *link.center, numbered("r_{C_%}", i));
+  if (has_inertia)
+    define(numbered("\\mathbf{I}_%", i), {}, link.tensor, numbered("\\mathbf{I}_%", i));
+}
+
 void PageWriter::energies() {
   document.heading(1, "Energies");
   document.paragraph(
       "$K_i = \\tfrac{1}{2} m_i \\dot{p}_{C_i}^\\top \\dot{p}_{C_i} + \\tfrac{1}{2} "
-      "\\omega_i^\\top I_i \\omega_i$ "
-      "with the inertia $I_i$ about the mass centre, and $P_i = -m_i \\mathbf{g}^\\top p_{C_i}$, "
+      "\\omega_i^\\top \\mathbf{I}_i \\omega_i$ "
+      "with the inertia $\\mathbf{I}_i$ about the mass centre, and $P_i = -m_i \\mathbf{g}^\\top "
+      "p_{C_i}$, "
       "zero "
       "at the world's origin.");
   Polynomial K;
@@ -89,7 +115,7 @@ void PageWriter::mass_matrix() {
   document.heading(1, "Mass matrix");
   document.paragraph(
       "The kinetic energy is $\\tfrac{1}{2} \\dot{q}^\\top M \\dot{q}$, so that every link adds "
-      "$m_i J_{v_i}^\\top J_{v_i} + J_{\\omega_i}^\\top I_i J_{\\omega_i}$ to $M$.");
+      "$m_i J_{v_i}^\\top J_{v_i} + J_{\\omega_i}^\\top \\mathbf{I}_i J_{\\omega_i}$ to $M$.");
   Matrix sum = Matrix::Constant(n_, n_, Polynomial(0));
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const LinkForm& link = form_.links[k];
@@ -98,7 +124,7 @@ void PageWriter::mass_matrix() {
     if (link.center) {
       const Matrix sliding = link.mass * times(link.Jv_B.transpose(), link.Jv_B);
       define(numbered("m_% J_{v_%}^\\top J_{v_%}", i), {}, sliding, numbered("M_{v_%}", i));
-      define(numbered("J_{\\omega_%}^\\top I_% J_{\\omega_%}", i), {}, link.M - sliding,
+      define(numbered("J_{\\omega_%}^\\top \\mathbf{I}_% J_{\\omega_%}", i), {}, link.M - sliding,
              numbered("M_{\\omega_%}", i));
     } else {
       define(numbered("M_%", i), {}, link.M, numbered("M_%", i));

@@ -22,18 +22,19 @@ void PageWriter::newton_euler_steps(const NewtonEulerSteps& steps) {
   document.paragraph(
       "A joint that slides adds $2 \\omega_i \\times s \\dot{q} + s \\ddot{q}$ to $\\dot{v}_i$ "
       "instead. The mass "
-      "centre $c_i$ and the motion's needs follow:");
+      "centre $r_{C_i}$ and the motion's needs follow:");
   document.equation("\\dot{v}_{C_i}",
-                    {"\\dot{v}_i + \\dot{\\omega}_i \\times c_i + \\omega_i \\times (\\omega_i "
-                     "\\times c_i)"});
+                    {"\\dot{v}_i + \\dot{\\omega}_i \\times r_{C_i} + \\omega_i \\times (\\omega_i "
+                     "\\times r_{C_i})"});
   document.equation("F_i", {"m_i \\dot{v}_{C_i}"});
-  document.equation("N_i", {"I_i \\dot{\\omega}_i + \\omega_i \\times I_i \\omega_i"});
+  document.equation("N_i",
+                    {"\\mathbf{I}_i \\dot{\\omega}_i + \\omega_i \\times \\mathbf{I}_i \\omega_i"});
   for (std::size_t k = 0; k < steps.links.size(); ++k) {
     const LinkMotion& link = steps.links[k];
     const int i = static_cast<int>(k) + 1;
     document.heading(2, fmt::format("Link {}, moved by {}", i, joint_text(link.name)));
     const auto vector = [&](const char* pattern, const Vector3<Polynomial>& x) {
-      define(numbered(pattern, i), {}, x, "(" + numbered(pattern, i) + ")");
+      define(numbered(pattern, i), {}, x, numbered(pattern, i));
     };
     vector("\\omega_%", link.w);
     vector("\\dot{\\omega}_%", link.wd);
@@ -51,13 +52,13 @@ void PageWriter::newton_euler_steps(const NewtonEulerSteps& steps) {
       "part along the axis: $\\tau = s^\\top n_i$ if the joint turns, $\\tau = s^\\top f_i$ if it "
       "slides.");
   document.equation("f_i", {"F_i + \\sum_k R_k f_k"});
-  document.equation("n_i", {"N_i + c_i \\times F_i + \\sum_k (R_k n_k + r_k \\times R_k f_k)"});
+  document.equation("n_i", {"N_i + r_{C_i} \\times F_i + \\sum_k (R_k n_k + r_k \\times R_k f_k)"});
   for (std::size_t k = steps.links.size(); k-- > 0;) {
     const LinkMotion& link = steps.links[k];
     const int i = static_cast<int>(k) + 1;
     document.heading(2, fmt::format("Link {}, moved by {}", i, joint_text(link.name)));
-    define(numbered("f_%", i), {}, link.f, numbered("(f_%)", i));
-    define(numbered("n_%", i), {}, link.n, numbered("(n_%)", i));
+    define(numbered("f_%", i), {}, link.f, numbered("f_%", i));
+    define(numbered("n_%", i), {}, link.n, numbered("n_%", i));
     if (!robot_.model.coupling().is_identity()) {
       for (const Polynomial& tau : link.tau) {
         document.equation(fmt::format("\\tau_{{\\text{{{}}}}}", link.name), {latex(tau)});

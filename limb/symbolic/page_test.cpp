@@ -50,6 +50,7 @@ TEST(MathLayout, SaysWhatItCannotRead) {
             "'a + \\mystery'");
   EXPECT_EQ(message("{a"), "parse_math: no closing brace at column 3 of '{a'");
   EXPECT_EQ(message("a}"), "parse_math: an end that nothing began at column 2 of 'a}'");
+  EXPECT_EQ(message("a_1_2"), "parse_math: a second index or exponent at column 4 of 'a_1_2'");
   EXPECT_EQ(message("a # b"), "parse_math: unexpected '#' at column 3 of 'a # b'");
   EXPECT_EQ(message("\\begin{bmatrix} a"),
             "parse_math: a matrix without end at column 18 of '\\begin{bmatrix} a'");

@@ -89,6 +89,7 @@ void PageWriter::define(const std::string& left, const std::vector<std::string>&
   }
   if (!before.empty()) document.equation(left, before);
   bool zeros = false;
+  const std::string base = entry.find('_') == entry.npos ? entry : "(" + entry + ")";
   const bool symmetric = m.rows() == m.cols() && m.rows() > 1 && m == m.transpose();
   for (Eigen::Index r = 0; r < m.rows(); ++r) {
     for (Eigen::Index c = symmetric ? r : 0; c < m.cols(); ++c) {
@@ -97,8 +98,8 @@ void PageWriter::define(const std::string& left, const std::vector<std::string>&
       const std::string place =
           m.cols() == 1 ? std::to_string(r + 1) : fmt::format("{}{}", r + 1, c + 1);
       const std::string twin =
-          symmetric && c > r ? fmt::format(" = {}_{{{}{}}}", entry, c + 1, r + 1) : "";
-      document.equation(fmt::format("{}_{{{}}}{}", entry, place, twin), {latex(m(r, c))});
+          symmetric && c > r ? fmt::format(" = {}_{{{}{}}}", base, c + 1, r + 1) : "";
+      document.equation(fmt::format("{}_{{{}}}{}", base, place, twin), {latex(m(r, c))});
     }
   }
   if (zeros) document.paragraph(fmt::format("and the other entries of ${}$ are zero.", left));
@@ -155,6 +156,20 @@ void PageWriter::robot_and_coordinates() {
   }
   document.paragraph("Gravity, in axes of the world:");
   document.equation("\\mathbf{g}", {matrix(robot_.model.gravity())});
+  if (steps_) {
+    std::vector<std::string> values;
+    for (SymbolId id = 0; id < robot_.ring->symbols().size(); ++id) {
+      const Symbol& symbol = robot_.ring->symbol(id);
+      if (symbol.kind != Symbol::Kind::parameter || !symbol.value) continue;
+      values.push_back(fmt::format("${} = {:.6g}$", name(id), *symbol.value));
+    }
+    if (!values.empty()) {
+      document.paragraph(
+          fmt::format("The file has values for the parameters, of which the equations "
+                      "make no use: {}.",
+                      fmt::join(values, ", ")));
+    }
+  }
   for (const std::string& note : robot_.notes) document.paragraph("Note: " + note + ".");
 }
 

@@ -33,6 +33,7 @@ class PageWriter {
   std::string products() const;
   std::string column(const std::vector<std::string>& entries) const;
 
+  void body_properties(int i, const LinkForm& link);
   void energies();
   void mass_matrix();
   void partial_derivatives();

@@ -82,6 +82,7 @@ TEST_F(TextbookFormTest, ProductsAndSquaresOfFunctions) {
   EXPECT_EQ(latex(m1 * s2 * c2), "m_1 c_2 s_2");
   EXPECT_EQ(latex(m1 * (Polynomial(1) + c2 * c2)), "m_1 + m_1 c_2^2");
   EXPECT_EQ(latex(cos(q1) * cos(q2) * cos(q3)), "c_1 c_2 c_3");
+  EXPECT_EQ(latex(cos(q1) * cos(q2) * cos(q3) - sin(q1) * sin(q3)), "c_1 c_2 c_3 - s_1 s_3");
 }
 
 TEST_F(TextbookFormTest, DifferencesOfAnglesAreSpelledOut) {

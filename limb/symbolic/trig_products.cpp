@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "limb/symbolic/written_term.hpp"
 
@@ -103,18 +104,32 @@ int cost(const Product& product) {
   return sum;
 }
 
-/// The cheapest pair first, until there is none.
-void pair_up(std::vector<Product>& products) {
+/// Whether a pair was split by this angle alone: cos(x + s) + cos(x - s) to cos x and cos s.
+bool splits_off(const Product& product, SymbolId symbol) {
+  const std::size_t n = product.functions.size();
+  for (std::size_t i = n < 2 ? 0 : n - 2; i < n; ++i) {
+    const Angle& angle = product.functions[i].angle;
+    if (angle.size() == 1 && angle[0].symbol == symbol) return true;
+  }
+  return false;
+}
+
+/// The cheapest pair first, until there is none; only those split by one angle where it is given.
+void pair_up(std::vector<Product>& products, std::optional<SymbolId> symbol = {}) {
   constexpr std::size_t kMost = 48;  // longer sums stay sums
   if (products.size() > kMost) return;
   for (;;) {
     std::optional<Product> best;
+    int best_cost = 0;
     std::size_t best_i = 0, best_j = 0;
     for (std::size_t i = 0; i < products.size(); ++i) {
       for (std::size_t j = i + 1; j < products.size(); ++j) {
         std::optional<Product> candidate = paired(products[i], products[j]);
-        if (!candidate || (best && cost(*best) <= cost(*candidate))) continue;
+        if (!candidate || (symbol && !splits_off(*candidate, *symbol))) continue;
+        const int candidate_cost = cost(*candidate);
+        if (best && best_cost <= candidate_cost) continue;
         best = std::move(candidate);
+        best_cost = candidate_cost;
         best_i = i;
         best_j = j;
       }
@@ -123,6 +138,19 @@ void pair_up(std::vector<Product>& products) {
     products[best_i] = *std::move(best);
     products.erase(products.begin() + static_cast<std::ptrdiff_t>(best_j));
   }
+}
+
+/// Angle by angle, the last first: what is a product of functions of single angles becomes one.
+void pair_by_angles(std::vector<Product>& products) {
+  std::vector<SymbolId> symbols;
+  for (const Product& product : products) {
+    for (const Function& f : product.functions) {
+      for (const AnglePart& part : f.angle) symbols.push_back(part.symbol);
+    }
+  }
+  std::sort(symbols.begin(), symbols.end(), std::greater<>());
+  symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
+  for (const SymbolId symbol : symbols) pair_up(products, symbol);
 }
 
 /// Whether the functions are these, in any order.
@@ -185,7 +213,7 @@ void open_double_angles(std::vector<Product>& products) {
 }
 
 /// Which products of sines and cosines are formed.
-enum class Products { none, pairs, squares };
+enum class Products { by_angles, pairs, none };
 
 /// Factors in any order, as their atoms have no places yet.
 WrittenSum terms_of(const Polynomial& x, Products products, AtomTable& table) {
@@ -206,8 +234,11 @@ WrittenSum terms_of(const Polynomial& x, Products products, AtomTable& table) {
       }
       sum.push_back(std::move(product));
     }
-    if (products != Products::none) pair_up(sum);
-    if (products == Products::squares) open_double_angles(sum);
+    if (products == Products::by_angles) pair_by_angles(sum);
+    if (products != Products::none) {
+      pair_up(sum);
+      open_double_angles(sum);
+    }
     for (const Product& product : sum) {
       if (product.coefficient.is_zero()) continue;
       WrittenTerm term{product.coefficient, {}};
@@ -255,7 +286,7 @@ bool same(const WrittenSum& a, const WrittenSum& b) {
 
 std::vector<WrittenSum> written_sums(const Polynomial& x, AtomTable& table) {
   std::vector<WrittenSum> all;
-  for (const Products products : {Products::squares, Products::pairs, Products::none}) {
+  for (const Products products : {Products::by_angles, Products::pairs, Products::none}) {
     all.push_back(terms_of(x, products, table));
   }
   table.arrange();

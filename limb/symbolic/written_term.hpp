@@ -59,9 +59,9 @@ int compare(const WrittenTerm& a, const WrittenTerm& b);
 /// In order, no two that differ in their coefficient only.
 using WrittenSum = std::vector<WrittenTerm>;
 
-/// Ways to write a value, the most compact first: with products of sines and cosines, cos(a + b) +
-/// cos(a - b) as 2 cos a cos b, and with what is left of double angles as squares; with the
-/// products alone; as the ring has it. Those that differ.
+/// Ways to write a value: with products of sines and cosines, cos(a + b) + cos(a - b) as 2 cos a
+/// cos b, angle by angle or the shortest products first, and what is left of double angles as
+/// squares; at last as the ring has it. Those that differ.
 std::vector<WrittenSum> written_sums(const Polynomial& x, AtomTable& table);
 
 }  // namespace limb::symbolic
