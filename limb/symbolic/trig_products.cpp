@@ -140,6 +140,29 @@ void pair_up(std::vector<Product>& products, std::optional<SymbolId> symbol = {}
   }
 }
 
+/// a f(x + s) + b f(x - s) with different a and b as a sum of two products, split by one angle.
+void split_off(std::vector<Product>& products, SymbolId symbol) {
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    for (std::size_t j = i + 1; j < products.size(); ++j) {
+      const Difference d = difference(products[i], products[j]);
+      if (d.a.size() != 1 || d.b.size() != 1 || d.a[0].sine != d.b[0].sine) continue;
+      const auto mean = half(add(d.a[0].angle, d.b[0].angle, 1));
+      const auto gap = half(add(d.a[0].angle, d.b[0].angle, -1));
+      if (!mean || !gap) continue;
+      const bool sine = d.a[0].sine;
+      const Rational a = products[i].coefficient, b = products[j].coefficient;
+      Product first{a + b, d.common}, second{sine ? a - b : b - a, d.common};
+      append(first, sine, *mean);
+      append(first, false, *gap);
+      append(second, !sine, *mean);
+      append(second, true, *gap);
+      if (!splits_off(first, symbol)) continue;
+      products[i] = std::move(first);
+      products[j] = std::move(second);
+    }
+  }
+}
+
 /// Angle by angle, the last first: what is a product of functions of single angles becomes one.
 void pair_by_angles(std::vector<Product>& products) {
   std::vector<SymbolId> symbols;
@@ -150,7 +173,10 @@ void pair_by_angles(std::vector<Product>& products) {
   }
   std::sort(symbols.begin(), symbols.end(), std::greater<>());
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-  for (const SymbolId symbol : symbols) pair_up(products, symbol);
+  for (const SymbolId symbol : symbols) {
+    pair_up(products, symbol);
+    split_off(products, symbol);
+  }
 }
 
 /// Whether the functions are these, in any order.
