@@ -24,30 +24,28 @@ void Document::equation(std::string left, std::vector<std::string> right) {
 }
 
 std::string without_marks(std::string latex) {
-  std::erase(latex, kBreak);
-  std::erase(latex, kInnerBreak);
+  std::erase_if(latex, is_break);
   return latex;
 }
 
-std::vector<std::string> pieces(const std::string& latex, double width) {
-  const auto split = [](const std::string& text, char mark) {
-    std::vector<std::string> parts(1);
-    for (const char c : text) {
-      if (c == mark) {
-        parts.emplace_back();
-      } else {
-        parts.back() += c;
+std::vector<std::string> pieces(const std::string& latex, double width, char mark) {
+  std::vector<std::string> parts(1);
+  for (const char c : latex) {
+    if (c == mark) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  std::vector<std::string> result;
+  for (const std::string& part : parts) {
+    if (mark == kLastBreak || math_width(parse_math(part)) <= width) {
+      result.push_back(without_marks(part));
+    } else {
+      for (std::string& inner : pieces(part, width, static_cast<char>(mark + 1))) {
+        result.push_back(std::move(inner));
       }
     }
-    return parts;
-  };
-  std::vector<std::string> result;
-  for (const std::string& part : split(latex, kBreak)) {
-    if (math_width(parse_math(part)) <= width) {
-      result.push_back(without_marks(part));
-      continue;
-    }
-    for (std::string& inner : split(part, kInnerBreak)) result.push_back(std::move(inner));
   }
   return result;
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kWidth = 96;
 
-constexpr char kFirmBlank = '\x03';  // inside of a short formula: no line ends there
+constexpr char kFirmBlank = '\x0b';  // inside of a short formula: no line ends there
 
 std::string inline_text(const std::string& latex) {
   const TextBox box = to_text_box(parse_math(latex));

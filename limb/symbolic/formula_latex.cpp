@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdlib>
 
 namespace limb::symbolic {
@@ -105,7 +105,7 @@ class Printer {
       const bool negative = !term.empty() && term[0] == '-';
       if (!text.empty()) {
         text += ' ';
-        text += depth == 0 ? kBreak : kInnerBreak;
+        text += static_cast<char>(std::min<int>(kBreak + depth, kLastBreak));
         text += negative ? "- " : "+ ";
       }
       text += negative && !text.empty() ? term.substr(1) : term;

@@ -4,9 +4,13 @@
 
 namespace limb::symbolic {
 
-/// Where a long line may be broken: before the sign of a summand, not in parentheses or in them.
-/// No LaTeX: who prints a line removes them.
-inline constexpr char kBreak = '\x01', kInnerBreak = '\x02';
+/// Where a long line may be broken, before the sign of a summand: kBreak, and in parentheses, in
+/// parentheses inside of those and so on the next ones up to kLastBreak. No LaTeX: who prints a
+/// line removes them.
+inline constexpr char kBreak = '\x01', kLastBreak = '\x05';
+inline constexpr bool is_break(char c) {
+  return c >= kBreak && c <= kLastBreak;
+}
 
 enum class Numbers {
   ratios,   ///< \tfrac{7}{12}, decimals where ratios are longer

@@ -123,7 +123,7 @@ class Parser {
     const char c = peek();
     if (c == '{') return parse_group();
     if (c == '\\') return parse_command();
-    if (c == kBreak || c == kInnerBreak) {
+    if (is_break(c)) {
       ++at_;
       return leaf(Kind::mark, std::string(1, c));
     }

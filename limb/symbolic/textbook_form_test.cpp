@@ -33,8 +33,7 @@ struct TextbookFormTest : ::testing::Test {
     const Formula f = textbook_form(x);
     EXPECT_EQ(expand(ring, f), x);
     std::string text = to_latex(f, SymbolNames(*ring), numbers);
-    std::erase(text, kBreak);
-    std::erase(text, kInnerBreak);
+    std::erase_if(text, is_break);
     return text;
   }
 };
