@@ -29,6 +29,17 @@ class FlatMap {
     ++size_;
   }
 
+  /// The value under `hash`, or under the next free keys after it, that `matches`; null if none,
+  /// and `hash` is then the key to insert under. So equal hashes of different things do no harm.
+  template <typename Matches>
+  const std::uint64_t* find_by_hash(std::uint64_t& hash, const Matches& matches) const {
+    if (hash == 0) hash = 1;
+    for (;; hash = hash + 1 == 0 ? 1 : hash + 1) {
+      const std::uint64_t* value = find(hash);
+      if (value == nullptr || matches(*value)) return value;
+    }
+  }
+
  private:
   struct Slot {
     std::uint64_t key = 0, value = 0;

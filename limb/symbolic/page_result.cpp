@@ -82,7 +82,10 @@ void PageWriter::lambdas() {
 }
 
 void PageWriter::equations_of_motion() {
-  document.paragraph("Joint by joint, $\\tau = M \\ddot{q} + V + G$ is");
+  const bool damped = term_count(form_.damping) > 0;
+  document.paragraph(
+      damped ? "Joint by joint, $\\tau = M \\ddot{q} + V + D \\dot{q} + G$, with damping $D$, is"
+             : "Joint by joint, $\\tau = M \\ddot{q} + V + G$ is");
   for (int i = 0; i < n_; ++i) {
     std::vector<Formula> parts;
     for (int j = 0; j < n_; ++j) {

@@ -11,13 +11,14 @@
 namespace limb::symbolic {
 namespace {
 
-std::size_t mix(std::size_t seed, std::size_t value) {
-  return (seed ^ value) * 0x9e3779b97f4a7c15u + (seed >> 29);
+std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
+  seed = (seed ^ value) * 0x9e3779b97f4a7c15u;
+  return seed ^ (seed >> 29);
 }
 
-std::size_t hash_of(const std::vector<Factor>& factors) {
-  std::size_t h = 1;
-  for (const Factor& f : factors) h = mix(mix(h, f.symbol), static_cast<std::size_t>(f.power));
+std::uint64_t hash_of(const std::vector<Factor>& factors) {
+  std::uint64_t h = 1;
+  for (const Factor& f : factors) h = mix(mix(h, f.symbol), static_cast<std::uint64_t>(f.power));
   return h;
 }
 
@@ -88,11 +89,10 @@ SymbolId Ring::root_of_prime(std::int64_t prime) {
 
 MonomialId Ring::intern(std::vector<Factor> factors) {
   if (factors.empty()) return 0;
-  const std::size_t hash = hash_of(factors);
-  const auto [begin, end] = monomial_by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (monomials_[it->second] == factors) return it->second;
-  }
+  std::uint64_t hash = hash_of(factors);
+  const std::uint64_t* known = monomial_by_hash_.find_by_hash(
+      hash, [&](std::uint64_t id) { return monomials_[id] == factors; });
+  if (known != nullptr) return static_cast<MonomialId>(*known);
   if (monomials_.size() >= limits_.monomials) {
     fail_computation("symbolic", fmt::format("more than {} different products of symbols, which "
                                              "is the limit (Ring::Limits::monomials)",
@@ -100,7 +100,7 @@ MonomialId Ring::intern(std::vector<Factor> factors) {
   }
   const auto id = static_cast<MonomialId>(monomials_.size());
   monomials_.push_back(std::move(factors));
-  monomial_by_hash_.emplace(hash, id);
+  monomial_by_hash_.insert(hash, id);
   return id;
 }
 

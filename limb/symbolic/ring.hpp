@@ -122,11 +122,11 @@ class Ring : public std::enable_shared_from_this<Ring> {
   std::vector<Symbol> symbols_;
   std::unordered_map<std::string, SymbolId> symbol_by_name_;
   std::vector<std::vector<Factor>> monomials_;
-  std::unordered_multimap<std::size_t, MonomialId> monomial_by_hash_;
+  FlatMap monomial_by_hash_;
   FlatMap products_;  ///< pair of monomials -> monomial, and one more than the index of its factor
   std::vector<Rational> product_factors_;
   std::vector<Angle> angles_;
-  std::unordered_multimap<std::size_t, std::uint32_t> angle_by_hash_;
+  FlatMap angle_by_hash_;
   FlatMap trig_products_;  ///< pair of trigs -> index
   std::deque<std::vector<FoldedTerm>> trig_sums_;
   std::size_t alive_ = 0, most_alive_ = 0, worked_ = 0;

@@ -7,8 +7,8 @@
 namespace limb::symbolic {
 namespace {
 
-std::size_t angle_hash(const Angle& angle) {
-  std::size_t h = 1469598103934665603u;
+std::uint64_t angle_hash(const Angle& angle) {
+  std::uint64_t h = 1469598103934665603u;
   for (const AnglePart& part : angle) {
     const std::size_t n = part.factor.is_small()
                               ? static_cast<std::size_t>(part.factor.small_numerator()) * 31 +
@@ -16,6 +16,7 @@ std::size_t angle_hash(const Angle& angle) {
                               : part.factor.numerator().bits();
     h = (h ^ part.symbol) * 1099511628211u;
     h = (h ^ n) * 1099511628211u;
+    h ^= h >> 31;
   }
   return h;
 }
@@ -28,11 +29,10 @@ Rational modulo_two(const Rational& x) {
 }  // namespace
 
 TrigId Ring::intern_trig(const Angle& angle, bool sine) {
-  const std::size_t hash = angle_hash(angle);
-  const auto [begin, end] = angle_by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it) {
-    if (angles_[it->second] == angle) return 2 * it->second + (sine ? 1 : 0);
-  }
+  std::uint64_t hash = angle_hash(angle);
+  const std::uint64_t* known =
+      angle_by_hash_.find_by_hash(hash, [&](std::uint64_t id) { return angles_[id] == angle; });
+  if (known != nullptr) return static_cast<TrigId>(2 * *known + (sine ? 1 : 0));
   if (angles_.size() >= limits_.monomials) {
     fail_computation("symbolic", fmt::format("more than {} different angles, which is the limit "
                                              "(Ring::Limits::monomials)",
@@ -40,7 +40,7 @@ TrigId Ring::intern_trig(const Angle& angle, bool sine) {
   }
   const auto id = static_cast<std::uint32_t>(angles_.size());
   angles_.push_back(angle);
-  angle_by_hash_.emplace(hash, id);
+  angle_by_hash_.insert(hash, id);
   return 2 * id + (sine ? 1 : 0);
 }
 
@@ -141,6 +141,8 @@ const std::vector<FoldedTerm>& Ring::multiply(TrigId a, TrigId b) {
   if (const std::uint64_t* known = trig_products_.find(key)) {
     return trig_sums_[static_cast<std::size_t>(*known)];
   }
+  constexpr std::size_t kFolding = 10;  // costs about as much as this many products of terms
+  work(kFolding);
   const bool sine_a = is_sine(a), sine_b = is_sine(b), sine = sine_a != sine_b;
   const Angle sum = add(angle(a), angle(b), Rational(1));
   const Angle difference = add(angle(a), angle(b), Rational(-1));
