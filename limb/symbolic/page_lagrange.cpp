@@ -18,6 +18,11 @@ Matrix times(const Matrix& a, const Matrix& b) {
   return result;
 }
 
+/// Pulleys and their kind move but add nothing.
+bool is_massless(const LinkForm& link) {
+  return link.mass.is_zero() && term_count(link.tensor) == 0;
+}
+
 }  // namespace
 
 void PageWriter::lagrange_steps() {
@@ -44,6 +49,7 @@ void PageWriter::lagrange_steps() {
       "\\dot{q}$: a column is the axis of a joint that turns the link, and zero for joints that "
       "slide or come after it.");
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
+    if (is_massless(form_.links[k])) continue;
     const int i = static_cast<int>(k) + 1;
     define(numbered("J_{v_%}", i), {}, jacobian(robot_, form_.links[k].p), numbered("J_{v_%}", i));
     define(numbered("J_{\\omega_%}", i), {}, form_.links[k].Jw_B, numbered("J_{\\omega_%}", i));
@@ -65,7 +71,7 @@ void PageWriter::lagrange_steps() {
 void PageWriter::body_properties(int i, const LinkForm& link) {
   const std::string who = fmt::format("Link {}, moved by {}, ", i, joint_text(link.name));
   const bool has_inertia = term_count(link.tensor) > 0;
-  if (link.mass.is_zero() && !has_inertia) {
+  if (is_massless(link)) {
     document.paragraph(who + "has no mass.");
     return;
   }
@@ -98,6 +104,7 @@ void PageWriter::energies() {
       "at the world's origin.");
   Polynomial K;
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
+    if (is_massless(form_.links[k])) continue;
     const int i = static_cast<int>(k) + 1;
     const Polynomial K_i = kinetic_energy(robot_, form_.links[k].M);
     document.equation(numbered("K_%", i), {latex(K_i)});
@@ -119,6 +126,7 @@ void PageWriter::mass_matrix() {
   Matrix sum = Matrix::Constant(n_, n_, Polynomial(0));
   for (std::size_t k = 0; k < form_.links.size(); ++k) {
     const LinkForm& link = form_.links[k];
+    if (is_massless(link)) continue;
     const int i = static_cast<int>(k) + 1;
     sum += link.M;
     if (link.center) {
