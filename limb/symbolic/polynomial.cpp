@@ -112,6 +112,7 @@ Polynomial Polynomial::add(const Polynomial& a, const Polynomial& b, int sign) {
   const Term constant_a{0, a.constant_}, constant_b{0, b.constant_};
   const std::span<const Term> x = a.body_ ? a.terms() : std::span(&constant_a, 1);
   const std::span<const Term> y = b.body_ ? b.terms() : std::span(&constant_b, 1);
+  ring->work((x.size() + y.size()) / 4);  // a sum of so many terms costs about that many products
   std::vector<Term> sum;
   sum.reserve(x.size() + y.size());
   std::size_t i = 0, j = 0;

@@ -63,8 +63,10 @@ struct FoldedTerm {
 struct RingLimits {
   std::size_t terms = 1'000'000;          ///< of one value
   std::size_t terms_in_all = 10'000'000;  ///< of all values alive, 24 bytes each and more
-  std::size_t products = 1'000'000'000;   ///< of two terms, in all: a bound of time
-  std::size_t monomials = 4'000'000;      ///< different products of powers; also of angles
+  /// Products of two terms, in all, with sums and foldings counted by their cost: a bound of time,
+  /// some millions a second.
+  std::size_t products = 50'000'000;
+  std::size_t monomials = 4'000'000;  ///< different products of powers; also of angles
 };
 
 /// Not for several threads at a time: make one ring for each.
