@@ -91,7 +91,7 @@ class Derive final : public Verb {
     auto* both = app.add_flag("--both", both_, "both, and that they agree (default)");
     lagrange->excludes(newton)->excludes(both);
     newton->excludes(both);
-    app.add_option("--quantity", quantities_, "M,C,B,christoffel,V,G,K,P,tau,J,Jdot,Lambda")
+    app.add_option("--quantity", quantities_, "some of those above, separated by commas")
         ->type_name("A,B,...");
     app.add_option("--frame", frames_, "frame for J, Jdot, Lambda; may be repeated")
         ->type_name("NAME");
@@ -99,7 +99,7 @@ class Derive final : public Verb {
         ->type_name("NAME");
     app.add_flag("--steps", steps_, "the whole derivation, as a lecture writes it");
     app.add_flag("--recursive", recursive_,
-                 "assignments with intermediate variables, for robots of any size and joint");
+                 "assignments with intermediate variables: any size, any joint");
     app.add_option("--max-terms", max_terms_, "most terms to write for people, default 20000")
         ->type_name("N");
     app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");
