@@ -1,6 +1,6 @@
 #include "limb/symbolic/math_layout.hpp"
 
-/// MathML Core. [W3C MathML Core]
+/// MathML Core: what browsers draw by themselves.
 namespace limb::symbolic {
 namespace {
 
