@@ -8,7 +8,7 @@
 #include "cli/derive_json.hpp"
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/symbolic/document.hpp"
+#include "limb/symbolic/derivation_page.hpp"
 #include "limb/symbolic/recursive_form.hpp"
 #include "limb/symbolic/write_function.hpp"
 
@@ -17,25 +17,38 @@ namespace {
 
 /// From a finished derivation, or from a recursive form, to text. Without a limit: for machines.
 struct Format {
-  std::function<std::string(const symbolic::Derivation&)> closed;
+  std::function<std::string(const symbolic::Derivation&, bool steps)> closed;
   std::function<std::string(const symbolic::RecursiveForm&)> recursive;
   bool for_people = true;
 };
 
+/// One page in a format; coordinates are q_1, ... where letters of Greek are none.
+template <typename Print>
+auto page(Print print, bool plain_names = false) {
+  return [=](const symbolic::Derivation& derivation, bool steps) {
+    return print(write_page(derivation, {.steps = steps, .plain_names = plain_names}));
+  };
+}
+
 const std::map<std::string, Format>& formats() {
+  using symbolic::Document;
   static const std::map<std::string, Format> all = {
       {"text",
-       {[](const auto& d) { return to_text(write_document(d)); },
+       {page([](const Document& d) { return to_text(d); }, true),
         [](const auto& r) { return to_text(r); }}},
-      {"latex", {nullptr, [](const auto& r) { return to_latex(r); }}},
+      {"latex",
+       {page([](const Document& d) { return to_latex(d); }),
+        [](const auto& r) { return to_latex(r); }}},
+      {"markdown", {page([](const Document& d) { return to_markdown(d); }), nullptr}},
+      {"html", {page([](const Document& d) { return to_html(d); }), nullptr}},
       {"json",
-       {[](const auto& d) { return derivation_json(d).dump(2) + "\n"; },
+       {[](const auto& d, bool) { return derivation_json(d).dump(2) + "\n"; },
         [](const auto& r) { return recursive_json(r).dump(2) + "\n"; }, false}},
       {"c",
-       {[](const auto& d) { return write_function(d, symbolic::Language::c); },
+       {[](const auto& d, bool) { return write_function(d, symbolic::Language::c); },
         [](const auto& r) { return write_function(r, symbolic::Language::c); }, false}},
       {"python",
-       {[](const auto& d) { return write_function(d, symbolic::Language::python); },
+       {[](const auto& d, bool) { return write_function(d, symbolic::Language::python); },
         [](const auto& r) { return write_function(r, symbolic::Language::python); }, false}},
   };
   return all;
@@ -59,6 +72,7 @@ class Derive final : public Verb {
   }
   std::string_view examples() const override {
     return "  limb derive builtin:2r                            equations of a planar arm\n"
+           "  limb derive builtin:2r --steps --format html -o 2r.html  the whole derivation\n"
            "  limb derive arm.urdf --symbolic-parameters        names m1, l1, ... for its numbers\n"
            "  limb derive builtin:rr --quantity M,G --format c  a function of C\n"
            "  limb derive humanoid.urdf --recursive --quantity tau  assignments, any size\n";
@@ -81,8 +95,9 @@ class Derive final : public Verb {
         ->type_name("A,B,...");
     app.add_option("--frame", frames_, "frame for J, Jdot, Lambda; may be repeated")
         ->type_name("NAME");
-    app.add_option("--format", format_, "text, json, c, python, latex; default text")
+    app.add_option("--format", format_, "text, latex, markdown, html, json, c, python")
         ->type_name("NAME");
+    app.add_flag("--steps", steps_, "the whole derivation, as a lecture writes it");
     app.add_flag("--recursive", recursive_,
                  "assignments with intermediate variables: any size, any joint");
     app.add_option("--max-terms", max_terms_, "most terms to write for people, default 20000")
@@ -116,10 +131,12 @@ class Derive final : public Verb {
   }
 
   std::string closed(const Format& format) const {
-    if (!format.closed) throw Error("limb derive: this format is of --recursive only");
+    if (steps_ && !format.for_people) {
+      throw Error("limb derive: --steps is of the formats text, latex, markdown and html");
+    }
     try {
       const symbolic::Derivation derivation =
-          derive(symbolic::load_robot(robot_.path(), robot_options()), options());
+          derive(symbolic::load_robot(robot_.path(), robot_options()), options(format));
       const std::size_t terms = term_count(derivation);
       if (format.for_people && terms > max_terms_) {
         fail_computation("limb derive",
@@ -127,7 +144,7 @@ class Derive final : public Verb {
                                      "(--max-terms)",
                                      terms, max_terms_));
       }
-      return format.closed(derivation);
+      return format.closed(derivation, steps_);
     } catch (const Error& error) {
       // What is too large in closed form may still be had: say how long it would be.
       if (error.kind() != Error::Kind::computation_failed) throw;
@@ -165,7 +182,13 @@ class Derive final : public Verb {
     }
     return symbolic::derive_recursive(robot_.path(), options);
   }
-  std::string recursive(const Format& format) const { return format.recursive(recursive_form()); }
+  std::string recursive(const Format& format) const {
+    if (!format.recursive || steps_) {
+      throw Error(
+          "limb derive: --recursive has no steps, and the formats text, latex, json, c, python");
+    }
+    return format.recursive(recursive_form());
+  }
 
   symbolic::RobotOptions robot_options() const {
     symbolic::RobotOptions options;
@@ -176,7 +199,7 @@ class Derive final : public Verb {
     return options;
   }
 
-  symbolic::DeriveOptions options() const {
+  symbolic::DeriveOptions options(const Format& format) const {
     symbolic::DeriveOptions options;
     if (lagrange_) options.way = symbolic::Way::lagrange;
     if (newton_euler_) options.way = symbolic::Way::newton_euler;
@@ -185,6 +208,10 @@ class Derive final : public Verb {
       for (const std::string& name : split(quantities_)) {
         options.quantities.insert(symbolic::quantity_from_text(name));
       }
+    } else if (format.for_people) {
+      using symbolic::Quantity;
+      options.quantities = {Quantity::M, Quantity::B, Quantity::G, Quantity::tau};
+      if (!frames_.empty()) options.quantities.insert({Quantity::J, Quantity::Jdot});
     }
     return options;
   }
@@ -192,6 +219,7 @@ class Derive final : public Verb {
   RobotOptions robot_;
   bool lagrange_ = false, newton_euler_ = false, both_ = false;
   bool symbols_ = false, numbers_ = false, json_ = false, recursive_ = false;
+  bool steps_ = false;
   std::size_t max_terms_ = 20'000;
   std::string quantities_, format_ = "text", output_;
   std::vector<std::string> frames_;

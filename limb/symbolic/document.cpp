@@ -2,217 +2,195 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "limb/symbolic/document_text.hpp"
+#include "limb/symbolic/formula_latex.hpp"
+
 namespace limb::symbolic {
-namespace {
 
-using P = Polynomial;
-using Shape = Equation::Shape;
-
-Matrix scalar(const P& x) {
-  return Matrix::Constant(1, 1, x);
+void Document::heading(int level, std::string text) {
+  blocks.push_back({Block::Kind::heading, level, std::move(text), {}});
+}
+void Document::paragraph(std::string text) {
+  blocks.push_back({Block::Kind::paragraph, 1, std::move(text), {}});
+}
+void Document::equation(std::string left, std::vector<std::string> right) {
+  if (blocks.empty() || blocks.back().kind != Block::Kind::equations) {
+    blocks.push_back({Block::Kind::equations, 1, "", {}});
+  }
+  blocks.back().equations.push_back({std::move(left), std::move(right)});
 }
 
-class Writer {
- public:
-  explicit Writer(const Derivation& derivation) : d_(derivation), f_(derivation.form) {}
+std::string without_marks(std::string latex) {
+  std::erase_if(latex, is_break);
+  return latex;
+}
 
-  Document run() {
-    document_.title = fmt::format("Equations of motion of {}", d_.robot.model.name());
-    document_.ring = d_.robot.ring;
-    symbols();
-    if (asks(Quantity::M)) matrix("Mass matrix", "M", "M(q)", f_.M);
-    if (asks(Quantity::christoffel)) christoffel();
-    if (asks(Quantity::C)) {
-      matrix("Coriolis matrix", "C", "C(q,\\dot q)", f_.C);
-      say("From the Christoffel symbols: $C\\,\\dot q = V$, and $\\dot M - 2C$ is skew.");
-    }
-    if (asks(Quantity::B)) split();
-    if (asks(Quantity::V)) vector("Centrifugal and Coriolis torques", "V", "V(q,\\dot q)", f_.V);
-    if (asks(Quantity::G)) vector("Gravity torques", "G", "G(q)", f_.G);
-    if (asks(Quantity::K)) energy("Kinetic energy", "K", "K(q,\\dot q)", f_.K);
-    if (asks(Quantity::P)) energy("Potential energy", "P", "P(q)", f_.P);
-    for (const FrameForm& frame : d_.frames) of_frame(frame);
-    lambdas();
-    if (asks(Quantity::tau)) motion();
-    notes();
-    return std::move(document_);
-  }
-
- private:
-  bool asks(Quantity q) const { return d_.quantities.count(q) != 0; }
-  void section(const std::string& title) { document_.sections.push_back({title, {}}); }
-  void say(const std::string& text) {
-    document_.sections.back().items.emplace_back(Paragraph{text});
-  }
-  void add(const std::string& left, const std::string& latex, Shape shape, const Matrix& value,
-           const P& denominator = 1) {
-    document_.sections.back().items.emplace_back(Equation{left, latex, shape, value, denominator});
-  }
-  void matrix(const std::string& title, const std::string& left, const std::string& latex,
-              const Matrix& value) {
-    section(title);
-    add(left, latex, Shape::matrix, value);
-  }
-  void vector(const std::string& title, const std::string& left, const std::string& latex,
-              const Vector& value) {
-    section(title);
-    add(left, latex, Shape::vector, value);
-  }
-  void energy(const std::string& title, const std::string& left, const std::string& latex,
-              const P& value) {
-    section(title);
-    add(left, latex, Shape::scalar, scalar(value));
-  }
-
-  void symbols() {
-    section("Coordinates");
-    for (std::size_t i = 0; i < d_.robot.coordinates.size(); ++i) {
-      const Coordinate& c = d_.robot.coordinates[i];
-      say(fmt::format("$q_{{{}}}$: {} of joint '{}' ({})", i + 1, c.is_angle ? "angle" : "length",
-                      c.joint, c.is_angle ? "rad" : "m"));
+std::vector<std::string> pieces(const std::string& latex, double width, char mark) {
+  std::vector<std::string> parts(1);
+  for (const char c : latex) {
+    if (c == mark) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
     }
   }
-
-  /// Only those that are not zero, and of each symmetric pair the first.
-  void christoffel() {
-    section("Christoffel symbols");
-    say("$\\Gamma_{ijk} = \\frac12(\\partial M_{ij}/\\partial q_k + \\partial M_{ik}/\\partial q_j "
-        "- "
-        "\\partial M_{jk}/\\partial q_i)$; those not listed are zero or follow from "
-        "$\\Gamma_{ijk} = \\Gamma_{ikj}$.");
-    const int n = f_.gamma.size();
-    for (int i = 0; i < n; ++i) {
-      for (int j = 0; j < n; ++j) {
-        for (int k = j; k < n; ++k) {
-          if (f_.gamma(i, j, k).is_zero()) continue;
-          const std::string index = n < 10 ? fmt::format("{}{}{}", i + 1, j + 1, k + 1)
-                                           : fmt::format("{},{},{}", i + 1, j + 1, k + 1);
-          add("Gamma_" + index, "\\Gamma_{" + index + "}", Shape::scalar,
-              scalar(f_.gamma(i, j, k)));
-        }
+  std::vector<std::string> result;
+  for (const std::string& part : parts) {
+    if (mark == kLastBreak || math_width(parse_math(part)) <= width) {
+      result.push_back(without_marks(part));
+    } else {
+      for (std::string& inner : pieces(part, width, static_cast<char>(mark + 1))) {
+        result.push_back(std::move(inner));
       }
-    }
-  }
-
-  void split() {
-    section("Centrifugal and Coriolis coefficients");
-    say("$V = V_c\\,[\\dot q_i^2] + B\\,[\\dot q_i \\dot q_j]$ with the products in the order "
-        "$\\dot q_1\\dot q_2, \\dot q_1\\dot q_3, \\ldots$");
-    add("Vc", "V_c(q)", Shape::matrix, f_.centrifugal);
-    add("B", "B(q)", Shape::matrix, f_.coriolis);
-  }
-
-  void of_frame(const FrameForm& frame) {
-    const bool J = asks(Quantity::J), Jdot = asks(Quantity::Jdot);
-    if (!J && !Jdot) return;
-    section(fmt::format("Frame '{}'", frame.name));
-    say("Rows of $J$: velocity of the frame's origin, then angular velocity, in world axes.");
-    const Vector p = frame.X_WF.p;
-    if (J) add("p", "p", Shape::vector, p);
-    if (J) add("J", "J(q)", Shape::matrix, frame.J);
-    if (Jdot) add("Jdot", "\\dot J(q,\\dot q)", Shape::matrix, frame.Jdot);
-  }
-
-  void lambdas() {
-    static constexpr const char* kRows[] = {"v_x",       "v_y",       "v_z",
-                                            "\\omega_x", "\\omega_y", "\\omega_z"};
-    for (std::size_t i = 0; i < d_.lambdas.size(); ++i) {
-      const LambdaForm& lambda = d_.lambdas[i];
-      section(fmt::format("Operational-space inertia of frame '{}'", d_.frames[i].name));
-      std::string rows;
-      for (const int r : lambda.rows) rows += (rows.empty() ? "" : ", ") + std::string(kRows[r]);
-      say(fmt::format("$\\Lambda = (J M^{{-1}} J^T)^{{-1}}$ over the rows ${}$.", rows));
-      add("Lambda", "\\Lambda(q)", Shape::matrix, lambda.numerator, lambda.denominator);
-    }
-  }
-
-  void motion() {
-    section("Equations of motion");
-    for (Eigen::Index i = 0; i < f_.tau.size(); ++i) {
-      add(fmt::format("tau{}", i + 1), fmt::format("\\tau_{{{}}}", i + 1), Shape::scalar,
-          scalar(f_.tau[i]));
-    }
-    if (d_.way == Way::both) {
-      say("Derived from the Lagrangian and by Newton and Euler: both give these polynomials.");
-    }
-  }
-
-  void notes() {
-    if (d_.robot.notes.empty()) return;
-    section("Notes");
-    for (const std::string& note : d_.robot.notes) say(note);
-  }
-
-  const Derivation& d_;
-  const ClosedForm& f_;
-  Document document_;
-};
-
-/// A sentence without the marks of LaTeX.
-std::string plain(const std::string& text) {
-  static const std::vector<std::pair<std::string, std::string>> kMarks = {{"\\frac12", "1/2 "},
-                                                                          {"\\partial ", "d"},
-                                                                          {"\\Gamma", "Gamma"},
-                                                                          {"\\dot q", "qd"},
-                                                                          {"\\dot M", "Mdot"},
-                                                                          {"\\Lambda", "Lambda"},
-                                                                          {"\\omega", "w"},
-                                                                          {"\\ldots", "..."},
-                                                                          {"\\,", " "},
-                                                                          {"{", ""},
-                                                                          {"}", ""},
-                                                                          {"$", ""}};
-  std::string result = text;
-  for (const auto& [mark, word] : kMarks) {
-    for (std::size_t at = 0; (at = result.find(mark, at)) != result.npos; at += word.size()) {
-      result.replace(at, mark.size(), word);
     }
   }
   return result;
 }
 
-void append(const Equation& e, std::string& out) {
-  const std::string over =
-      e.denominator.is_one() ? "" : fmt::format(" / ({})", to_text(e.denominator));
-  const auto value = [&](const P& x) {
-    return over.empty() ? to_text(x) : fmt::format("({}){}", to_text(x), over);
-  };
-  if (e.shape == Shape::scalar) {
-    out += fmt::format("  {} = {}\n", e.left, value(e.value(0, 0)));
-    return;
+std::string replace_formulas(const std::string& text,
+                             const std::function<std::string(const std::string&)>& plain,
+                             const std::function<std::string(const std::string&)>& formula) {
+  std::string result;
+  std::size_t start = 0;
+  bool inside = false;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != '$') continue;
+    const std::string part = text.substr(start, i - start);
+    result += inside ? formula(part) : plain(part);
+    inside = !inside;
+    start = i + 1;
   }
-  bool zero = true;
-  for (Eigen::Index i = 0; i < e.value.rows(); ++i) {
-    for (Eigen::Index j = 0; j < e.value.cols(); ++j) {
-      if (e.value(i, j).is_zero()) continue;
-      zero = false;
-      const std::string index =
-          e.shape == Shape::vector ? fmt::format("{}", i + 1) : fmt::format("{},{}", i + 1, j + 1);
-      out += fmt::format("  {}[{}] = {}\n", e.left, index, value(e.value(i, j)));
+  return result;
+}
+
+std::vector<std::string> filled(const std::string& latex, double width) {
+  std::vector<std::string> lines(1);
+  double used = 0;
+  for (const std::string& piece : pieces(latex, width)) {
+    const double next = math_width(parse_math(piece));
+    if (used > 0 && used + next > width) {
+      lines.emplace_back();
+      used = 0;
+    }
+    lines.back() += piece;
+    used += next;
+  }
+  for (std::string& l : lines) {
+    while (!l.empty() && l.back() == ' ') l.pop_back();
+  }
+  return lines;
+}
+
+std::vector<std::string> aligned_lines(const Equation& equation, double width) {
+  std::vector<std::string> lines;
+  const double left = math_width(parse_math(equation.left)) + 2;
+  for (const std::string& right : equation.right) {
+    bool first = true;
+    for (const std::string& part : filled(right, std::max(width - left, 20.0))) {
+      const std::string lead = lines.empty() ? equation.left + " &= " : first ? "&= " : "&\\quad ";
+      lines.push_back(lead + part);
+      first = false;
     }
   }
-  if (zero) out += fmt::format("  {} = 0\n", e.left);
+  return lines;
+}
+
+std::string to_latex(const Equation& equation, double width) {
+  const std::vector<std::string> lines = aligned_lines(equation, width);
+  if (lines.size() == 1) {
+    return equation.left + " = " + lines[0].substr(equation.left.size() + 4);
+  }
+  std::string text = "\\begin{aligned} ";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += (i == 0 ? "" : " \\\\ ") + lines[i];
+  }
+  return text + " \\end{aligned}";
+}
+
+namespace {
+
+constexpr double kPageWidth = 62;  // letters of a line of LaTeX
+
+std::string escaped_latex(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '_' || c == '%' || c == '#' || c == '&') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string latex_text(const std::string& text) {
+  return replace_formulas(text, escaped_latex, [](const std::string& f) { return "$" + f + "$"; });
 }
 
 }  // namespace
 
-Document write_document(const Derivation& derivation) {
-  return Writer(derivation).run();
-}
-
-std::string to_text(const Document& document) {
-  std::string out = document.title + "\n";
-  for (const Section& section : document.sections) {
-    out += "\n" + section.title + "\n";
-    for (const auto& item : section.items) {
-      if (const auto* paragraph = std::get_if<Paragraph>(&item)) {
-        out += "  " + plain(paragraph->text) + "\n";
-      } else {
-        append(std::get<Equation>(item), out);
+std::string to_latex(const Document& document) {
+  std::string text =
+      "\\documentclass[11pt]{article}\n"
+      "\\usepackage[T1]{fontenc}\n"
+      "\\usepackage{lmodern}\n"
+      "\\usepackage{amsmath}\n"
+      "\\usepackage[margin=25mm]{geometry}\n"
+      "\\setlength{\\parindent}{0pt}\n"
+      "\\setlength{\\parskip}{0.6em}\n"
+      "\\setcounter{MaxMatrixCols}{30}\n"
+      "\\allowdisplaybreaks\n"
+      "\\title{" +
+      latex_text(document.title) +
+      "}\n"
+      "\\author{}\n"
+      "\\date{}\n"
+      "\\begin{document}\n"
+      "\\maketitle\n";
+  for (const Block& block : document.blocks) {
+    switch (block.kind) {
+      case Block::Kind::heading:
+        text += fmt::format("\n\\{}section{{{}}}\n", block.level == 1 ? "" : "sub",
+                            latex_text(block.text));
+        break;
+      case Block::Kind::paragraph:
+        text += "\n" + latex_text(block.text) + "\n";
+        break;
+      case Block::Kind::equations: {
+        text += "\\begin{align*}\n";
+        bool first = true;
+        for (const Equation& equation : block.equations) {
+          for (const std::string& l : aligned_lines(equation, kPageWidth)) {
+            text += (first ? "" : " \\\\\n") + ("  " + l);
+            first = false;
+          }
+        }
+        text += "\n\\end{align*}\n";
+        break;
       }
     }
   }
-  return out;
+  return text + "\n\\end{document}\n";
+}
+
+std::string to_markdown(const Document& document) {
+  std::string text = "# " + document.title + "\n";
+  for (const Block& block : document.blocks) {
+    switch (block.kind) {
+      case Block::Kind::heading:
+        text += fmt::format("\n{} {}\n", block.level == 1 ? "##" : "###", block.text);
+        break;
+      case Block::Kind::paragraph:
+        text += "\n" + block.text + "\n";
+        break;
+      case Block::Kind::equations:
+        for (const Equation& equation : block.equations) {
+          text += "\n$$\n" + to_latex(equation, kPageWidth) + "\n$$\n";
+        }
+        break;
+    }
+  }
+  return text;
 }
 
 }  // namespace limb::symbolic

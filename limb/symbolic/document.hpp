@@ -1,43 +1,49 @@
 #pragma once
 
-#include <variant>
+#include <string>
+#include <vector>
 
-#include "limb/symbolic/derivation.hpp"
-
-/// What is written about a robot, before any format: sections of sentences and equations. Each
-/// format is a function from this to text.
+/// A text with formulas, and its formats. Formulas are in the part of LaTeX that math_layout.hpp
+/// reads, with the marks of formula_latex.hpp where a long line may be broken.
 namespace limb::symbolic {
 
-/// left = value, or left = value / denominator.
+/// left = right[0] = right[1] ...
 struct Equation {
-  enum class Shape { scalar, vector, matrix };
-  std::string left;   ///< plain: "M", "tau", "Gamma_112"
-  std::string latex;  ///< the same for mathematics: "M(q)", "\Gamma_{112}"
-  Shape shape = Shape::scalar;
-  Matrix value;  ///< 1 x 1, n x 1 or n x m
-  Polynomial denominator = 1;
+  std::string left;
+  std::vector<std::string> right;
 };
 
-/// A sentence. Mathematics inside stands between dollars, as in LaTeX.
-struct Paragraph {
-  std::string text;
-};
-
-struct Section {
-  std::string title;
-  std::vector<std::variant<Paragraph, Equation>> items;
+struct Block {
+  enum class Kind { heading, paragraph, equations };
+  Kind kind = Kind::paragraph;
+  int level = 1;                    ///< of a heading: 1 or 2
+  std::string text;                 ///< of a heading or paragraph; formulas between dollar signs
+  std::vector<Equation> equations;  ///< below each other
 };
 
 struct Document {
   std::string title;
-  std::shared_ptr<Ring> ring;
-  std::vector<Section> sections;
+  std::vector<Block> blocks;
+
+  void heading(int level, std::string text);
+  void paragraph(std::string text);
+  /// Joins the equations directly above.
+  void equation(std::string left, std::vector<std::string> right);
 };
 
-/// The asked quantities of a derivation, one section each, the equations of motion last.
-Document write_document(const Derivation& derivation);
+/// Lines "left &= ...", "&\quad + ..." of about `width` letters, without marks.
+std::vector<std::string> aligned_lines(const Equation& equation, double width);
+/// The equation alone, in an aligned environment where it has several lines.
+std::string to_latex(const Equation& equation, double width);
 
-/// Plain text; entries that are zero are left out.
+/// A file for LaTeX with amsmath.
+std::string to_latex(const Document& document);
+/// Markdown with formulas between dollar signs.
+std::string to_markdown(const Document& document);
+/// One page that needs nothing else: its formulas are MathML, each with its LaTeX in the attribute
+/// data-tex. docs/adr/0007-pages-in-mathml.md
+std::string to_html(const Document& document);
+/// Lines of ASCII, about 96 characters wide.
 std::string to_text(const Document& document);
 
 }  // namespace limb::symbolic
