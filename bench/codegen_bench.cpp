@@ -148,8 +148,8 @@ void measure(const char* title, const Model<double>& model, const std::vector<Op
     if (!p.is_compiled()) continue;
     std::printf("  %-5s one: %d instructions, %zu bytes; lanes: %d instructions, %zu bytes\n",
                 name(f), p.one_state()->instructions(), p.one_state()->code_bytes(),
-                p.rows(codegen::Precision::f64)->instructions(),
-                p.rows(codegen::Precision::f64)->code_bytes());
+                p.lanes_code(codegen::Precision::f64)->instructions(),
+                p.lanes_code(codegen::Precision::f64)->code_bytes());
   }
 }
 

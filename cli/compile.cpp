@@ -166,7 +166,7 @@ class Compile final : public Verb {
                       Error::Kind::computation_failed);
         }
         const codegen::MachineCode& code =
-            float_ ? *program.rows(Precision::f32) : *program.one_state();
+            float_ ? *program.lanes_code(Precision::f32) : *program.one_state();
         out << fmt::format("{}, {} lanes of {}, {} bytes\n", trace.name, code.target().lanes(),
                            codegen::name(code.target().isa), code.code_bytes());
         out << to_text(code);
@@ -207,8 +207,8 @@ class Compile final : public Verb {
                         {"stack_bytes", code->stack_bytes()}});
       };
       add("one", p.one_state());
-      add("f64", p.rows(Precision::f64));
-      add("f32", p.rows(Precision::f32));
+      add("f64", p.lanes_code(Precision::f64));
+      add("f32", p.lanes_code(Precision::f32));
       if (!p.is_compiled()) table.add({limb::name(f), std::to_string(operations), "none"});
     }
     if (json_) {

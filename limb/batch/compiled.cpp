@@ -67,31 +67,36 @@ void Compiled::Parts::run_rows(Function function, std::span<const ConstRows<T>> 
     fail(name(function), "threads", std::to_string(batch.threads), "0 or more");
   if (batch.grain < 0) fail(name(function), "grain", std::to_string(batch.grain), "0 or more");
   const std::int64_t states = check_rows<T>(p, inputs, outputs);
-  p.prepare_rows(kPrecision);
+  const codegen::Layout layout = inputs.empty() ? codegen::Layout::rows : inputs[0].layout;
+  p.prepare(kPrecision, layout);
+  const bool by_rows = layout == codegen::Layout::rows;
   const std::int64_t grain = batch.grain > 0 ? batch.grain : 1024;
-  for_ranges(states, p.lanes(kPrecision), grain, batch.threads,
-             [&](std::int64_t first, std::int64_t count) {
-               const auto at = [](const auto& x, std::int64_t row) {
-                 return x.data + row * x.cols;
-               };
-               std::vector<const T*> in(inputs.size());
-               std::vector<T*> out(outputs.size());
-               const auto point = [&](std::int64_t row) {
-                 for (std::size_t k = 0; k < in.size(); ++k) in[k] = at(inputs[k], row);
-                 for (std::size_t k = 0; k < out.size(); ++k) out[k] = at(outputs[k], row);
-               };
-               if constexpr (sizeof(T) == 8) {
-                 if (by_template) {
-                   for (std::int64_t i = first; i < first + count; ++i) {
-                     point(i);
-                     run(function, p, in.data(), out.data());
-                   }
-                   return;
-                 }
-               }
-               point(first);
-               p.run_rows(in.data(), out.data(), count);
-             });
+  const auto part = [&](std::int64_t first, std::int64_t count) {
+    std::vector<const T*> in;
+    std::vector<T*> out;
+    const auto point = [&](std::int64_t row) {
+      in.clear();
+      out.clear();
+      for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
+      for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
+    };
+    if (!by_rows) {
+      point(0);
+      return p.run_columns(in.data(), out.data(), states, first, count);
+    }
+    if constexpr (sizeof(T) == 8) {
+      if (by_template) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+          point(i);
+          run(function, p, in.data(), out.data());
+        }
+        return;
+      }
+    }
+    point(first);
+    p.run_rows(in.data(), out.data(), count);
+  };
+  for_ranges(states, p.lanes(kPrecision), grain, batch.threads, part);
 }
 
 Compiled::Compiled(const Model<double>& model, const std::vector<Function>& functions,

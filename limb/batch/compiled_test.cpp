@@ -101,6 +101,23 @@ TEST(Compiled, BatchesOfAnySizeHaveTheBitsOfOneState) {
   }
 }
 
+// An Eigen matrix as it comes is stored by columns.
+TEST(Compiled, BatchesByColumnsHaveTheSameBits) {
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, {Function::rnea});
+  for (const int count : {0, 1, 7, 8, 9, 100, 1500}) {
+    States x(s, count);
+    fast.rnea(x.q, x.v, x.a, x.tau);
+    const MatrixX<double> q = x.q, v = x.v, a = x.a;
+    MatrixX<double> tau = MatrixX<double>::Constant(count, s.v.size(), 7);
+    fast.rnea(q, v, a, tau);
+    EXPECT_EQ(tau, x.tau) << count;
+    tau.setConstant(7);
+    fast.rnea(q, v, a, tau, {.threads = 2, .grain = 64});
+    EXPECT_EQ(tau, x.tau) << count;
+  }
+}
+
 TEST(Compiled, FloatBatchesAreAsExactAsFloats) {
   const Sample s = robot();
   const Compiled fast = compile(s.model, {Function::rnea, Function::crba});
@@ -223,6 +240,9 @@ TEST(Compiled, ReportsMistakes) {
             "rnea: a is 4 x 6, expected 4 x 7 (one state a row)");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, fewer); }),
             "rnea: tau is 3 x 7, expected 4 x 7 (one state a row)");
+  const MatrixX<double> by_columns = states.v;
+  EXPECT_EQ(message([&] { fast.rnea(states.q, by_columns, states.a, states.tau); }),
+            "rnea: v is stored by columns, unlike q");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.a); }),
             "rnea: tau overlaps a");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.tau, {.threads = -1}); }),
