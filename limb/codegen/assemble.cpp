@@ -72,7 +72,7 @@ class KernelWriter {
     frame_patch_ = m.getSize() - 4;
     m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
     m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
-    m.mov(m.r15,
+    m.mov(m.rbx,
           reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) + Machine::kPoolBias);
   }
   void leave() {
@@ -88,7 +88,7 @@ class KernelWriter {
   void write_one() {
     Machine& m = machine_;
     enter();
-    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.rbx, m.r12, m.r13, m.r14};
+    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.r13, m.r14, m.r15, m.r12};
     std::size_t next = 0;
     std::vector<int> input_home, output_home;
     const auto give = [&](std::size_t count, const Reg64& table, std::vector<int>& home) {
