@@ -19,7 +19,8 @@ struct CompileOptions : FunctionOptions {
 ///
 /// - for one state, with vectors, as in limb/dynamics: no allocation, no lock;
 /// - for N states, with matrices (N, n) of double or float, all stored by rows or all by columns:
-///   SIMD lanes, threads if asked. By columns is faster: nothing has to be transposed.
+///   SIMD lanes, threads if asked. By rows is the better choice: columns whose length is a multiple
+///   of 512 share the same few places of the cache.
 ///
 /// Where no machine code can be made (notice()), one state and double batches by rows are computed
 /// by the templates of limb/dynamics, the rest by an interpreter. Results must not overlap

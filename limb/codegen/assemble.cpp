@@ -269,9 +269,19 @@ class KernelWriter {
     for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
       const int size = code_.outputs[k].size();
       if (size > 0) point_at(machine_.rsi, static_cast<int>(k), size);
-      for (int j = 0; j < size; j += mover.columns()) {
+      const int lanes = machine_.target().lanes();
+      for (int j = 0; j < size;) {
         const auto first = sources.begin() + static_cast<std::ptrdiff_t>(start) + j;
-        mover.write(machine_.rcx, size, j, {first, first + std::min(mover.columns(), size - j)});
+        if (size - j >= lanes && std::all_of(first, first + lanes, [](const RowMover::Source& x) {
+              return x.is_zero();
+            })) {
+          mover.write_zeros(machine_.rcx, size, j);
+          j += lanes;
+          continue;
+        }
+        const int count = std::min(mover.columns(), size - j);
+        mover.write(machine_.rcx, size, j, {first, first + count});
+        j += count;
       }
       start += static_cast<std::size_t>(size);
     }
