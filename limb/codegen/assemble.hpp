@@ -42,7 +42,7 @@ class MachineCode {
  private:
   Target target_;
   ExecutableMemory memory_;
-  const void* entry_ = nullptr;
+  void* entry_ = nullptr;
   std::size_t start_ = 0, code_bytes_ = 0, constant_bytes_ = 0, stack_bytes_ = 0;
   int instructions_ = 0, spills_ = 0;
 };
