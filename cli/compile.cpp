@@ -35,8 +35,9 @@ class Compile final : public Verb {
            "  limb compile arm.urdf --functions gravity --show graph the operations\n";
   }
   std::string_view notes() const override {
-    return "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
-           "  make -C DIR test\n";
+    return LIMB_FUNCTION_NOTES
+        "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
+        "  make -C DIR test\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
@@ -47,8 +48,7 @@ class Compile final : public Verb {
         ->type_name("NAME");
     app.add_flag("--float", float_, "single precision");
     app.add_flag("--jit", jit_, "compile to memory and report");
-    app.add_option("--show", show_,
-                   "print the operations (graph), machine code (asm) or source (c)")
+    app.add_option("--show", show_, "print operations, machine code or source")
         ->type_name("graph|asm|c");
     app.add_flag("--json", json_, "the report as JSON");
   }
