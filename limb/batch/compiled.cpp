@@ -68,6 +68,28 @@ struct Compiled::Parts {
     }
   }
 
+  /// State i of arrays by columns, copied out and back.
+  void run_column(Function function, const Program& p, std::span<const ConstRows<double>> inputs,
+                  std::span<const Rows<double>> outputs, std::int64_t i) const {
+    std::vector<std::vector<double>> from, to;
+    std::vector<const double*> in;
+    std::vector<double*> out;
+    for (const auto& x : inputs) {
+      from.emplace_back();
+      for (std::int64_t j = 0; j < x.cols; ++j) from.back().push_back(x.data[j * x.rows + i]);
+    }
+    for (const auto& x : outputs) to.emplace_back(static_cast<std::size_t>(x.cols));
+    for (const auto& x : from) in.push_back(x.data());
+    for (auto& x : to) out.push_back(x.data());
+    run(function, p, in.data(), out.data());
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const Rows<double>& x = outputs[k];
+      for (std::int64_t j = 0; j < x.cols; ++j) {
+        x.data[j * x.rows + i] = to[k][static_cast<std::size_t>(j)];
+      }
+    }
+  }
+
   template <std::size_t kInputs>
   void call(Function function, const In (&inputs)[kInputs], const Out& result) const;
 
@@ -99,18 +121,22 @@ void Compiled::Parts::run_rows(Function function, std::span<const ConstRows<T>> 
       for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
       for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
     };
-    if (!by_rows) {
-      point(0);
-      return p.run_columns(in.data(), out.data(), states, first, count);
-    }
     if constexpr (sizeof(T) == 8) {
       if (by_template) {
         for (std::int64_t i = first; i < first + count; ++i) {
-          point(i);
-          run(function, p, in.data(), out.data());
+          if (by_rows) {
+            point(i);
+            run(function, p, in.data(), out.data());
+          } else {
+            run_column(function, p, inputs, outputs, i);
+          }
         }
         return;
       }
+    }
+    if (!by_rows) {
+      point(0);
+      return p.run_columns(in.data(), out.data(), states, first, count);
     }
     point(first);
     p.run_rows(in.data(), out.data(), count);

@@ -22,8 +22,8 @@ struct CompileOptions : FunctionOptions {
 ///   SIMD lanes, threads if asked. By rows is the better choice: columns whose length is a multiple
 ///   of 512 share the same few places of the cache.
 ///
-/// Where no machine code can be made (notice()), one state and double batches by rows are computed
-/// by the templates of limb/dynamics, the rest by an interpreter. Results must not overlap
+/// Where no machine code can be made (notice()), one state and double batches are computed by the
+/// templates of limb/dynamics, the rest by an interpreter. Results must not overlap
 /// arguments; that is checked.
 class Compiled {
  public:
