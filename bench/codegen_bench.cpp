@@ -55,7 +55,7 @@ double batch_ns(const Call& call, int states, double seconds = 0.6) {
 }
 
 struct Measured {
-  double one = 0, rows64 = 0, rows32 = 0, hot64 = 0,
+  double one = 0, rows64 = 0, rows32 = 0, hot64 = 0, columns64 = 0,
          other = std::numeric_limits<double>::infinity();
 };
 
@@ -119,6 +119,15 @@ Measured measure(const Model<double>& model, const Compiled& fast, Function f,
   m.rows64 = batch_ns([&] { rows(s, kStates); }, kStates);
   m.hot64 = batch_ns([&] { rows(s, 64); }, 64, 0.3);
   m.rows32 = batch_ns([&] { rows(s32, kStates); }, kStates);
+  const MatrixX<double> qc = s.q, vc = s.v, ac = s.a;
+  MatrixX<double> out = MatrixX<double>::Zero(kStates, results);
+  m.columns64 = batch_ns(
+      [&] {
+        if (f == Function::rnea) fast.rnea(qc, vc, ac, out);
+        if (f == Function::crba) fast.crba(qc, out);
+        if (f == Function::aba) fast.aba(qc, vc, ac, out);
+      },
+      kStates);
   return m;
 }
 
@@ -134,13 +143,15 @@ void measure(const char* title, const Model<double>& model, const std::vector<Op
   }
   const Compiled fast = compile(model, functions, options);
   std::printf("\n%s, %d dof: compiled in %.2f ms\n", title, model.nv(), compiling);
-  std::printf("%-6s %9s %9s %7s | %9s %7s %9s %7s | %9s %8s\n", "", "one ns", "other ns", "ratio",
-              "4096 ns", "ratio", "64 ns", "ratio", "f32 ns", "f64/f32");
+  std::printf("%-6s %9s %9s %7s | %9s %7s %9s %7s %9s %7s | %9s %8s\n", "", "one ns", "other ns",
+              "ratio", "4096 ns", "ratio", "64 ns", "ratio", "columns", "ratio", "f32 ns",
+              "f64/f32");
   for (const Function f : functions) {
     const Measured m = measure(model, fast, f, others);
-    std::printf("%-6s %9.1f %9.1f %6.2fx | %9.2f %6.1fx %9.2f %6.1fx | %9.2f %7.2fx\n", name(f),
-                m.one, m.other, m.other / m.one, m.rows64, m.other / m.rows64, m.hot64,
-                m.other / m.hot64, m.rows32, m.rows64 / m.rows32);
+    std::printf("%-6s %9.1f %9.1f %6.2fx | %9.2f %6.1fx %9.2f %6.1fx %9.2f %6.1fx | %9.2f %7.2fx\n",
+                name(f), m.one, m.other, m.other / m.one, m.rows64, m.other / m.rows64, m.hot64,
+                m.other / m.hot64, m.columns64, m.other / m.columns64, m.rows32,
+                m.rows64 / m.rows32);
     std::fflush(stdout);
   }
   for (const Function f : functions) {
@@ -148,9 +159,38 @@ void measure(const char* title, const Model<double>& model, const std::vector<Op
     if (!p.is_compiled()) continue;
     std::printf("  %-5s one: %d instructions, %zu bytes; lanes: %d instructions, %zu bytes\n",
                 name(f), p.one_state()->instructions(), p.one_state()->code_bytes(),
-                p.rows(codegen::Precision::f64)->instructions(),
-                p.rows(codegen::Precision::f64)->code_bytes());
+                p.lanes_code(codegen::Precision::f64)->instructions(),
+                p.lanes_code(codegen::Precision::f64)->code_bytes());
   }
+}
+
+/// Derivatives: of limb alone, the opponent's are not built.
+void measure_derivatives(const char* title, const Model<double>& model) {
+  CompileOptions options;
+  options.effects = JointEffects::none();
+  const std::vector<Function> functions = {Function::rnea_derivatives, Function::aba_derivatives};
+  const auto start = Clock::now();
+  const Compiled fast = compile(model, functions, options);
+  std::printf("%s derivatives: compiled in %.1f ms", title, milliseconds(start));
+  const int n = model.nv();
+  States<double> s(model, 64, n * n);
+  RowMatrix<double> second = s.out, third = s.out;
+  for (const Function f : functions) {
+    const std::size_t results = f == Function::rnea_derivatives ? 2 : 3;
+    const auto call = [&](int states) {
+      const auto rows = [&](const RowMatrix<double>& m) {
+        return ConstRows<double>{m.data(), states, m.cols()};
+      };
+      const ConstRows<double> in[] = {rows(s.q), rows(s.v), rows(s.a)};
+      const Rows<double> out[] = {{s.out.data(), states, n * n},
+                                  {second.data(), states, n * n},
+                                  {third.data(), states, n * n}};
+      fast.run(f, in, std::span<const Rows<double>>(out, results));
+    };
+    std::printf("; %s one %.0f ns, 64 states %.0f", name(f), batch_ns([&] { call(1); }, 1, 0.3),
+                batch_ns([&] { call(64); }, 64, 0.3));
+  }
+  std::puts("");
 }
 
 void measure_threads(const char* title, const Model<double>& model) {
@@ -249,6 +289,8 @@ int main() {
   bench::measure(real ? "hyq" : "quadruped", four_legs, others);
   bench::measure(real ? "talos" : "humanoid",
                  load("talos_reduced.urdf", "builtin:humanoid", Base::free), others);
+  bench::measure_derivatives("arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed));
+  bench::measure_derivatives("quadruped", four_legs);
   bench::measure_threads(real ? "hyq" : "quadruped", four_legs);
   bench::measure_growth();
 }

@@ -34,7 +34,8 @@ class Bench final : public Verb {
            "  limb bench dog.urdf --base free -n 65536     larger batches\n";
   }
   std::string_view notes() const override {
-    return "ns a state, the fastest of many short runs. Batches read and write matrices by rows.\n";
+    return LIMB_FUNCTION_NOTES
+        "ns a state, the fastest of many short runs. Batches read and write matrices by rows.\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);

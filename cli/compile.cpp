@@ -35,8 +35,9 @@ class Compile final : public Verb {
            "  limb compile arm.urdf --functions gravity --show graph the operations\n";
   }
   std::string_view notes() const override {
-    return "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
-           "  make -C DIR test\n";
+    return LIMB_FUNCTION_NOTES
+        "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
+        "  make -C DIR test\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
@@ -47,8 +48,7 @@ class Compile final : public Verb {
         ->type_name("NAME");
     app.add_flag("--float", float_, "single precision");
     app.add_flag("--jit", jit_, "compile to memory and report");
-    app.add_option("--show", show_,
-                   "print the operations (graph), machine code (asm) or source (c)")
+    app.add_option("--show", show_, "print operations, machine code or source")
         ->type_name("graph|asm|c");
     app.add_flag("--json", json_, "the report as JSON");
   }
@@ -166,7 +166,7 @@ class Compile final : public Verb {
                       Error::Kind::computation_failed);
         }
         const codegen::MachineCode& code =
-            float_ ? *program.rows(Precision::f32) : *program.one_state();
+            float_ ? *program.lanes_code(Precision::f32) : *program.one_state();
         out << fmt::format("{}, {} lanes of {}, {} bytes\n", trace.name, code.target().lanes(),
                            codegen::name(code.target().isa), code.code_bytes());
         out << to_text(code);
@@ -207,8 +207,8 @@ class Compile final : public Verb {
                         {"stack_bytes", code->stack_bytes()}});
       };
       add("one", p.one_state());
-      add("f64", p.rows(Precision::f64));
-      add("f32", p.rows(Precision::f32));
+      add("f64", p.lanes_code(Precision::f64));
+      add("f32", p.lanes_code(Precision::f32));
       if (!p.is_compiled()) table.add({limb::name(f), std::to_string(operations), "none"});
     }
     if (json_) {

@@ -4,12 +4,10 @@ namespace limb::cli {
 
 void CompiledOptions::add(CLI::App& app) {
   robot_.add(app);
-  app.add_option("--functions", functions_,
-                 "rnea bias gravity crba aba mass_inverse frame_poses frame_jacobians centroidal "
-                 "operational_space rnea_derivatives aba_derivatives; default rnea,crba,aba")
+  app.add_option("--functions", functions_, "which ones; default rnea,crba,aba")
       ->delimiter(',')
       ->type_name("A,B,...");
-  app.add_option("--frames", frames_, "frames of frame_poses, frame_jacobians, operational_space")
+  app.add_option("--frames", frames_, "frames, for the functions that need them")
       ->delimiter(',')
       ->type_name("A,B,...");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");

@@ -9,6 +9,11 @@
 /// The arguments of the verbs about compiled functions: the robot, which functions, which frames.
 namespace limb::cli {
 
+/// For Verb::notes.
+#define LIMB_FUNCTION_NOTES                                                          \
+  "Functions: rnea bias gravity crba aba mass_inverse centroidal rnea_derivatives\n" \
+  "aba_derivatives; with --frames: frame_poses frame_jacobians operational_space.\n"
+
 class CompiledOptions {
  public:
   explicit CompiledOptions(std::string verb) : verb_(std::move(verb)) {}

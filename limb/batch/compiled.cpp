@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "limb/batch/run_rows.hpp"
+#include "limb/codegen/assemble.hpp"
 #include "limb/codegen/evaluate_impl.hpp"
 
 namespace limb {
@@ -13,7 +14,22 @@ namespace limb {
 using codegen::EvaluateScratch;
 using codegen::Program;
 
+namespace {
+
+struct In;
+struct Out;
+
+/// What a call for one state needs to know of a function, without a look into its program.
+struct Door {
+  std::size_t input_count = 0;  ///< 0: not compiled
+  Eigen::Index input[3] = {}, result = 0;
+  const codegen::MachineCode* code = nullptr;
+};
+
+}  // namespace
+
 struct Compiled::Parts {
+  std::array<Door, kFunctionCount> doors;
   Model<double> model;
   CompileOptions options;
   std::array<std::optional<Program>, kFunctionCount> programs;
@@ -52,6 +68,31 @@ struct Compiled::Parts {
     }
   }
 
+  /// State i of arrays by columns, copied out and back.
+  void run_column(Function function, const Program& p, std::span<const ConstRows<double>> inputs,
+                  std::span<const Rows<double>> outputs, std::int64_t i) const {
+    std::vector<std::vector<double>> from, to;
+    std::vector<const double*> in;
+    std::vector<double*> out;
+    for (const auto& x : inputs) {
+      from.emplace_back();
+      for (std::int64_t j = 0; j < x.cols; ++j) from.back().push_back(x.data[j * x.rows + i]);
+    }
+    for (const auto& x : outputs) to.emplace_back(static_cast<std::size_t>(x.cols));
+    for (const auto& x : from) in.push_back(x.data());
+    for (auto& x : to) out.push_back(x.data());
+    run(function, p, in.data(), out.data());
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const Rows<double>& x = outputs[k];
+      for (std::int64_t j = 0; j < x.cols; ++j) {
+        x.data[j * x.rows + i] = to[k][static_cast<std::size_t>(j)];
+      }
+    }
+  }
+
+  template <std::size_t kInputs>
+  void call(Function function, const In (&inputs)[kInputs], const Out& result) const;
+
   template <typename T>
   void run_rows(Function function, std::span<const ConstRows<T>> inputs,
                 std::span<const Rows<T>> outputs, const BatchOptions& batch) const;
@@ -67,31 +108,40 @@ void Compiled::Parts::run_rows(Function function, std::span<const ConstRows<T>> 
     fail(name(function), "threads", std::to_string(batch.threads), "0 or more");
   if (batch.grain < 0) fail(name(function), "grain", std::to_string(batch.grain), "0 or more");
   const std::int64_t states = check_rows<T>(p, inputs, outputs);
-  p.prepare_rows(kPrecision);
+  const codegen::Layout layout = inputs.empty() ? codegen::Layout::rows : inputs[0].layout;
+  p.prepare(kPrecision, layout);
+  const bool by_rows = layout == codegen::Layout::rows;
   const std::int64_t grain = batch.grain > 0 ? batch.grain : 1024;
-  for_ranges(states, p.lanes(kPrecision), grain, batch.threads,
-             [&](std::int64_t first, std::int64_t count) {
-               const auto at = [](const auto& x, std::int64_t row) {
-                 return x.data + row * x.cols;
-               };
-               std::vector<const T*> in(inputs.size());
-               std::vector<T*> out(outputs.size());
-               const auto point = [&](std::int64_t row) {
-                 for (std::size_t k = 0; k < in.size(); ++k) in[k] = at(inputs[k], row);
-                 for (std::size_t k = 0; k < out.size(); ++k) out[k] = at(outputs[k], row);
-               };
-               if constexpr (sizeof(T) == 8) {
-                 if (by_template) {
-                   for (std::int64_t i = first; i < first + count; ++i) {
-                     point(i);
-                     run(function, p, in.data(), out.data());
-                   }
-                   return;
-                 }
-               }
-               point(first);
-               p.run_rows(in.data(), out.data(), count);
-             });
+  const auto part = [&](std::int64_t first, std::int64_t count) {
+    std::vector<const T*> in;
+    std::vector<T*> out;
+    const auto point = [&](std::int64_t row) {
+      in.clear();
+      out.clear();
+      for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
+      for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
+    };
+    if constexpr (sizeof(T) == 8) {
+      if (by_template) {
+        for (std::int64_t i = first; i < first + count; ++i) {
+          if (by_rows) {
+            point(i);
+            run(function, p, in.data(), out.data());
+          } else {
+            run_column(function, p, inputs, outputs, i);
+          }
+        }
+        return;
+      }
+    }
+    if (!by_rows) {
+      point(0);
+      return p.run_columns(in.data(), out.data(), states, first, count);
+    }
+    point(first);
+    p.run_rows(in.data(), out.data(), count);
+  };
+  for_ranges(states, p.lanes(kPrecision), grain, batch.threads, part);
 }
 
 Compiled::Compiled(const Model<double>& model, const std::vector<Function>& functions,
@@ -107,6 +157,13 @@ Compiled::Compiled(const Model<double>& model, const std::vector<Function>& func
     if (program) continue;
     program.emplace(tracer.trace(function), options.program);
     parts_->notice = program->notice();
+    Door& door = parts_->doors[static_cast<std::size_t>(function)];
+    door.input_count = program->inputs().size();
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, door.input_count); ++k) {
+      door.input[k] = program->inputs()[k].size();
+    }
+    door.result = program->outputs()[0].size();
+    door.code = program->one_state();
   }
   parts_->by_template = !parts_->notice.empty() && options.added_inertias.empty();
 }
@@ -127,40 +184,14 @@ const std::string& Compiled::notice() const {
 
 namespace {
 
-/// Pointers of one state, checked against the program's arrays.
-template <std::size_t kInputs, std::size_t kOutputs>
-struct OneState {
-  const double* in[kInputs];
-  double* out[kOutputs];
-
-  OneState(const Program& p,
-           const std::array<std::pair<const double*, Eigen::Index>, kInputs>& inputs,
-           const std::array<std::pair<double*, Eigen::Index>, kOutputs>& outputs) {
-    if (p.inputs().size() != kInputs) {
-      throw Error(p.name() + ": compiled with added inertias, call run() with all arguments");
-    }
-    for (std::size_t k = 0; k < kInputs; ++k) {
-      if (inputs[k].second != p.inputs()[k].size()) {
-        check_size(p.name(), p.inputs()[k].name, inputs[k].second, p.inputs()[k].size(), kSizeHint);
-      }
-      in[k] = inputs[k].first;
-    }
-    for (std::size_t k = 0; k < kOutputs; ++k) {
-      if (outputs[k].second != p.outputs()[k].size()) {
-        check_size(p.name(), p.outputs()[k].name, outputs[k].second, p.outputs()[k].size());
-      }
-      out[k] = outputs[k].first;
-      for (std::size_t j = 0; j < kInputs; ++j) {
-        if (out[k] < in[j] + inputs[j].second && in[j] < out[k] + outputs[k].second) {
-          throw Error(p.name() + ": " + p.outputs()[k].name + " overlaps " + p.inputs()[j].name);
-        }
-      }
-    }
-  }
+struct In {
+  const double* data;
+  Eigen::Index size;
 };
-
-using In = std::pair<const double*, Eigen::Index>;
-using Out = std::pair<double*, Eigen::Index>;
+struct Out {
+  double* data;
+  Eigen::Index size;
+};
 
 In in(VectorIn<double>& x) {
   return {x.data(), x.size()};
@@ -168,7 +199,31 @@ In in(VectorIn<double>& x) {
 Out out(VectorOut<double>& x) {
   return {x.data(), x.size()};
 }
-/// @throws Error unless the matrix is n x n in one piece.
+
+/// What is wrong with the arguments, at length.
+[[noreturn, gnu::cold, gnu::noinline]] void explain(const Program& p, std::span<const In> inputs,
+                                                    const Out& result) {
+  if (p.inputs().size() != inputs.size()) {
+    throw Error(p.name() + ": compiled with added inertias, call run() with all arguments");
+  }
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    const codegen::Array& array = p.inputs()[k];
+    if (inputs[k].size != array.size()) {
+      check_size(p.name(), array.name, inputs[k].size, array.size(), kSizeHint);
+    }
+  }
+  const codegen::Array& array = p.outputs()[0];
+  check_size(p.name(), array.name, result.size, array.size());
+  for (std::size_t k = 0; k < inputs.size(); ++k) {
+    if (result.data < inputs[k].data + inputs[k].size &&
+        inputs[k].data < result.data + result.size) {
+      throw Error(p.name() + ": " + array.name + " overlaps " + p.inputs()[k].name);
+    }
+  }
+  throw Error(p.name() + ": wrong arguments");
+}
+
+/// @throws Error unless the matrix is in one piece and of the program's shape.
 Out square(const Program& p, MatrixOut<double>& M) {
   const codegen::Array& array = p.outputs()[0];
   check_shape(p.name().c_str(), array.name.c_str(), M.rows(), M.cols(), array.rows, array.cols);
@@ -180,42 +235,49 @@ Out square(const Program& p, MatrixOut<double>& M) {
 
 }  // namespace
 
+/// One state. The checks are a few comparisons; what they found is said elsewhere.
+template <std::size_t kInputs>
+void Compiled::Parts::call(Function function, const In (&inputs)[kInputs],
+                           const Out& result) const {
+  const Door& door = doors[static_cast<std::size_t>(function)];
+  bool good = door.input_count == kInputs && result.size == door.result;
+  const double* from[kInputs];
+  for (std::size_t k = 0; k < kInputs; ++k) {
+    const In& x = inputs[k];
+    good = good && x.size == door.input[k] &&
+           (x.data + x.size <= result.data || result.data + result.size <= x.data);
+    from[k] = x.data;
+  }
+  if (!good) explain(program(function), inputs, result);
+  double* const to[] = {result.data};
+  if (door.code != nullptr && door.code->run_one(from, to)) return;
+  run(function, program(function), from, to);
+}
+
 void Compiled::rnea(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a,
                     VectorOut<double> tau) const {
-  const Program& p = program(Function::rnea);
-  const OneState<3, 1> s(p, {in(q), in(v), in(a)}, {out(tau)});
-  parts_->run(Function::rnea, p, s.in, s.out);
+  parts_->call(Function::rnea, {in(q), in(v), in(a)}, out(tau));
 }
 
 void Compiled::bias(VectorIn<double>& q, VectorIn<double>& v, VectorOut<double> tau) const {
-  const Program& p = program(Function::bias);
-  const OneState<2, 1> s(p, {in(q), in(v)}, {out(tau)});
-  parts_->run(Function::bias, p, s.in, s.out);
+  parts_->call(Function::bias, {in(q), in(v)}, out(tau));
 }
 
 void Compiled::gravity(VectorIn<double>& q, VectorOut<double> tau) const {
-  const Program& p = program(Function::gravity);
-  const OneState<1, 1> s(p, {in(q)}, {out(tau)});
-  parts_->run(Function::gravity, p, s.in, s.out);
+  parts_->call(Function::gravity, {in(q)}, out(tau));
 }
 
 void Compiled::crba(VectorIn<double>& q, MatrixOut<double> M) const {
-  const Program& p = program(Function::crba);
-  const OneState<1, 1> s(p, {in(q)}, {square(p, M)});
-  parts_->run(Function::crba, p, s.in, s.out);
+  parts_->call(Function::crba, {in(q)}, square(program(Function::crba), M));
 }
 
 void Compiled::aba(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& tau,
                    VectorOut<double> a) const {
-  const Program& p = program(Function::aba);
-  const OneState<3, 1> s(p, {in(q), in(v), in(tau)}, {out(a)});
-  parts_->run(Function::aba, p, s.in, s.out);
+  parts_->call(Function::aba, {in(q), in(v), in(tau)}, out(a));
 }
 
 void Compiled::mass_inverse(VectorIn<double>& q, MatrixOut<double> M_inverse) const {
-  const Program& p = program(Function::mass_inverse);
-  const OneState<1, 1> s(p, {in(q)}, {square(p, M_inverse)});
-  parts_->run(Function::mass_inverse, p, s.in, s.out);
+  parts_->call(Function::mass_inverse, {in(q)}, square(program(Function::mass_inverse), M_inverse));
 }
 
 void Compiled::run(Function function, std::span<const std::span<const double>> inputs,

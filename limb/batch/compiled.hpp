@@ -18,10 +18,13 @@ struct CompileOptions : FunctionOptions {
 /// Functions of one robot, compiled. Each has two forms with one name:
 ///
 /// - for one state, with vectors, as in limb/dynamics: no allocation, no lock;
-/// - for N states, with matrices by rows (N, n) of double or float: SIMD lanes, threads if asked.
+/// - for N states, with matrices (N, n) of double or float, all stored by rows or all by columns:
+///   SIMD lanes, threads if asked. By rows is the better choice: columns whose length is a multiple
+///   of 512 share the same few places of the cache.
 ///
 /// Where no machine code can be made (notice()), one state and double batches are computed by the
-/// templates of limb/dynamics. Results must not overlap arguments; that is checked.
+/// templates of limb/dynamics, the rest by an interpreter. Results must not overlap
+/// arguments; that is checked.
 class Compiled {
  public:
   Compiled(const Model<double>& model, const std::vector<Function>& functions,
@@ -46,7 +49,7 @@ class Compiled {
            VectorOut<double> a) const;
   void mass_inverse(VectorIn<double>& q, MatrixOut<double> M_inverse) const;
 
-  // N states: the same names with row matrices, results last.
+  // N states: the same names with matrices, results last.
   template <RowsLike Q, RowsLike V, RowsLike A, RowsLike Tau>
   void rnea(const Q& q, const V& v, const A& a, Tau&& tau, const BatchOptions& options = {}) const {
     batch(Function::rnea, options, tau, q, v, a);

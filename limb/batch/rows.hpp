@@ -6,31 +6,34 @@
 #include <string>
 
 #include "limb/base/error.hpp"
+#include "limb/codegen/x64_target.hpp"
 
 namespace limb {
 
-/// Many states as the rows of a matrix, one after the other in memory.
+/// Many states as the rows of a matrix; stored by rows (one state after the other) or by columns
+/// (an entry of all states, then the next). No gaps.
 template <typename T>
 struct ConstRows {
   const T* data = nullptr;
   std::int64_t rows = 0, cols = 0;
+  codegen::Layout layout = codegen::Layout::rows;
 };
 template <typename T>
 struct Rows {
   T* data = nullptr;
   std::int64_t rows = 0, cols = 0;
+  codegen::Layout layout = codegen::Layout::rows;
 };
 
-/// (N, n) by rows: what NumPy calls C order.
+/// (N, n) by rows: what NumPy calls C order. A plain Eigen matrix is stored by columns.
 template <typename T>
 using RowMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A matrix of double or float, stored by rows, that has a memory of its own or a map of one.
+/// A matrix of double or float with a memory of its own, or a map or block of one; no vector.
 template <typename M>
 concept RowsLike = requires(const std::remove_cvref_t<M>& m) {
   typename std::remove_cvref_t<M>::Scalar;
   requires std::floating_point<typename std::remove_cvref_t<M>::Scalar>;
-  requires bool(std::remove_cvref_t<M>::IsRowMajor);
   requires !bool(std::remove_cvref_t<M>::IsVectorAtCompileTime);
   m.data();
   m.outerStride();
@@ -40,16 +43,19 @@ concept RowsLike = requires(const std::remove_cvref_t<M>& m) {
 template <RowsLike M>
 auto rows_of(const char* call, const char* argument, const M& m) {
   using T = typename M::Scalar;
-  if (m.rows() > 1 && m.outerStride() != m.cols()) {
-    throw Error(std::string(call) + ": " + argument + " has gaps between its rows");
+  constexpr bool kByRows = M::IsRowMajor;
+  if (m.outerSize() > 1 && m.outerStride() != m.innerSize()) {
+    throw Error(std::string(call) + ": " + argument + " has gaps between its " +
+                (kByRows ? "rows" : "columns"));
   }
-  return ConstRows<T>{m.data(), m.rows(), m.cols()};
+  return ConstRows<T>{m.data(), m.rows(), m.cols(),
+                      kByRows ? codegen::Layout::rows : codegen::Layout::columns};
 }
 template <RowsLike M>
 auto mutable_rows_of(const char* call, const char* argument, M& m) {
   using T = typename M::Scalar;
   const ConstRows<T> same = rows_of(call, argument, m);
-  return Rows<T>{m.data(), same.rows, same.cols};
+  return Rows<T>{m.data(), same.rows, same.cols, same.layout};
 }
 
 /// How a batch is computed.

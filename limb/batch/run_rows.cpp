@@ -44,7 +44,15 @@ std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRo
   const std::int64_t states = !inputs.empty()    ? inputs[0].rows
                               : !outputs.empty() ? outputs[0].rows
                                                  : 0;
+  const codegen::Layout layout = !inputs.empty()    ? inputs[0].layout
+                                 : !outputs.empty() ? outputs[0].layout
+                                                    : codegen::Layout::rows;
   const auto check = [&](const auto& x, const codegen::Array& array) {
+    if (x.layout != layout) {
+      throw Error(call + ": " + array.name + " is stored by " +
+                  (layout == codegen::Layout::rows ? "columns" : "rows") + ", unlike " +
+                  program.inputs()[0].name);
+    }
     if (x.rows == states && x.cols == array.size()) return;
     const auto text = [](std::int64_t r, std::int64_t c) {
       return std::to_string(r) + " x " + std::to_string(c);

@@ -72,7 +72,7 @@ class KernelWriter {
     frame_patch_ = m.getSize() - 4;
     m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
     m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
-    m.mov(m.r15,
+    m.mov(m.rbx,
           reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) + Machine::kPoolBias);
   }
   void leave() {
@@ -88,7 +88,7 @@ class KernelWriter {
   void write_one() {
     Machine& m = machine_;
     enter();
-    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.rbx, m.r12, m.r13, m.r14};
+    const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.r13, m.r14, m.r15, m.r12};
     std::size_t next = 0;
     std::vector<int> input_home, output_home;
     const auto give = [&](std::size_t count, const Reg64& table, std::vector<int>& home) {
@@ -128,7 +128,7 @@ class KernelWriter {
     leave();
   }
 
-  /// rcx = the block's rows of an array.
+  /// rcx = the block's part of an array with `size` entries a row.
   void point_at(const Reg64& table, int array, int size) {
     Machine& m = machine_;
     m.mov(m.rcx, m.ptr[table + 8 * array]);
@@ -136,7 +136,10 @@ class KernelWriter {
     m.add(m.rcx, m.rax);
   }
 
-  // Blocks of states: rdi, rsi tables of arrays, rdx the number of blocks, r12 the block.
+  bool by_columns() const { return machine_.target().layout == Layout::columns; }
+
+  // Blocks of states: rdi, rsi tables of arrays, rdx the number of blocks, r12 the block; r13 the
+  // bytes from a column to the next.
   void write_lanes() {
     Machine& m = machine_;
     const int bytes = m.target().bytes();
@@ -148,12 +151,17 @@ class KernelWriter {
       }
     }
     Xbyak::Label next, done;
+    m.mov(m.r13, m.rcx);
     m.xor_(m.r12d, m.r12d);
     m.L(next);
     m.cmp(m.r12, m.rdx);
     m.jae(done, m.T_NEAR);
-    read_rows([&](int i) { return input_place[static_cast<std::size_t>(i)]; });
-    prepare_rows();
+    if (by_columns()) {
+      read_columns(input_place);
+    } else {
+      read_rows([&](int i) { return input_place[static_cast<std::size_t>(i)]; });
+      prepare_rows();
+    }
     RegisterWriter writer(
         m, code_, frame_,
         {[&](int i) { return m.ptr[m.slot(input_place[static_cast<std::size_t>(i)])]; },
@@ -161,7 +169,7 @@ class KernelWriter {
          [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }});
     writer.write(done);
     counts_ = writer.counts();
-    write_rows(writer);
+    write_results(writer);
     m.inc(m.r12);
     m.jmp(next, m.T_NEAR);
     m.L(done);
@@ -199,7 +207,44 @@ class KernelWriter {
     }
   }
 
-  void write_rows(const RegisterWriter& writer) {
+  /// Several registers in turn, so that no load waits for the store before.
+  static constexpr std::size_t kTurns = 8;
+
+  void read_columns(const std::vector<int>& input_place) {
+    Machine& m = machine_;
+    std::size_t i = 0;
+    for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
+      if (code_.inputs[k].size() > 0) point_at(m.rdi, static_cast<int>(k), 1);
+      for (int j = 0; j < code_.inputs[k].size(); ++j, ++i) {
+        if (input_place[i] >= 0) {
+          const int r = static_cast<int>(i % kTurns);
+          m.load(r, m.ptr[m.rcx]);
+          m.store(m.ptr[m.slot(input_place[i])], r);
+        }
+        m.add(m.rcx, m.r13);
+      }
+    }
+  }
+
+  void write_columns(const std::vector<RowMover::Source>& sources) {
+    Machine& m = machine_;
+    std::size_t i = 0;
+    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
+      if (code_.outputs[k].size() > 0) point_at(m.rsi, static_cast<int>(k), 1);
+      for (int j = 0; j < code_.outputs[k].size(); ++j, ++i) {
+        const int r = static_cast<int>(i % kTurns);
+        if (sources[i].place >= 0) {
+          m.load(r, m.ptr[m.slot(sources[i].place)]);
+        } else {
+          m.load_constant(r, sources[i].constant);
+        }
+        m.store(m.ptr[m.rcx], r);
+        m.add(m.rcx, m.r13);
+      }
+    }
+  }
+
+  void write_results(const RegisterWriter& writer) {
     std::vector<RowMover::Source> sources(outputs_.size());
     for (const Instruction& x : code_.instructions) {
       if (x.act != Act::store) continue;
@@ -211,14 +256,32 @@ class KernelWriter {
         source.place = writer.result_place(x.a);
       }
     }
+    if (by_columns()) {
+      write_columns(sources);
+    } else {
+      write_rows(sources);
+    }
+  }
+
+  void write_rows(const std::vector<RowMover::Source>& sources) {
     RowMover mover(machine_);
     std::size_t start = 0;
     for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
       const int size = code_.outputs[k].size();
       if (size > 0) point_at(machine_.rsi, static_cast<int>(k), size);
-      for (int j = 0; j < size; j += mover.columns()) {
+      const int lanes = machine_.target().lanes();
+      for (int j = 0; j < size;) {
         const auto first = sources.begin() + static_cast<std::ptrdiff_t>(start) + j;
-        mover.write(machine_.rcx, size, j, {first, first + std::min(mover.columns(), size - j)});
+        if (size - j >= lanes && std::all_of(first, first + lanes, [](const RowMover::Source& x) {
+              return x.is_zero();
+            })) {
+          mover.write_zeros(machine_.rcx, size, j);
+          j += lanes;
+          continue;
+        }
+        const int count = std::min(mover.columns(), size - j);
+        mover.write(machine_.rcx, size, j, {first, first + count});
+        j += count;
       }
       start += static_cast<std::size_t>(size);
     }

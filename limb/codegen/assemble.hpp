@@ -29,18 +29,20 @@ class MachineCode {
     return reinterpret_cast<std::int64_t (*)(const double* const*, double* const*)>(entry_)(
                inputs, outputs) == 0;
   }
-  /// Blocks of as many states as the target has lanes; arrays by rows, one state a row.
+  /// Blocks of as many states as the target has lanes. Arrays by rows, one state a row; or by
+  /// columns, one entry a column of `states` numbers, pointers at the first state of the blocks.
   /// @returns how many blocks were done: all, or those before one whose sines were out of range.
-  std::int64_t run_blocks(const void* const* inputs, void* const* outputs,
-                          std::int64_t blocks) const {
-    return reinterpret_cast<std::int64_t (*)(const void* const*, void* const*, std::int64_t)>(
-        entry_)(inputs, outputs, blocks);
+  std::int64_t run_blocks(const void* const* inputs, void* const* outputs, std::int64_t blocks,
+                          std::int64_t states) const {
+    using Entry = std::int64_t (*)(const void* const*, void* const*, std::int64_t, std::int64_t);
+    return reinterpret_cast<Entry>(entry_)(inputs, outputs, blocks,
+                                           states * target_.scalar_bytes());
   }
 
  private:
   Target target_;
   ExecutableMemory memory_;
-  const void* entry_ = nullptr;
+  void* entry_ = nullptr;
   std::size_t start_ = 0, code_bytes_ = 0, constant_bytes_ = 0, stack_bytes_ = 0;
   int instructions_ = 0, spills_ = 0;
 };

@@ -91,6 +91,8 @@ void check(const Model<double>& model, Function function, std::int64_t states, u
     EXPECT_TRUE(same_bits(run_each(fast, in, states), expected)) << "one state";
     EXPECT_TRUE(same_bits(run_rows(fast, in, states), expected)) << "lanes, double";
     EXPECT_TRUE(same_bits(run_rows(fast, in32, states), expected32)) << "lanes, float";
+    EXPECT_TRUE(same_bits(run_columns(fast, in, states), expected)) << "columns, double";
+    EXPECT_TRUE(same_bits(run_columns(fast, in32, states), expected32)) << "columns, float";
   }
 
   if (!codegen::is_by_template(function)) return;

@@ -58,6 +58,7 @@ void run_guarded(const Program& p, std::int64_t states, bool at_end) {
     if (states == 1) return p.run(in.data(), out.data());
   }
   p.run_rows(in.data(), out.data(), states);
+  p.run_columns(in.data(), out.data(), states, 0, states);
 }
 
 TEST(Guard, NothingOutsideTheArraysIsTouched) {

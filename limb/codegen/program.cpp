@@ -36,12 +36,18 @@ bool calls_library(const Trace& trace) {
   return false;
 }
 
+/// Made when it is first asked for.
+template <typename Made>
+struct Lazy {
+  std::once_flag once;
+  std::optional<Made> made;
+};
+
 /// The machine code and the interpreter of one precision.
 template <typename T>
 struct Engine {
-  std::once_flag made;
-  std::optional<Interpreter<T>> interpreter;
-  std::optional<MachineCode> rows;
+  Lazy<Interpreter<T>> interpreter;
+  Lazy<MachineCode> rows, columns;
 };
 
 }  // namespace
@@ -75,17 +81,18 @@ struct Program::Parts {
     }
   }
 
+  /// Null without machine code.
   template <typename T>
-  const Engine<T>& prepare() const {
+  const MachineCode* lanes_code(Layout layout) const {
+    if (!one) return nullptr;
     constexpr Precision kPrecision = sizeof(T) == 8 ? Precision::f64 : Precision::f32;
     Engine<T>& e = engine<T>();
-    std::call_once(e.made, [&] {
-      if constexpr (sizeof(T) == 4) e.interpreter.emplace(lower(trace, calls(kPrecision)));
-      if (!one) return;
-      e.rows.emplace(lower(trace, {.precision = kPrecision}),
-                     Target{isa, kPrecision, Shape::lanes});
+    Lazy<MachineCode>& lazy = layout == Layout::rows ? e.rows : e.columns;
+    std::call_once(lazy.once, [&] {
+      lazy.made.emplace(lower(trace, {.precision = kPrecision}),
+                        Target{isa, kPrecision, Shape::lanes, layout});
     });
-    return e;
+    return &*lazy.made;
   }
 
   template <typename T>
@@ -93,68 +100,120 @@ struct Program::Parts {
     if constexpr (sizeof(T) == 8) {
       interpreter.run(in, out);
     } else {
-      f32.interpreter->run(in, out);
+      Lazy<Interpreter<T>>& lazy = f32.interpreter;
+      std::call_once(lazy.once, [&] { lazy.made.emplace(lower(trace, calls(Precision::f32))); });
+      lazy.made->run(in, out);
     }
   }
 
-  /// The arrays from a state on.
+  /// One state alone.
   template <typename T>
-  struct Pointers {
+  void run_one(const T* const* in, T* const* out) const {
+    if constexpr (sizeof(T) == 8) {
+      if (one && one->run_one(in, out)) return;
+    }
+    interpret(in, out);
+  }
+
+  /// The arrays of one call: pointers to a state, or, by columns, a state copied out and back.
+  template <typename T>
+  class States {
+   public:
+    States(const Parts& parts, const T* const* inputs, T* const* outputs, Layout layout,
+           std::int64_t count)
+        : parts_(parts),
+          inputs_(inputs),
+          outputs_(outputs),
+          layout_(layout),
+          count_(count),
+          in(parts.trace.inputs.size()),
+          out(parts.trace.outputs.size()) {}
+
+    void point(std::int64_t state) {
+      const std::int64_t rows = layout_ == Layout::rows ? 1 : 0;
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        in[k] = inputs_[k] + state * (rows != 0 ? parts_.trace.inputs[k].size() : 1);
+      }
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        out[k] = outputs_[k] + state * (rows != 0 ? parts_.trace.outputs[k].size() : 1);
+      }
+    }
+
+    /// Computes one state without lanes.
+    template <typename Run>
+    void alone(std::int64_t state, const Run& run) {
+      point(state);
+      if (layout_ == Layout::rows) return run(in.data(), out.data());
+      std::vector<T> from(static_cast<std::size_t>(parts_.trace.input_size())),
+          to(static_cast<std::size_t>(parts_.trace.output_size()));
+      std::vector<const T*> from_arrays;
+      std::vector<T*> to_arrays;
+      std::size_t i = 0;
+      for (std::size_t k = 0; k < in.size(); ++k) {
+        from_arrays.push_back(from.data() + i);
+        for (int j = 0; j < parts_.trace.inputs[k].size(); ++j) from[i++] = in[k][j * count_];
+      }
+      i = 0;
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        to_arrays.push_back(to.data() + i);
+        i += static_cast<std::size_t>(parts_.trace.outputs[k].size());
+      }
+      run(from_arrays.data(), to_arrays.data());
+      i = 0;
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        for (int j = 0; j < parts_.trace.outputs[k].size(); ++j) out[k][j * count_] = to[i++];
+      }
+    }
+
+   private:
+    const Parts& parts_;
+    const T* const* inputs_;
+    T* const* outputs_;
+    Layout layout_;
+    std::int64_t count_;
+
+   public:
     std::vector<const T*> in;
     std::vector<T*> out;
   };
-  template <typename T>
-  void point(const T* const* in, T* const* out, std::int64_t state, Pointers<T>& p) const {
-    for (std::size_t k = 0; k < p.in.size(); ++k) p.in[k] = in[k] + state * trace.inputs[k].size();
-    for (std::size_t k = 0; k < p.out.size(); ++k) {
-      p.out[k] = out[k] + state * trace.outputs[k].size();
-    }
-  }
 
+  /// States [first, first + count) of arrays that hold `states`.
   template <typename T>
-  void run_rows(const T* const* in, T* const* out, std::int64_t states) const;
-  template <typename T>
-  void run_few(const T* const* in, T* const* out, std::int64_t states) const;
+  void run_many(const T* const* inputs, T* const* outputs, Layout layout, std::int64_t states,
+                std::int64_t first, std::int64_t count) const;
 };
 
 template <typename T>
-void Program::Parts::run_rows(const T* const* in, T* const* out, std::int64_t states) const {
-  const Engine<T>& e = prepare<T>();
-  const std::int64_t lanes = e.rows ? e.rows->target().lanes() : 0;
-  if (lanes == 0 || states < lanes) return run_few(in, out, states);
-  Pointers<T> p{std::vector<const T*>(trace.inputs.size()), std::vector<T*>(trace.outputs.size())};
+void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout layout,
+                              std::int64_t states, std::int64_t first, std::int64_t count) const {
+  const MachineCode* code = lanes_code<T>(layout);
+  const std::int64_t lanes = code != nullptr ? code->target().lanes() : 0;
+  States<T> s(*this, inputs, outputs, layout, states);
+  if (lanes == 0 || count < lanes) {
+    for (std::int64_t i = first; i < first + count; ++i) {
+      s.alone(i, [&](const T* const* in, T* const* out) { run_one(in, out); });
+    }
+    return;
+  }
   // Whole blocks; then one more that ends with the last state and repeats some of the others.
-  const auto blocks = [&](std::int64_t first, std::int64_t count) {
-    while (count > 0) {
-      point(in, out, first, p);
+  const auto blocks = [&](std::int64_t begin, std::int64_t number) {
+    while (number > 0) {
+      s.point(begin);
       const std::int64_t done =
-          e.rows->run_blocks(reinterpret_cast<const void* const*>(p.in.data()),
-                             reinterpret_cast<void* const*>(p.out.data()), count);
-      if (done == count) return;
+          code->run_blocks(reinterpret_cast<const void* const*>(s.in.data()),
+                           reinterpret_cast<void* const*>(s.out.data()), number, states);
+      if (done == number) return;
       // Angles beyond the polynomials.
       for (std::int64_t k = 0; k < lanes; ++k) {
-        point(in, out, first + done * lanes + k, p);
-        interpret(p.in.data(), p.out.data());
+        s.alone(begin + done * lanes + k,
+                [&](const T* const* in, T* const* out) { interpret(in, out); });
       }
-      first += (done + 1) * lanes;
-      count -= done + 1;
+      begin += (done + 1) * lanes;
+      number -= done + 1;
     }
   };
-  blocks(0, states / lanes);
-  if (states % lanes != 0) blocks(states - lanes, 1);
-}
-
-/// Fewer states than lanes, or no machine code for lanes.
-template <typename T>
-void Program::Parts::run_few(const T* const* in, T* const* out, std::int64_t states) const {
-  Pointers<T> p{std::vector<const T*>(trace.inputs.size()), std::vector<T*>(trace.outputs.size())};
-  for (std::int64_t i = 0; i < states; ++i) {
-    point(in, out, i, p);
-    if constexpr (sizeof(T) == 8) {
-      if (one && one->run_one(p.in.data(), p.out.data())) continue;
-    }
-    interpret(p.in.data(), p.out.data());
-  }
+  blocks(first, count / lanes);
+  if (count % lanes != 0) blocks(first + count - lanes, 1);
 }
 
 Program::Program(Trace trace, const ProgramOptions& options)
@@ -193,28 +252,31 @@ void Program::run(const double* const* inputs, double* const* outputs) const {
 
 void Program::run_rows(const double* const* inputs, double* const* outputs,
                        std::int64_t states) const {
-  parts_->run_rows(inputs, outputs, states);
+  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states);
 }
 void Program::run_rows(const float* const* inputs, float* const* outputs,
                        std::int64_t states) const {
-  parts_->run_rows(inputs, outputs, states);
+  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states);
+}
+void Program::run_columns(const double* const* inputs, double* const* outputs, std::int64_t states,
+                          std::int64_t first, std::int64_t count) const {
+  parts_->run_many(inputs, outputs, Layout::columns, states, first, count);
+}
+void Program::run_columns(const float* const* inputs, float* const* outputs, std::int64_t states,
+                          std::int64_t first, std::int64_t count) const {
+  parts_->run_many(inputs, outputs, Layout::columns, states, first, count);
 }
 
-void Program::prepare_rows(Precision precision) const {
-  if (precision == Precision::f64) {
-    parts_->prepare<double>();
-  } else {
-    parts_->prepare<float>();
-  }
+void Program::prepare(Precision precision, Layout layout) const {
+  lanes_code(precision, layout);
 }
 
 const MachineCode* Program::one_state() const {
   return parts_->one ? &*parts_->one : nullptr;
 }
-const MachineCode* Program::rows(Precision precision) const {
-  prepare_rows(precision);
-  const auto& made = precision == Precision::f64 ? parts_->f64.rows : parts_->f32.rows;
-  return made ? &*made : nullptr;
+const MachineCode* Program::lanes_code(Precision precision, Layout layout) const {
+  return precision == Precision::f64 ? parts_->lanes_code<double>(layout)
+                                     : parts_->lanes_code<float>(layout);
 }
 int Program::lanes(Precision precision) const {
   if (!parts_->one) return 1;

@@ -40,9 +40,15 @@ class Program {
   /// Results must not overlap arguments. The first call for a precision makes its machine code.
   void run_rows(const double* const* inputs, double* const* outputs, std::int64_t states) const;
   void run_rows(const float* const* inputs, float* const* outputs, std::int64_t states) const;
-  /// Makes the machine code that run_rows needs, so that no later call does.
-  void prepare_rows(Precision precision) const;
-  /// States that machine code computes at once in run_rows; 1 without.
+  /// The same with an entry of all states side by side, entry after entry (structure of arrays):
+  /// `states` is how many the arrays hold, of which those in [first, first + count) are computed.
+  void run_columns(const double* const* inputs, double* const* outputs, std::int64_t states,
+                   std::int64_t first, std::int64_t count) const;
+  void run_columns(const float* const* inputs, float* const* outputs, std::int64_t states,
+                   std::int64_t first, std::int64_t count) const;
+  /// Makes the machine code that run_rows or run_columns needs, so that no later call does.
+  void prepare(Precision precision, Layout layout) const;
+  /// States that machine code computes at once there; 1 without.
   int lanes(Precision precision) const;
 
   bool is_compiled() const;
@@ -50,7 +56,7 @@ class Program {
   const std::string& notice() const;
   /// Null without machine code.
   const MachineCode* one_state() const;
-  const MachineCode* rows(Precision precision) const;
+  const MachineCode* lanes_code(Precision precision, Layout layout = Layout::rows) const;
 
  private:
   struct Parts;

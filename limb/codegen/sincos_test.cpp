@@ -74,7 +74,7 @@ TEST(Sincos, HasNoLimit) {
   for (const double large : {1e7, -1e22, 1e300, std::numeric_limits<double>::infinity(),
                              std::numeric_limits<double>::quiet_NaN()}) {
     in.data[0][19] = large;
-    for (const auto& out : {run_rows(p, in, 64), run_each(p, in, 64)}) {
+    for (const auto& out : {run_rows(p, in, 64), run_columns(p, in, 64), run_each(p, in, 64)}) {
       for (std::size_t i = 0; i < 64; ++i) {
         const double x = in.data[0][i];
         if (std::isfinite(x)) {

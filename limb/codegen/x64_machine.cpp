@@ -86,7 +86,35 @@ Machine::Address Machine::sign_bit(bool four) {
   return pattern(single() ? 0x80000000u : 0x8000000000000000u, four);
 }
 
+/// Whether a scalar instruction with this memory operand is shorter in the newer encoding, which
+/// counts distances in numbers: one byte reaches 1024 bytes instead of 128.
+bool Machine::shorter_far(const Operand& b, bool four) const {
+  if (!is_wide() || packed(four) || !b.isMEM()) return false;
+  const Xbyak::RegExp& e = b.getAddress().getRegExp();
+  const std::int64_t distance = static_cast<std::int64_t>(e.getDisp());
+  const bool near = distance >= -128 && distance <= 127;
+  return !near && distance % 8 == 0 && distance >= -1024 && distance <= 1016 &&
+         e.getIndex().getBit() == 0 && e.getBase().getIdx() != Operand::RSP &&
+         e.getBase().getIdx() != Operand::R12;
+}
+
+/// That encoding (EVEX) of a scalar instruction with two registers below 32 and memory.
+void Machine::write_far(int map, int prefix, int opcode, int r, int a, const Operand& b) {
+  const Xbyak::RegExp& e = b.getAddress().getRegExp();
+  const int base = e.getBase().getIdx();
+  const auto flipped = [](int x, int bit) { return ((x >> bit) & 1) == 0 ? 1 : 0; };
+  db(0x62);
+  db(static_cast<std::uint8_t>(flipped(r, 3) << 7 | 1 << 6 | flipped(base, 3) << 5 |
+                               flipped(r, 4) << 4 | map));
+  db(static_cast<std::uint8_t>(1 << 7 | (~a & 15) << 3 | 1 << 2 | prefix));
+  db(static_cast<std::uint8_t>(flipped(a, 4) << 3));
+  db(static_cast<std::uint8_t>(opcode));
+  db(static_cast<std::uint8_t>(1 << 6 | (r & 7) << 3 | (base & 7)));
+  db(static_cast<std::uint8_t>(static_cast<std::int64_t>(e.getDisp()) / 8));
+}
+
 void Machine::load(int r, const Address& from, bool four) {
+  if (shorter_far(from, four)) return write_far(1, 3, 0x10, r, 0, from);
   const Xmm to = vector(r, four);
   if (!packed(four)) {
     vmovsd(to, from);
@@ -111,6 +139,7 @@ void Machine::load_constant(int r, double x, bool four) {
 }
 
 void Machine::store(const Address& to, int r, bool four) {
+  if (shorter_far(to, four)) return write_far(1, 3, 0x11, r, 0, to);
   const Xmm from = vector(r, four);
   if (!packed(four)) {
     vmovsd(to, from);
@@ -153,6 +182,13 @@ void Machine::load_four(int r, const Xbyak::RegExp& from, int count) {
                  : instruction##pd(__VA_ARGS__))
 
 void Machine::arithmetic(Act act, int to, int a, const Operand& b, bool four) {
+  if (shorter_far(b, four)) {
+    const int opcode = act == Act::add   ? 0x58
+                       : act == Act::sub ? 0x5c
+                       : act == Act::mul ? 0x59
+                                         : 0x5e;
+    return write_far(1, 3, opcode, to, a, b);
+  }
   const Xmm d = vector(to, four), x = vector(a, four);
   switch (act) {
     case Act::add:
@@ -167,6 +203,10 @@ void Machine::arithmetic(Act act, int to, int a, const Operand& b, bool four) {
 }
 
 void Machine::fused(Act act, Form form, int to, int a, const Operand& b, bool four) {
+  if (shorter_far(b, four)) {
+    const int first = form == Form::by231 ? 0xb9 : form == Form::by213 ? 0xa9 : 0x99;
+    return write_far(2, 1, first + (act == Act::fma ? 0 : act == Act::fms ? 2 : 4), to, a, b);
+  }
   const Xmm d = vector(to, four), x = vector(a, four);
   switch (form) {
     case Form::by231:

@@ -15,7 +15,8 @@ namespace limb::codegen {
 /// `four` marks work on four values at once in code for one state (Instruction::four).
 ///
 /// Registers: the caller's vector registers by number; rax and k1 to k3 are free for use in here;
-/// rbp points into the frame and r15 into the pool of constants, which lies before the code.
+/// rbp points into the frame and rbx into the pool of constants, which lies before the code: bases
+/// that need no longer prefix.
 class Machine : public Xbyak::CodeGenerator {
  public:
   using Address = Xbyak::Address;
@@ -32,7 +33,7 @@ class Machine : public Xbyak::CodeGenerator {
 
   /// A place of the frame. rbp points into its beginning, so that most distances are short.
   Xbyak::RegExp slot(int place) const { return rbp + (place - frame_bias()); }
-  int frame_bias() const { return 128 * (target_.shape == Shape::one ? 1 : target_.bytes()); }
+  int frame_bias() const { return target_.shape == Shape::one ? 512 : 128 * target_.bytes(); }
 
   /// Where a constant lies, as the last operand of arithmetic.
   Address constant(double x, bool four = false);
@@ -75,14 +76,16 @@ class Machine : public Xbyak::CodeGenerator {
   void jump_beyond(int a, double limit, int scratch, bool four, Xbyak::Label& label);
 
   std::size_t pool_used() const { return pool_used_; }
-  /// How far r15 points behind the beginning of the pool.
-  static constexpr int kPoolBias = 128;
+  /// How far rbx points behind the beginning of the pool.
+  static constexpr int kPoolBias = 768;
 
  private:
   bool packed(bool four) const { return four || target_.shape == Shape::lanes; }
   bool single() const { return target_.precision == Precision::f32; }
   std::uint64_t scalar_bits(double x) const;
-  Xbyak::RegExp pool(int place) const { return r15 + (place - kPoolBias); }
+  bool shorter_far(const Operand& b, bool four) const;
+  void write_far(int map, int prefix, int opcode, int r, int a, const Operand& b);
+  Xbyak::RegExp pool(int place) const { return rbx + (place - kPoolBias); }
   int pool_room(std::size_t bytes, std::size_t alignment);
   Address pooled(std::uint64_t bits, int bytes, bool spread);
   Address ones(bool four) { return pattern(1, four); }

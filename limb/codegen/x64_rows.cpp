@@ -121,8 +121,8 @@ void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
   const int n = columns(), bytes = machine_.target().scalar_bytes();
   const int count = static_cast<int>(sources.size());
   set_mask(count);
-  const bool zero = std::all_of(sources.begin(), sources.end(),
-                                [](const Source& s) { return s.place < 0 && s.constant == 0; });
+  const bool zero =
+      std::all_of(sources.begin(), sources.end(), [](const Source& x) { return x.is_zero(); });
   if (zero) {
     machine_.clear(0);
   } else {
@@ -151,6 +151,13 @@ void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
       machine_.is_wide() ? machine_.vextractf64x4(machine_.ptr[high], Xbyak::Zmm(r), 1)
                          : machine_.vextractf128(machine_.ptr[high], Xbyak::Ymm(r), 1);
     }
+  }
+}
+
+void RowMover::write_zeros(const Xbyak::Reg64& rows, int stride, int first) {
+  machine_.clear(0);
+  for (int l = 0; l < machine_.target().lanes(); ++l) {
+    machine_.store(machine_.ptr[rows + (l * stride + first) * machine_.target().scalar_bytes()], 0);
   }
 }
 

@@ -29,9 +29,12 @@ class RowMover {
   struct Source {
     int place = -1;
     double constant = 0;
+    bool is_zero() const { return place < 0 && constant == 0; }
   };
   /// The other way.
   void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
+  /// As many columns of zeros as a register has lanes.
+  void write_zeros(const Xbyak::Reg64& rows, int stride, int first);
 
  private:
   bool single() const { return machine_.target().precision == Precision::f32; }

@@ -18,10 +18,14 @@ const char* name(Isa isa);
 /// One state in scalar instructions, or one state in each lane of the registers.
 enum class Shape { one, lanes };
 
+/// How many states lie in memory: a state's entries side by side, or an entry of all states.
+enum class Layout { rows, columns };
+
 struct Target {
   Isa isa = Isa::none;
   Precision precision = Precision::f64;
   Shape shape = Shape::one;
+  Layout layout = Layout::rows;
 
   int scalar_bytes() const { return precision == Precision::f64 ? 8 : 4; }
   int register_bytes() const { return isa == Isa::avx512 ? 64 : 32; }

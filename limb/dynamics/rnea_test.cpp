@@ -63,6 +63,29 @@ TEST(Rnea, AgreesWithTheBook) {
   }
 }
 
+// More inertia on one body, whose canonical form is then not regrouped.
+TEST(Rnea, AgreesWithTheBookOnAddedInertia) {
+  for (const Sample& s : testing::samples(5)) {
+    SCOPED_TRACE(s.name);
+    for (const int body : {1, s.model.body_count() / 2, s.model.body_count() - 1}) {
+      testing::Random random(8);
+      const Inertia<double> added = Inertia<double>::from_com(
+          1.7, random.direction<double>() * 0.3, Vector3<double>(0.1, 0.2, 0.25).asDiagonal());
+      const Model<double> heavier = s.model.with_added_inertia(BodyId(body), added);
+      Workspace<double> work(heavier);
+      VectorX<double> tau(s.v.size()), a(s.v.size());
+      rnea(heavier, work, s.q, s.v, s.a, tau, kNone);
+      EXPECT_LT(relative(tau, book::rnea<double>(heavier, s.q, s.v, s.a)), kTolerance);
+      const MatrixX<double> M = book::crba<double>(heavier, s.q);
+      aba(heavier, work, s.q, s.v, tau, a, kNone);
+      EXPECT_LT((M * (a - s.a)).norm(), 64 * kTolerance * (1 + tau.norm()));
+    }
+  }
+  EXPECT_EQ(testing::message(
+                [] { load_model("builtin:2r").with_added_inertia(BodyId(0), Inertia<double>()); }),
+            "Model::with_added_inertia: body is 0, expected 1 to 2");
+}
+
 TEST(Crba, AgreesWithTheBook) {
   for (const Sample& s : testing::samples(25)) {
     SCOPED_TRACE(s.name);

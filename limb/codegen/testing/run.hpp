@@ -52,6 +52,33 @@ Batch<T> run_rows(const codegen::Program& p, const Batch<T>& in, std::int64_t st
   return out;
 }
 
+/// The same states with an entry of all of them side by side, and back.
+template <typename T>
+Batch<T> transposed(const Batch<T>& x, const std::vector<codegen::Array>& arrays,
+                    std::int64_t states, bool back = false) {
+  Batch<T> y = x;
+  for (std::size_t k = 0; k < arrays.size(); ++k) {
+    const std::size_t n = static_cast<std::size_t>(arrays[k].size());
+    const std::size_t count = static_cast<std::size_t>(states);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::size_t row = i * n + j, column = j * count + i;
+        y.data[k][back ? row : column] = x.data[k][back ? column : row];
+      }
+    }
+  }
+  return y;
+}
+
+template <typename T>
+Batch<T> run_columns(const codegen::Program& p, const Batch<T>& in, std::int64_t states) {
+  const Batch<T> columns = transposed(in, p.inputs(), states);
+  Batch<T> out = batch_of(p.outputs(), states, T(77));
+  p.run_columns(columns.pointers(0, p.inputs()).data(), out.pointers(0, p.outputs()).data(), states,
+                0, states);
+  return transposed(out, p.outputs(), states, true);
+}
+
 /// Whether two batches have the same bits.
 template <typename T>
 bool same_bits(const Batch<T>& x, const Batch<T>& y) {
