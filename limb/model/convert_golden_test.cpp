@@ -86,7 +86,7 @@ TEST_P(Golden, OrderAndIndicesOfTheJoints) {
   for (std::size_t i = 0; i < golden_["joints"].size(); ++i) {
     const Json& expected = golden_["joints"][i];
     const auto& found = convention.joints()[i];
-    EXPECT_EQ(found.name, expected["name"]);
+    EXPECT_EQ(found.name, expected["name"].get<std::string>());
     EXPECT_EQ(found.q_start, expected["idx_q"]);
     EXPECT_EQ(found.nq, expected["nq"]);
     EXPECT_EQ(found.v_start, expected["idx_v"]);
