@@ -61,7 +61,9 @@ Json derivation_json(const symbolic::Derivation& d) {
   Json result = {{"robot", d.robot.model.name()},
                  {"way", kWays[static_cast<int>(d.way)]},
                  {"symbols", symbols(*d.robot.ring)},
-                 {"notes", d.robot.notes}};
+                 {"notes", d.robot.notes},
+                 {"terms", term_count(d)},
+                 {"peak_bytes", d.robot.ring->peak_bytes()}};
   if (d.way == symbolic::Way::both) result["equal"] = true;  // derive() throws where they are not
   Json joints = Json::array();
   for (const auto& c : d.robot.coordinates) {

@@ -157,6 +157,8 @@ class Derive(unittest.TestCase):
     def test_json(self):
         data = json.loads(derive("builtin:rr", "--json", "--frame", "link2"))
         self.assertTrue(data["equal"])
+        self.assertGreater(data["terms"], 20)
+        self.assertTrue(1000 < data["peak_bytes"] < 10_000_000)
         self.assertEqual(data["M"][1][1], "m2*lc2^2 + I2")
         self.assertEqual(data["coriolis"], [["-2*m2*l1*lc2*sin(q2)"], ["0"]])
         self.assertEqual([x["ijk"] for x in data["christoffel"]], [[1, 1, 2], [1, 2, 2], [2, 1, 1]])
