@@ -221,19 +221,37 @@ LIMB_INLINE void weigh(const CanonicalStep<T>& step, size_t i, const Workspace<T
                        Seen<T>& b) {
   const Matrix3<T>& S = step.second_moments;
   const T o = T(0);
-  typename Workspace<T>::Composite turned = {
-      step.mass, along<T>(b, triple(step.first_moment)), o, o, o, o, o, o};
-  const Triple<T> sx = along<T>(b, {S(0, 0), S(1, 0), S(2, 0)});
-  const Triple<T> sy = along<T>(b, {S(1, 0), S(1, 1), S(2, 1)});
-  const Triple<T> sz = along<T>(b, {S(2, 0), S(2, 1), S(2, 2)});
+  const Triple<T> h_step = triple(step.first_moment);
+  typename Workspace<T>::Composite turned = {step.mass, {o, o, o}, o, o, o, o, o, o};
+  Triple<T> sx, sy, sz;
+  if (step.regrouped) {  // no mass, no first moment along z, no second one
+    turned.h = {b.x.x * h_step.x + b.y.x * h_step.y, b.x.y * h_step.x + b.y.y * h_step.y,
+                b.x.z * h_step.x + b.y.z * h_step.y};
+    sz = {b.x.x * S(2, 0) + b.y.x * S(2, 1), b.x.y * S(2, 0) + b.y.y * S(2, 1),
+          b.x.z * S(2, 0) + b.y.z * S(2, 1)};
+  } else {
+    turned.h = along<T>(b, h_step);
+    sz = along<T>(b, {S(2, 0), S(2, 1), S(2, 2)});
+  }
+  sx = along<T>(b, {S(0, 0), S(1, 0), S(2, 0)});
+  sy = along<T>(b, {S(1, 0), S(1, 1), S(2, 1)});
   turned.xx = sx.x * b.x.x + sy.x * b.y.x + sz.x * b.z.x;
   turned.xy = sx.x * b.x.y + sy.x * b.y.y + sz.x * b.z.y;
   turned.xz = sx.x * b.x.z + sy.x * b.y.z + sz.x * b.z.z;
   turned.yy = sx.y * b.x.y + sy.y * b.y.y + sz.y * b.z.y;
   turned.yz = sx.y * b.x.z + sy.y * b.y.z + sz.y * b.z.z;
   turned.zz = sx.z * b.x.z + sy.z * b.y.z + sz.z * b.z.z;
-  b.I = {o, {o, o, o}, o, o, o, o, o, o};
-  add_composite<T>(turned, b.r, b.I);
+  // About the origin of the root: S + r e^T + h r^T with e = h + m r.
+  const Triple<T>&h_turned = turned.h, &r = b.r;
+  const Triple<T> e = step.regrouped ? h_turned : h_turned + scaled(step.mass, r);
+  b.I = {step.mass,
+         e,
+         turned.xx + r.x * (e.x + h_turned.x),
+         turned.xy + r.x * e.y + r.y * h_turned.x,
+         turned.xz + r.x * e.z + r.z * h_turned.x,
+         turned.yy + r.y * (e.y + h_turned.y),
+         turned.yz + r.y * e.z + r.z * h_turned.y,
+         turned.zz + r.z * (e.z + h_turned.z)};
 
   const auto& I = b.I;
   const Triple<T>&w = b.w, &v = b.v, &h = I.h;
