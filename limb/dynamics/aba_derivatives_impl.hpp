@@ -9,9 +9,10 @@ namespace limb {
 namespace kernel {
 
 /// X <- (L^T D L)^-1 X for 4 kLanes columns of X, which stands by rows, `stride` apart. Rows that
-/// `concerns` does not mark are zero at the beginning.
+/// are no concern of these columns are zero at the beginning.
 template <int kLanes, typename T>
-void solve_columns(const PackedFactor<T>& F, int n, const char* concerns, T* X,
+void solve_columns(const PackedFactor<T>& F, int n,
+                   std::span<const typename DerivativeWorkspace<T>::Concern> concerns, T* X,
                    Eigen::Index stride) {
   using P = PackedFactor<T>;
   const auto read = [](const T* row, Lanes<T>(&x)[kLanes]) __attribute__((always_inline)) {
@@ -25,14 +26,14 @@ void solve_columns(const PackedFactor<T>& F, int n, const char* concerns, T* X,
     for (int m = 0; m < kLanes; ++m) store<T>(x[m], row + 4 * m);
   };
   Lanes<T> x[kLanes];
-  for (int i = n - 1; i >= 0; --i) {  // L^-T: what the descendants of i take from it
-    if (!concerns[i]) continue;
-    T* const row = X + i * stride;
+  for (size_t i = concerns.size(); i-- > 0;) {  // L^-T: what the descendants of a row take from it
+    const int r = concerns[i].row;
+    T* const row = X + r * stride;
     read(row, x);
-    const T* const L = F.L.data() + F.depth[P::at(i)] - 1;
-    const int* const start = F.start.data();
-    for (int k = i + 1; k < F.end[P::at(i)]; ++k) {
-      if (concerns[k]) take(L[start[k]], X + k * stride, x);
+    const T* const L = F.L.data() + F.depth[P::at(r)] - 1;
+    for (size_t k = i + 1; k < static_cast<size_t>(concerns[i].end); ++k) {
+      const int descendant = concerns[k].row;
+      take(L[F.start[P::at(descendant)]], X + descendant * stride, x);
     }
     write(x, row);
   }
@@ -113,8 +114,11 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
     unit[r] = T(-1);
   }
   const PackedFactor<T>& F = work.factor.packed();
-  const char* concerns = work.concerns.data();
-  for (int c = 0; c < stride; c += work.kAtOnce, concerns += n) {
+  for (int c = 0; c < stride; c += work.kAtOnce) {
+    const size_t chunk = static_cast<size_t>(c / work.kAtOnce);
+    const auto begin = work.concerns.begin() + work.concerns_begin[chunk];
+    const std::span<const typename DerivativeWorkspace<T>::Concern> concerns(
+        begin, static_cast<size_t>(work.concerns_begin[chunk + 1] - work.concerns_begin[chunk]));
     if (stride - c == 8) {
       solve_columns<2>(F, n, concerns, rows + c, stride);
     } else if (stride - c == 16) {

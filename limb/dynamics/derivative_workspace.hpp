@@ -44,8 +44,14 @@ class DerivativeWorkspace {
   static constexpr int kAtOnce = 24;
   std::vector<T> rows;
   int row_stride = 0;
-  T* first_row();              ///< where a line of the cache begins
-  std::vector<char> concerns;  ///< for each kAtOnce columns, each row: whether it can differ from 0
+  T* first_row();  ///< where a line of the cache begins
+  /// For each kAtOnce columns: the rows that can differ from 0 before the last pass, and where in
+  /// this list those of the row's descendants end.
+  struct Concern {
+    int row, end;
+  };
+  std::vector<Concern> concerns;
+  std::vector<int> concerns_begin;  ///< of each kAtOnce columns, and one past the last
 };
 
 }  // namespace limb

@@ -47,6 +47,7 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
   // A velocity has to do with those before and after it on the ways; a unit only with those before.
   const auto& F = factor.packed();
   for (int chunk = 0; chunk < row_stride; chunk += kAtOnce) {
+    concerns_begin.push_back(static_cast<int>(concerns.size()));
     for (int r = 0; r < n; ++r) {
       bool related = false;
       for (int c = chunk; c < std::min(chunk + kAtOnce, 3 * n); ++c) {
@@ -54,9 +55,16 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
         related = related || (r <= column && column < F.end[F.at(r)]) ||
                   (c < 2 * n && column <= r && r < F.end[F.at(column)]);
       }
-      concerns.push_back(related);
+      if (related) concerns.push_back({r, 0});
+    }
+    const std::size_t begin = static_cast<std::size_t>(concerns_begin.back());
+    for (std::size_t i = begin; i < concerns.size(); ++i) {
+      std::size_t end = i + 1;
+      while (end < concerns.size() && concerns[end].row < F.end[F.at(concerns[i].row)]) ++end;
+      concerns[i].end = static_cast<int>(end - begin);
     }
   }
+  concerns_begin.push_back(static_cast<int>(concerns.size()));
 }
 
 template <typename T>
