@@ -114,17 +114,23 @@ void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>&
     unit[r] = T(-1);
   }
   const PackedFactor<T>& F = work.factor.packed();
-  for (int c = 0; c < stride; c += work.kAtOnce) {
-    const size_t chunk = static_cast<size_t>(c / work.kAtOnce);
-    const auto begin = work.concerns.begin() + work.concerns_begin[chunk];
-    const std::span<const typename DerivativeWorkspace<T>::Concern> concerns(
-        begin, static_cast<size_t>(work.concerns_begin[chunk + 1] - work.concerns_begin[chunk]));
-    if (stride - c == 8) {
-      solve_columns<2>(F, n, concerns, rows + c, stride);
-    } else if (stride - c == 16) {
-      solve_columns<4>(F, n, concerns, rows + c, stride);
-    } else {
-      solve_columns<6>(F, n, concerns, rows + c, stride);
+  for (const auto& group : work.groups) {
+    T* const X = rows + group.first;
+    switch (group.columns / 8) {
+      case 1:
+        solve_columns<2, T>(F, n, group.concerns, X, stride);
+        break;
+      case 2:
+        solve_columns<4, T>(F, n, group.concerns, X, stride);
+        break;
+      case 3:
+        solve_columns<6, T>(F, n, group.concerns, X, stride);
+        break;
+      case 4:
+        solve_columns<8, T>(F, n, group.concerns, X, stride);
+        break;
+      default:
+        solve_columns<10, T>(F, n, group.concerns, X, stride);
     }
   }
   write_transposed<T>(rows, stride, n, ddq_dq);

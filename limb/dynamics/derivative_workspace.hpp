@@ -41,17 +41,20 @@ class DerivativeWorkspace {
   MatrixX<T> own_q, own_v, own_a;  ///< of the robot, for what is solved with them
   VectorX<T> a;
   /// Right sides [dtau_dq, dtau_dv, 1] by rows; up to kAtOnce columns are solved at once.
-  static constexpr int kAtOnce = 24;
+  static constexpr int kAtOnce = 40;
   std::vector<T> rows;
   int row_stride = 0;
   T* first_row();  ///< where a line of the cache begins
-  /// For each kAtOnce columns: the rows that can differ from 0 before the last pass, and where in
-  /// this list those of the row's descendants end.
+  /// A group of columns; then the rows that can differ from 0 in it before the last pass, each with
+  /// the place in this list where its descendants end.
   struct Concern {
     int row, end;
   };
-  std::vector<Concern> concerns;
-  std::vector<int> concerns_begin;  ///< of each kAtOnce columns, and one past the last
+  struct Group {
+    int first, columns;
+    std::vector<Concern> concerns;
+  };
+  std::vector<Group> groups;
 };
 
 }  // namespace limb

@@ -46,25 +46,27 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
   rows.assign(static_cast<std::size_t>(row_stride * n) + 64 / sizeof(T), T(0));
   // A velocity has to do with those before and after it on the ways; a unit only with those before.
   const auto& F = factor.packed();
-  for (int chunk = 0; chunk < row_stride; chunk += kAtOnce) {
-    concerns_begin.push_back(static_cast<int>(concerns.size()));
+  const int count = (row_stride + kAtOnce - 1) / kAtOnce;
+  for (int first = 0, k = count; k > 0; --k) {
+    Group group{first, (row_stride - first + 8 * k - 1) / (8 * k) * 8, {}};
     for (int r = 0; r < n; ++r) {
       bool related = false;
-      for (int c = chunk; c < std::min(chunk + kAtOnce, 3 * n); ++c) {
+      for (int c = first; c < std::min(first + group.columns, 3 * n); ++c) {
         const int column = c % n;
         related = related || (r <= column && column < F.end[F.at(r)]) ||
                   (c < 2 * n && column <= r && r < F.end[F.at(column)]);
       }
-      if (related) concerns.push_back({r, 0});
+      if (related) group.concerns.push_back({r, 0});
     }
-    const std::size_t begin = static_cast<std::size_t>(concerns_begin.back());
-    for (std::size_t i = begin; i < concerns.size(); ++i) {
+    for (std::size_t i = 0; i < group.concerns.size(); ++i) {
       std::size_t end = i + 1;
-      while (end < concerns.size() && concerns[end].row < F.end[F.at(concerns[i].row)]) ++end;
-      concerns[i].end = static_cast<int>(end - begin);
+      const int last = F.end[F.at(group.concerns[i].row)];
+      while (end < group.concerns.size() && group.concerns[end].row < last) ++end;
+      group.concerns[i].end = static_cast<int>(end);
     }
+    first += group.columns;
+    groups.push_back(std::move(group));
   }
-  concerns_begin.push_back(static_cast<int>(concerns.size()));
 }
 
 template <typename T>
