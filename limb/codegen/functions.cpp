@@ -215,6 +215,13 @@ Signature signature(const Model<double>& model, Function function, const Functio
   if (uses_frames(function) && k == 0) {
     fail(name(function), "frames", "none", "at least one", "set FunctionOptions::frames");
   }
+  // Rows of loops may depend on each other, which only numbers tell: no straight line of code does.
+  if (!model.loops().empty() &&
+      (function == Function::aba || function == Function::aba_derivatives)) {
+    fail("compile", "model", "one with " + std::to_string(model.loops().size()) + " closed loops",
+         "a tree for " + std::string(name(function)),
+         "limb::aba and limb::constrained_forward_dynamics keep loops closed");
+  }
   const Array q{"q", nq}, v{"v", n}, a{"a", n}, tau{"tau", n};
   Signature s;
   switch (function) {
