@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <random>
 
+#include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
@@ -103,38 +104,11 @@ void measure(const char* name, const Model<double>& model, const std::string& pa
   }
 }
 
-/// Revolute joints about changing axes: `limbs` chains of the same length on one base link.
-Model<double> tree(int limbs, int length) {
-  Description<double> robot;
-  robot.name = "tree";
-  robot.links.push_back({});
-  robot.links.back().name = "base";
-  for (int k = 0; k < limbs * length; ++k) {
-    LinkDescription<double> link;
-    link.name = "l" + std::to_string(k);
-    InertialDescription<double> inertial;
-    inertial.mass = 1;
-    inertial.X_LI.p = {0.1, 0.02, 0.01};
-    inertial.tensor = Vector3<double>(0.02, 0.03, 0.01).asDiagonal();
-    link.inertial = inertial;
-    robot.links.push_back(link);
-    JointDescription<double> joint;
-    joint.name = "j" + std::to_string(k);
-    joint.type = JointType::revolute;
-    joint.axis = Vector3<double>::Unit(k % 3);
-    joint.X_PJ.p = {0.2, 0, 0};
-    joint.parent = k % length == 0 ? "base" : "l" + std::to_string(k - 1);
-    joint.child = link.name;
-    robot.joints.push_back(joint);
-  }
-  return build_model(robot);
-}
-
 void growth() {
   std::printf("\nGrowth: n joints in chains, ns and ns / (n x depth)\n%8s %8s %12s %9s %12s %9s\n",
               "limbs", "n", "rnea_deriv.", "", "aba_deriv.", "");
   for (const auto& [limbs, length] : {std::pair(1, 8), {1, 16}, {1, 32}, {1, 64}, {4, 8}, {8, 8}}) {
-    const Model<double> model = tree(limbs, length);
+    const Model<double> model = chain(length, limbs);
     const int n = model.nv();
     const States s(model);
     DerivativeWorkspace<double> work(model);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/dynamics/aba.hpp"
@@ -168,34 +169,6 @@ void measure(const char* name, const Model<double>& model, const std::vector<Opp
     print(title, "other", timings);
     table.release(robot);
   }
-}
-
-/// A chain of revolute joints about changing axes.
-Model<double> chain(int links) {
-  Description<double> robot;
-  robot.name = "chain";
-  LinkDescription<double> base;
-  base.name = "l0";
-  robot.links.push_back(base);
-  for (int i = 1; i <= links; ++i) {
-    LinkDescription<double> link;
-    link.name = "l" + std::to_string(i);
-    InertialDescription<double> inertial;
-    inertial.mass = 1;
-    inertial.X_LI.p = {0.05, 0.02, 0.1};
-    inertial.tensor = Vector3<double>(0.02, 0.03, 0.01).asDiagonal();
-    link.inertial = inertial;
-    robot.links.push_back(link);
-    JointDescription<double> joint;
-    joint.name = "j" + std::to_string(i);
-    joint.type = JointType::revolute;
-    joint.parent = "l" + std::to_string(i - 1);
-    joint.child = link.name;
-    joint.axis = Vector3<double>::Unit(i % 3);
-    joint.X_PJ.p = {0, 0, 0.2};
-    robot.joints.push_back(joint);
-  }
-  return build_model(robot);
 }
 
 /// Cost for each body as chains grow.

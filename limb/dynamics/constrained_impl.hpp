@@ -56,17 +56,18 @@ int solve_forces(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
   return rank;
 }
 
+/// `from` to `to`: torques to accelerations, or the other way.
 template <typename T>
-void check_forward(const Model<T>& model, const ConstraintSet<T>& set,
-                   const ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
-                   VectorIn<T>& tau, const VectorOut<T>& a, const VectorOut<T>& f) {
-  constexpr const char* kCall = "constrained_forward_dynamics";
-  check_set(kCall, model, set, work);
-  check_position(kCall, "q", model, q);
-  check_velocity(kCall, "v", model, v);
-  check_velocity(kCall, "tau", model, tau);
-  check_velocity<T>(kCall, "a", model, a);
-  check_rows<T>(kCall, "f", set, f);
+void check_arguments(const char* call, const Model<T>& model, const ConstraintSet<T>& set,
+                     const ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
+                     const char* from_name, VectorIn<T>& from, const char* to_name,
+                     const VectorOut<T>& to, const VectorOut<T>& f) {
+  check_set(call, model, set, work);
+  check_position(call, "q", model, q);
+  check_velocity(call, "v", model, v);
+  check_velocity(call, from_name, model, from);
+  check_velocity<T>(call, to_name, model, to);
+  check_rows<T>(call, "f", set, f);
 }
 
 /// With the bias, external wrenches included, in work.h; constraints are placed here.
@@ -100,19 +101,6 @@ ConstrainedReport<T> forward_dynamics(const Model<T>& model, const ConstraintSet
   turn_rows(set, work, To::user, f.data());
   add_rows(set, F, work.J, a.data(), work.rhs.data());
   return {-1, rows, rank, length(work.rhs.data(), rows)};
-}
-
-template <typename T>
-void check_inverse(const Model<T>& model, const ConstraintSet<T>& set,
-                   const ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
-                   VectorIn<T>& a, const VectorOut<T>& tau, const VectorOut<T>& f) {
-  constexpr const char* kCall = "constrained_inverse_dynamics";
-  check_set(kCall, model, set, work);
-  check_position(kCall, "q", model, q);
-  check_velocity(kCall, "v", model, v);
-  check_velocity(kCall, "a", model, a);
-  check_velocity<T>(kCall, "tau", model, tau);
-  check_rows<T>(kCall, "f", set, f);
 }
 
 }  // namespace constraint_detail
@@ -200,7 +188,8 @@ ConstrainedReport<T> constrained_forward_dynamics(const Model<T>& model,
                                                   VectorIn<T>& v, VectorIn<T>& tau, VectorOut<T> a,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options) {
-  constraint_detail::check_forward<T>(model, set, work, q, v, tau, a, f);
+  constraint_detail::check_arguments<T>("constrained_forward_dynamics", model, set, work, q, v,
+                                        "tau", tau, "a", a, f);
   bias<T>(model, work.tree, q, v, work.h, options.effects);
   return constraint_detail::forward_dynamics<T>(model, set, work, q, v, tau, a, f, options);
 }
@@ -210,7 +199,8 @@ ConstrainedReport<T> constrained_forward_dynamics(
     const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
     VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external, VectorOut<T> a,
     VectorOut<T> f, const ConstrainedOptions& options) {
-  constraint_detail::check_forward<T>(model, set, work, q, v, tau, a, f);
+  constraint_detail::check_arguments<T>("constrained_forward_dynamics", model, set, work, q, v,
+                                        "tau", tau, "a", a, f);
   work.y.setConstant(T(0));
   rnea<T>(model, work.tree, q, v, work.y, external, work.h, options.effects);
   return constraint_detail::forward_dynamics<T>(model, set, work, q, v, tau, a, f, options);
@@ -269,7 +259,8 @@ ConstrainedReport<T> constrained_inverse_dynamics(const Model<T>& model,
                                                   VectorIn<T>& v, VectorIn<T>& a, VectorOut<T> tau,
                                                   VectorOut<T> f,
                                                   const ConstrainedOptions& options) {
-  constraint_detail::check_inverse<T>(model, set, work, q, v, a, tau, f);
+  constraint_detail::check_arguments<T>("constrained_inverse_dynamics", model, set, work, q, v, "a",
+                                        a, "tau", tau, f);
   rnea<T>(model, work.tree, q, v, a, work.h, options.effects);
   return constraint_detail::inverse_dynamics<T>(model, set, work, q, v, tau, f, options);
 }
@@ -279,7 +270,8 @@ ConstrainedReport<T> constrained_inverse_dynamics(
     const Model<T>& model, const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
     VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a, WrenchesIn<T> external, VectorOut<T> tau,
     VectorOut<T> f, const ConstrainedOptions& options) {
-  constraint_detail::check_inverse<T>(model, set, work, q, v, a, tau, f);
+  constraint_detail::check_arguments<T>("constrained_inverse_dynamics", model, set, work, q, v, "a",
+                                        a, "tau", tau, f);
   rnea<T>(model, work.tree, q, v, a, external, work.h, options.effects);
   return constraint_detail::inverse_dynamics<T>(model, set, work, q, v, tau, f, options);
 }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "limb/model/model.hpp"
+
+namespace limb::bench {
+
+/// Revolute joints about changing axes, links alike: `limbs` chains of `length` links each on one
+/// base link.
+inline Model<double> chain(int length, int limbs = 1) {
+  Description<double> robot;
+  robot.name = "chain";
+  LinkDescription<double> base;
+  base.name = "l0";
+  robot.links.push_back(base);
+  for (int i = 1; i <= limbs * length; ++i) {
+    LinkDescription<double> link;
+    link.name = "l" + std::to_string(i);
+    InertialDescription<double> inertial;
+    inertial.mass = 1;
+    inertial.X_LI.p = {0.05, 0.02, 0.1};
+    inertial.tensor = Vector3<double>(0.02, 0.03, 0.01).asDiagonal();
+    link.inertial = inertial;
+    robot.links.push_back(link);
+    JointDescription<double> joint;
+    joint.name = "j" + std::to_string(i);
+    joint.type = JointType::revolute;
+    joint.parent = "l" + std::to_string((i - 1) % length == 0 ? 0 : i - 1);
+    joint.child = link.name;
+    joint.axis = Vector3<double>::Unit(i % 3);
+    joint.X_PJ.p = {0, 0, 0.2};
+    robot.joints.push_back(joint);
+  }
+  return build_model(robot);
+}
+
+}  // namespace limb::bench
