@@ -14,9 +14,10 @@ struct SubtreeScratch {
   explicit SubtreeScratch(const Model<T>& model);
 
   std::vector<T> mass;
-  std::vector<Vector3<T>> first_moment;  ///< about O, the origin of body 1, in world axes
-  std::vector<Inertia<T>> I, dI;         ///< about O, in world axes; the rate for a fixed O
-  std::vector<Motion<T>> A;              ///< accelerations of the bodies at a = 0
+  std::vector<Vector3<T>> first_moment;   ///< about O, the origin of body 1, in world axes
+  std::vector<Inertia<T>> I, dI;          ///< about O, in world axes; the rate for a fixed O
+  std::vector<Motion<T>> A;               ///< accelerations of the bodies at a = 0
+  std::vector<Force<T>> momentum, force;  ///< about O, in world axes; force: the rate of momentum
 };
 
 /// p_WC. From order position on.

@@ -12,7 +12,9 @@ SubtreeScratch<T>::SubtreeScratch(const Model<T>& model)
       first_moment(mass.size()),
       I(mass.size()),
       dI(mass.size()),
-      A(mass.size()) {}
+      A(mass.size()),
+      momentum(mass.size()),
+      force(mass.size()) {}
 
 namespace center_of_mass_detail {
 
