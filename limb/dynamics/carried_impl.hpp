@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/dynamics/carried.hpp"
 #include "limb/dynamics/jacobian_impl.hpp"
 
 // What moves when one coordinate, velocity or acceleration is changed (docs/derivations/
@@ -13,12 +14,6 @@
 //   sum       rate + V_b x S        dA/dv = S x V + sum,  b the joint's own body
 
 namespace limb::carried_detail {
-
-/// The axis of one joint velocity.
-template <typename T>
-struct Axis {
-  Motion<T> S, rate, bend, sum;
-};
 
 /// A motion of body i, given at its origin in its axes, as one at O in world axes.
 template <typename T>

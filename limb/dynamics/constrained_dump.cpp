@@ -1,5 +1,6 @@
 // Writes random states of a robot that stands on frames, in Pinocchio's terms, and limb's
-// accelerations and contact forces there, as JSON for constrained_wheels_test.py.
+// accelerations, contact forces and impacts there with their derivatives, as JSON for
+// constrained_wheels_test.py.
 //
 //   constrained_dump ROBOT.urdf point|surface JOINT,JOINT,... FRAME...
 //
@@ -8,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "limb/dynamics/constrained.hpp"
+#include "limb/dynamics/constrained_derivatives.hpp"
 #include "limb/model/convert_pinocchio.hpp"
 #include "limb/model/load.hpp"
 
@@ -19,6 +20,11 @@ using Json = nlohmann::json;
 
 Json numbers(const VectorX<double>& x) {
   return std::vector<double>(x.begin(), x.end());
+}
+Json rows_of(const MatrixX<double>& x) {
+  Json rows = Json::array();
+  for (Eigen::Index r = 0; r < x.rows(); ++r) rows.push_back(numbers(x.row(r)));
+  return rows;
 }
 
 Json dump(const std::string& file, ContactKind kind, const std::vector<std::string>& joints,
@@ -32,7 +38,10 @@ Json dump(const std::string& file, ContactKind kind, const std::vector<std::stri
     contacts.push_back(contact);
   }
   const ConstraintSet<double> set(model, contacts);
-  ConstraintWorkspace<double> work(model, set);
+  ConstrainedDerivativeWorkspace<double> work(model, set);
+  ConstrainedDerivatives<double> d(model, set);
+  ImpactDerivatives<double> hit(model, set);
+  const VectorX<double> restitution = VectorX<double>::Constant(1, 0.3);
   std::mt19937_64 engine(11);
   std::uniform_real_distribution<double> uniform(-1, 1);
   const auto random = [&](double size) {
@@ -47,14 +56,32 @@ Json dump(const std::string& file, ContactKind kind, const std::vector<std::stri
     const VectorX<double> q = model.random(engine), tau = random(20);
     // Where a frame moves while it is held the two libraries mean different rates of its rows.
     const VectorX<double> v = random(kind == ContactKind::point ? 1 : 0);
-    VectorX<double> a(model.nv()), f(set.rows());
-    const auto report = constrained_forward_dynamics(model, set, work, q, v, tau, a, f, options);
+    const auto report = constrained_derivatives(model, set, work, q, v, tau, d, options);
+    // Of any velocity: an impact knows no rates.
+    const VectorX<double> v_before = random(1);
+    impact_derivatives(model, set, work, q, v_before, restitution, hit, options);
+    const MatrixX<double> P = to.velocity_matrix(q);
+    const auto n_by_n = [&](const MatrixX<double>& x) { return rows_of(P * x * P.transpose()); };
+    const auto rows_by_n = [&](const MatrixX<double>& x) { return rows_of(x * P.transpose()); };
     states.push_back({{"q", numbers(to.q_to(q))},
                       {"v", numbers(to.v_to(q, v))},
                       {"tau", numbers(to.tau_to(q, tau))},
-                      {"a", numbers(to.a_to(q, v, a))},
-                      {"f", numbers(f)},
-                      {"rank", report.rank}});
+                      {"a", numbers(to.a_to(q, v, d.a))},
+                      {"f", numbers(d.f)},
+                      {"rank", report.rank},
+                      {"da_dq", n_by_n(d.da_dq)},
+                      {"da_dv", n_by_n(d.da_dv)},
+                      {"da_dtau", n_by_n(d.da_dtau)},
+                      {"df_dq", rows_by_n(d.df_dq)},
+                      {"df_dv", rows_by_n(d.df_dv)},
+                      {"df_dtau", rows_by_n(d.df_dtau)},
+                      {"v_before", numbers(to.v_to(q, v_before))},
+                      {"v_after", numbers(to.v_to(q, hit.v))},
+                      {"impulse", numbers(hit.impulse)},
+                      {"dv_dq", n_by_n(hit.dv_dq)},
+                      {"dv_dv", n_by_n(hit.dv_dv)},
+                      {"dimpulse_dq", rows_by_n(hit.dimpulse_dq)},
+                      {"dimpulse_dv", rows_by_n(hit.dimpulse_dv)}});
   }
   return states;
 }

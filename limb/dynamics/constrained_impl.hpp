@@ -45,15 +45,30 @@ ConstrainedReport<T> give_up(int singular, int rows, VectorOut<T>& x, VectorOut<
   return {singular, rows, 0, T(std::numeric_limits<double>::quiet_NaN())};
 }
 
-/// A of the placed constraints, factored; and their force for A f = rhs. @returns the rank.
+/// A of the placed constraints, factored. @returns the rank.
 template <typename T>
-int solve_forces(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
-                 const ConstrainedOptions& options) {
+int factorize_forces(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work,
+                     const ConstrainedOptions& options) {
+  assemble(set, work);
   const int rows = set.rows();
   for (int r = 0; r < rows; ++r) work.A(r, r) += T(options.compliance);
-  const int rank = work.solve.factorize(work.A, rows, T(options.rank_tolerance));
-  work.solve.solve(work.rhs.data(), work.force.data());
-  return rank;
+  return work.solve.factorize(work.A, rows, T(options.rank_tolerance));
+}
+
+/// What generalized forces x cause under constraints that drift by c, once A is factored: x becomes
+/// the accelerations, c the constraint forces, world axes. Not work.rhs itself.
+template <typename T>
+void respond(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work, T* x, T* c) {
+  // With y = L^-T (x + J^T f), a = L^-1 D^-1 y; J a needs only D^-1 L^-T J^T.
+  const auto& F = work.factor.packed();
+  const int n = static_cast<int>(work.h.size()), rows = set.rows();
+  kernel::solve_transposed(F, n, x);
+  add_rows(set, F, work.Z, x, c);
+  for (int r = 0; r < rows; ++r) work.rhs[r] = -c[r];
+  work.solve.solve(work.rhs.data(), c);
+  add_columns(set, F, work.Y, c, x);
+  for (int i = 0; i < n; ++i) x[i] = x[i] * F.inverse[i];
+  kernel::solve_forward(F, n, x);
 }
 
 /// `from` to `to`: torques to accelerations, or the other way.
@@ -81,25 +96,18 @@ ConstrainedReport<T> forward_dynamics(const Model<T>& model, const ConstraintSet
   if (singular >= 0) return give_up<T>(singular, rows, a, f);
   place_constraints(model, set, q.data(), v.data(), work);
 
-  // With y = L^-T (tau - h + J^T f), a = L^-1 D^-1 y; J a needs only D^-1 L^-T J^T.
-  const auto& F = work.factor.packed();
+  const int rank = factorize_forces(set, work, options);
   for (int i = 0; i < n; ++i) work.y[i] = tau[i] - work.h[i];
-  kernel::solve_transposed(F, n, work.y.data());
-  assemble(set, work);
-  for (int r = 0; r < rows; ++r) work.rhs[r] = work.drift[r];
-  add_rows(set, F, work.Z, work.y.data(), work.rhs.data());
-  for (int r = 0; r < rows; ++r) work.rhs[r] = -work.rhs[r];
-  const int rank = solve_forces(set, work, options);
-  add_columns(set, F, work.Y, work.force.data(), work.y.data());
-  for (int i = 0; i < n; ++i) a[i] = work.y[i] * F.inverse[i];
-  kernel::solve_forward(F, n, a.data());
+  for (int r = 0; r < rows; ++r) work.force[r] = work.drift[r];
+  respond(set, work, work.y.data(), work.force.data());
 
+  a = work.y;
   for (int r = 0; r < rows; ++r) {
     f[r] = work.force[r];
     work.rhs[r] = work.drift[r];
   }
   turn_rows(set, work, To::user, f.data());
-  add_rows(set, F, work.J, a.data(), work.rhs.data());
+  add_rows(set, work.factor.packed(), work.J, a.data(), work.rhs.data());
   return {-1, rows, rank, length(work.rhs.data(), rows)};
 }
 
@@ -230,17 +238,13 @@ ConstrainedReport<T> impact(const Model<T>& model, const ConstraintSet<T>& set,
   const int singular = factorize_mass<T>(model, work.tree, q, work.factor, options.effects);
   if (singular >= 0) return give_up<T>(singular, rows, v_after, impulse);
   place_constraints(model, set, q.data(), v.data(), work);
-  assemble(set, work);
+  const int rank = factorize_forces(set, work, options);
   const auto e = [&](int r) { return restitution[restitution.size() == 1 ? 0 : r]; };
   turn_rows(set, work, To::user, work.velocity.data());
-  for (int r = 0; r < rows; ++r) work.rhs[r] = -(T(1) + e(r)) * work.velocity[r];
-  turn_rows(set, work, To::world, work.rhs.data());
-  const int rank = solve_forces(set, work, options);
-  const auto& F = work.factor.packed();
+  for (int r = 0; r < rows; ++r) work.force[r] = (T(1) + e(r)) * work.velocity[r];
+  turn_rows(set, work, To::world, work.force.data());
   for (int i = 0; i < n; ++i) work.y[i] = T(0);
-  add_columns(set, F, work.Y, work.force.data(), work.y.data());
-  for (int i = 0; i < n; ++i) work.y[i] = work.y[i] * F.inverse[i];
-  kernel::solve_forward(F, n, work.y.data());
+  respond(set, work, work.y.data(), work.force.data());
   for (int i = 0; i < n; ++i) v_after[i] = v[i] + work.y[i];
   for (int r = 0; r < rows; ++r) {
     impulse[r] = work.force[r];
@@ -248,7 +252,7 @@ ConstrainedReport<T> impact(const Model<T>& model, const ConstraintSet<T>& set,
   }
   turn_rows(set, work, To::user, impulse.data());
   turn_rows(set, work, To::world, work.rhs.data());
-  add_rows(set, F, work.J, v_after.data(), work.rhs.data());
+  add_rows(set, work.factor.packed(), work.J, v_after.data(), work.rhs.data());
   return {-1, rows, rank, length(work.rhs.data(), rows)};
 }
 

@@ -7,8 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/centroidal_derivatives.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/frame_derivatives.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/mass_factor.hpp"
@@ -45,7 +47,7 @@ Json frame_fields(const Model<double>& model, const Convention& to, const Kinema
       {"LOCAL", FrameAxes::local},
       {"LOCAL_WORLD_ALIGNED", FrameAxes::local_world_aligned},
       {"WORLD", FrameAxes::world}};
-  Matrix6X<double> J(6, model.velocity_size()), dJ = J;
+  Matrix6X<double> J(6, model.velocity_size()), dJ = J, dq = J, dv = J, da = J;
   Json fields;
   for (const auto& [name, in_axes] : kAxes) {
     const FrameAxes axes = in_axes;  // clang 14 captures no structured binding
@@ -59,6 +61,17 @@ Json frame_fields(const Model<double>& model, const Convention& to, const Kinema
                     {"V", numbers(frame_velocity(model, k, body, axes).vector())},
                     {"A", A(AccelerationKind::spatial)},
                     {"classical", A(AccelerationKind::classical)}};
+    const auto derivatives = [&](AccelerationKind kind) {
+      frame_acceleration_derivatives(model, k, body, axes, kind, dq, dv, da);
+      return Json{{"dq", numbers(to.jacobian_to(k.q, dq))},
+                  {"dv", numbers(to.jacobian_to(k.q, dv))},
+                  {"da", numbers(to.jacobian_to(k.q, da))}};
+    };
+    fields[name]["dA"] = derivatives(AccelerationKind::spatial);
+    fields[name]["dclassical"] = derivatives(AccelerationKind::classical);
+    frame_velocity_derivatives(model, k, body, axes, dq, dv);
+    fields[name]["dV"] = {{"dq", numbers(to.jacobian_to(k.q, dq))},
+                          {"dv", numbers(to.jacobian_to(k.q, dv))}};
   }
   return fields;
 }
@@ -102,6 +115,14 @@ Json fields_at(const Model<double>& model, const Convention& to, const Json& sta
   Matrix6X<double> J_com_padded = Matrix6X<double>::Zero(6, n);
   J_com_padded.topRows(3) = J_com;
 
+  Matrix6X<double> dh_dq(6, n), dh_dv(6, n), df_dq(6, n), df_dv(6, n), df_da(6, n);
+  centroidal_momentum_derivatives(model, k, scratch, dh_dq, dh_dv);
+  centroidal_momentum_rate_derivatives(model, k, scratch, df_dq, df_dv, df_da);
+  Matrix3X<double> dv_dq(3, n), dv_dv(3, n);
+  center_of_mass_velocity_derivatives(model, k, scratch, dv_dq, dv_dv);
+  Matrix6X<double> dv_dq_padded = Matrix6X<double>::Zero(6, n);
+  dv_dq_padded.topRows(3) = dv_dq;
+
   Vector q1(model.position_size());
   integrate(model, q, v, q1);
   MatrixX<double> I_q(n, n), I_v(n, n), D_0(n, n), D_1(n, n);
@@ -118,6 +139,11 @@ Json fields_at(const Model<double>& model, const Convention& to, const Json& sta
           {"dhg", numbers(centroidal_momentum_rate(model, k).vector())},
           {"Ag", numbers(to.jacobian_to(q, A_G))},
           {"dAg", numbers(to.jacobian_to(q, dA_G))},
+          {"hg_dq", numbers(to.jacobian_to(q, dh_dq))},
+          {"dhg_dq", numbers(to.jacobian_to(q, df_dq))},
+          {"dhg_dv", numbers(to.jacobian_to(q, df_dv))},
+          {"dhg_da", numbers(to.jacobian_to(q, df_da))},
+          {"vcom_dq", numbers(to.jacobian_to(q, dv_dq_padded).topRows(3))},
           {"com", numbers(center_of_mass(model, k))},
           {"vcom", numbers(center_of_mass_velocity(model, k))},
           {"acom", numbers(center_of_mass_acceleration(model, k))},

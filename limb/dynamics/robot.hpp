@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "limb/dynamics/base_velocity.hpp"
+#include "limb/dynamics/constrained_derivatives.hpp"
 #include "limb/dynamics/frames.hpp"
 #include "limb/dynamics/inverse_kinematics.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -41,6 +42,18 @@ struct InverseDerivatives {
 struct ForwardDerivatives {
   VectorX<double> a;  ///< the accelerations themselves
   MatrixX<double> dq, dv, dtau;
+};
+/// Of a velocity or momentum, and of its rate: a column for each of the robot's velocities.
+struct VelocityDerivatives {
+  MatrixX<double> dq, dv;
+};
+struct AccelerationDerivatives {
+  MatrixX<double> dq, dv, da;
+};
+/// By the inertial parameters, a column for each.
+struct ParameterDerivatives {
+  VectorX<double> a, f;
+  MatrixX<double> da, df;
 };
 
 struct IkAnswer {
@@ -169,6 +182,26 @@ class Robot {
   /// Y with inverse_dynamics() = Y p without drives and wrenches, p the ten inertial parameters of
   /// each body (inertial_parameters).
   const MatrixX<double>& regressor() const;
+
+  /// Of velocity(frame, axes), 6 x n, and of acceleration(frame, axes, kind); of the latest frame,
+  /// axes and kind asked for.
+  const VelocityDerivatives& velocity_derivatives(std::string_view frame, FrameAxes axes) const;
+  const AccelerationDerivatives& acceleration_derivatives(std::string_view frame, FrameAxes axes,
+                                                          AccelerationKind kind) const;
+  /// 3 x n; the mass centre's own by q is center_of_mass_jacobian.
+  const VelocityDerivatives& center_of_mass_velocity_derivatives() const;
+  const AccelerationDerivatives& center_of_mass_acceleration_derivatives() const;
+  /// 6 x n.
+  const VelocityDerivatives& centroidal_momentum_derivatives() const;
+  const AccelerationDerivatives& centroidal_momentum_rate_derivatives() const;
+  /// Of constrained_forward_dynamics(tau) and of impact(restitution); each keeps its latest answer
+  /// only. @throws Error (computation failed) that names the joint if M is singular.
+  const ConstrainedDerivatives<double>& constrained_derivatives(VectorIn<double>& tau) const;
+  const ImpactDerivatives<double>& impact_derivatives(double restitution = 0) const;
+  /// Of forward_dynamics(tau), and of constrained_forward_dynamics(tau), by the inertial parameters
+  /// of the bodies; as those of them otherwise.
+  const MatrixX<double>& aba_parameter_derivatives(VectorIn<double>& tau) const;
+  const ParameterDerivatives& constrained_parameter_derivatives(VectorIn<double>& tau) const;
 
   // ---- Contacts ----
 

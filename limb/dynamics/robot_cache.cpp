@@ -62,6 +62,7 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
   jacobian_rate.value.resize(6, n);
   q_moved = q;
   v_between = motion_tau = torques_a = derivatives_tau = v;
+  constrained_tau = parameter_tau = constrained_parameter_tau = a_by_parameters = v;
   for (auto* vector : {&motion.value.a, &torques.value.tau, &hit.value.v}) vector->resize(n);
   make_constraints();
 }
@@ -69,6 +70,9 @@ Robot::Cache::Cache(std::shared_ptr<const Model<double>> robot,
 void Robot::Cache::make_constraints() {
   set.emplace(*model, contacts, all_loops(*model));
   constraint_work.emplace(*model, *set);
+  constrained_work.reset();
+  constrained.value.reset();
+  struck.value.reset();
   for (auto* f : {&motion.value.f, &torques.value.f, &hit.value.impulse}) f->resize(set->rows());
   changed(kExternal);
 }

@@ -10,6 +10,7 @@
 #include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
+#include "limb/dynamics/parameter_derivatives.hpp"
 #include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/workspace.hpp"
@@ -50,10 +51,11 @@ struct Robot::Cache {
     return get(cached, level, compute);
   }
 
-  /// The same for a frame and axes.
+  /// The same for a frame, axes and the kind of acceleration.
   struct View {
     int frame = -1;
     FrameAxes axes = FrameAxes::local;
+    AccelerationKind kind = AccelerationKind::spatial;
     bool operator==(const View&) const = default;
   };
   template <typename V, typename Compute>
@@ -118,6 +120,18 @@ struct Robot::Cache {
   Cached<ForwardDerivatives> forward_derivatives;
   Cached<MatrixX<double>> regressor;
   VectorX<double> derivatives_tau;
+  Cached<VelocityDerivatives> frame_velocity, com_velocity_derivatives, momentum_derivatives;
+  Cached<AccelerationDerivatives> frame_acceleration, com_acceleration_derivatives,
+      momentum_rate_derivatives;
+  View velocity_view, acceleration_view;
+  std::optional<ConstrainedDerivativeWorkspace<double>> constrained_work;
+  std::optional<ParameterDerivativeWorkspace<double>> parameter_work;
+  Cached<std::optional<ConstrainedDerivatives<double>>> constrained;
+  Cached<std::optional<ImpactDerivatives<double>>> struck;
+  Cached<MatrixX<double>> by_parameters;
+  Cached<ParameterDerivatives> constrained_by_parameters;
+  VectorX<double> constrained_tau, parameter_tau, constrained_parameter_tau, a_by_parameters;
+  VectorX<double> struck_restitution = VectorX<double>::Zero(1);
 
   // Contacts are no part of the state; a change of them makes what depends on kExternal stale.
   std::vector<Contact<double>> contacts;

@@ -1,5 +1,8 @@
 // Robot: derivatives and regressor.
 #include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/centroidal_derivatives.hpp"
+#include "limb/dynamics/frame_derivatives.hpp"
+#include "limb/dynamics/parameter_derivatives.hpp"
 #include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/robot_cache.hpp"
@@ -7,10 +10,18 @@
 namespace limb {
 namespace {
 
-DerivativeWorkspace<double>& ready(std::optional<DerivativeWorkspace<double>>& work,
-                                   const Model<double>& model) {
-  if (!work) work.emplace(model);
-  return *work;
+using Order = Kinematics<double>::Order;
+
+/// Made when first asked for.
+template <typename V, typename... Arguments>
+V& ready(std::optional<V>& room, const Arguments&... arguments) {
+  if (!room) room.emplace(arguments...);
+  return *room;
+}
+/// Nothing happens where the size is right.
+template <typename... Matrices>
+void make_room(Eigen::Index rows, Eigen::Index cols, Matrices&... matrices) {
+  (matrices.resize(rows, cols), ...);
 }
 
 }  // namespace
@@ -19,7 +30,7 @@ const InverseDerivatives& Robot::rnea_derivatives() const {
   Cache& c = *cache_;
   return c.get(c.inverse_derivatives, Cache::kExternal, [&](InverseDerivatives& d) {
     const Eigen::Index n = c.v.size();
-    for (auto* matrix : {&d.dq, &d.dv, &d.da}) matrix->resize(n, n);
+    make_room(n, n, d.dq, d.dv, d.da);
     auto& work = ready(c.derivative_work, *c.model);
     if (c.external.empty()) {
       limb::rnea_derivatives(*c.model, work, c.q, c.v, c.a, d.dq, d.dv, d.da, c.effects);
@@ -37,7 +48,7 @@ const ForwardDerivatives& Robot::aba_derivatives(VectorIn<double>& tau) const {
       c.forward_derivatives, c.derivatives_tau, tau, Cache::kExternal, [&](ForwardDerivatives& d) {
         const Eigen::Index n = c.v.size();
         d.a.resize(n);
-        for (auto* matrix : {&d.dq, &d.dv, &d.dtau}) matrix->resize(n, n);
+        make_room(n, n, d.dq, d.dv, d.dtau);
         auto& work = ready(c.derivative_work, *c.model);
         const int singular = limb::aba_derivatives(*c.model, work, c.q, c.v, c.derivatives_tau,
                                                    c.external, d.a, d.dq, d.dv, d.dtau, c.effects);
@@ -49,10 +60,123 @@ const MatrixX<double>& Robot::regressor() const {
   Cache& c = *cache_;
   return c.get(c.regressor, Cache::kAcceleration, [&](MatrixX<double>& Y) {
     Y.resize(c.v.size(), parameter_count(*c.model));
-    if (!c.regressor_scratch) c.regressor_scratch.emplace(*c.model);
-    torque_regressor(*c.model, c.walked(Kinematics<double>::Order::acceleration),
-                     *c.regressor_scratch, Y);
+    torque_regressor(*c.model, c.walked(Order::acceleration), ready(c.regressor_scratch, *c.model),
+                     Y);
   });
+}
+
+const VelocityDerivatives& Robot::velocity_derivatives(std::string_view frame,
+                                                       FrameAxes axes) const {
+  Cache& c = *cache_;
+  const FrameId id = c.frame("Robot::velocity_derivatives", frame);
+  return c.get(c.frame_velocity, c.velocity_view, {id.value(), axes}, Cache::kVelocity,
+               [&](VelocityDerivatives& d) {
+                 make_room(6, c.v.size(), d.dq, d.dv);
+                 frame_velocity_derivatives(*c.model, c.walked(Order::velocity), id, axes, d.dq,
+                                            d.dv);
+               });
+}
+const AccelerationDerivatives& Robot::acceleration_derivatives(std::string_view frame,
+                                                               FrameAxes axes,
+                                                               AccelerationKind kind) const {
+  Cache& c = *cache_;
+  const FrameId id = c.frame("Robot::acceleration_derivatives", frame);
+  return c.get(c.frame_acceleration, c.acceleration_view, {id.value(), axes, kind},
+               Cache::kAcceleration, [&](AccelerationDerivatives& d) {
+                 make_room(6, c.v.size(), d.dq, d.dv, d.da);
+                 frame_acceleration_derivatives(*c.model, c.walked(Order::acceleration), id, axes,
+                                                kind, d.dq, d.dv, d.da);
+               });
+}
+
+const VelocityDerivatives& Robot::center_of_mass_velocity_derivatives() const {
+  Cache& c = *cache_;
+  return c.get(c.com_velocity_derivatives, Cache::kVelocity, [&](VelocityDerivatives& d) {
+    make_room(3, c.v.size(), d.dq, d.dv);
+    limb::center_of_mass_velocity_derivatives(*c.model, c.walked(Order::velocity), c.subtree, d.dq,
+                                              d.dv);
+  });
+}
+const AccelerationDerivatives& Robot::center_of_mass_acceleration_derivatives() const {
+  Cache& c = *cache_;
+  return c.get(c.com_acceleration_derivatives, Cache::kAcceleration,
+               [&](AccelerationDerivatives& d) {
+                 make_room(3, c.v.size(), d.dq, d.dv, d.da);
+                 limb::center_of_mass_acceleration_derivatives(
+                     *c.model, c.walked(Order::acceleration), c.subtree, d.dq, d.dv, d.da);
+               });
+}
+const VelocityDerivatives& Robot::centroidal_momentum_derivatives() const {
+  Cache& c = *cache_;
+  return c.get(c.momentum_derivatives, Cache::kVelocity, [&](VelocityDerivatives& d) {
+    make_room(6, c.v.size(), d.dq, d.dv);
+    limb::centroidal_momentum_derivatives(*c.model, c.walked(Order::velocity), c.subtree, d.dq,
+                                          d.dv);
+  });
+}
+const AccelerationDerivatives& Robot::centroidal_momentum_rate_derivatives() const {
+  Cache& c = *cache_;
+  return c.get(c.momentum_rate_derivatives, Cache::kAcceleration, [&](AccelerationDerivatives& d) {
+    make_room(6, c.v.size(), d.dq, d.dv, d.da);
+    limb::centroidal_momentum_rate_derivatives(*c.model, c.walked(Order::acceleration), c.subtree,
+                                               d.dq, d.dv, d.da);
+  });
+}
+
+const ConstrainedDerivatives<double>& Robot::constrained_derivatives(VectorIn<double>& tau) const {
+  Cache& c = *cache_;
+  c.check_v("Robot::constrained_derivatives", "tau", tau);
+  return *c.get(c.constrained, c.constrained_tau, tau, Cache::kExternal,
+                [&](std::optional<ConstrainedDerivatives<double>>& d) {
+                  auto& work = ready(c.constrained_work, *c.model, *c.set);
+                  const auto report = limb::constrained_derivatives(
+                      *c.model, *c.set, work, c.q, c.v, c.constrained_tau, c.external,
+                      ready(d, *c.model, *c.set), {c.effects});
+                  if (report.singular < 0) return;
+                  c.fail_singular("Robot::constrained_derivatives", report.singular);
+                });
+}
+const ImpactDerivatives<double>& Robot::impact_derivatives(double restitution) const {
+  Cache& c = *cache_;
+  if (restitution != c.struck_restitution[0]) c.struck.version = Cache::kNever;
+  c.struck_restitution[0] = restitution;
+  return *c.get(c.struck, Cache::kExternal, [&](std::optional<ImpactDerivatives<double>>& d) {
+    auto& work = ready(c.constrained_work, *c.model, *c.set);
+    const auto report =
+        limb::impact_derivatives(*c.model, *c.set, work, c.q, c.v, c.struck_restitution,
+                                 ready(d, *c.model, *c.set), {c.effects});
+    if (report.singular >= 0) c.fail_singular("Robot::impact_derivatives", report.singular);
+  });
+}
+
+const MatrixX<double>& Robot::aba_parameter_derivatives(VectorIn<double>& tau) const {
+  Cache& c = *cache_;
+  c.check_v("Robot::aba_parameter_derivatives", "tau", tau);
+  return c.get(c.by_parameters, c.parameter_tau, tau, Cache::kExternal, [&](MatrixX<double>& d) {
+    make_room(c.v.size(), parameter_count(*c.model), d);
+    const int singular = limb::aba_parameter_derivatives(
+        *c.model, ready(c.parameter_work, *c.model), c.q, c.v, c.parameter_tau, c.external,
+        c.a_by_parameters, d, c.effects);
+    if (singular >= 0) c.fail_singular("Robot::aba_parameter_derivatives", singular);
+  });
+}
+const ParameterDerivatives& Robot::constrained_parameter_derivatives(VectorIn<double>& tau) const {
+  Cache& c = *cache_;
+  c.check_v("Robot::constrained_parameter_derivatives", "tau", tau);
+  return c.get(c.constrained_by_parameters, c.constrained_parameter_tau, tau, Cache::kExternal,
+               [&](ParameterDerivatives& d) {
+                 const int count = parameter_count(*c.model);
+                 make_room(c.v.size(), count, d.da);
+                 make_room(c.set->rows(), count, d.df);
+                 d.a.resize(c.v.size());
+                 d.f.resize(c.set->rows());
+                 auto& work = ready(c.constrained_work, *c.model, *c.set);
+                 const auto report = limb::constrained_parameter_derivatives(
+                     *c.model, *c.set, work, c.q, c.v, c.constrained_parameter_tau, c.external, d.a,
+                     d.f, d.da, d.df, {c.effects});
+                 if (report.singular < 0) return;
+                 c.fail_singular("Robot::constrained_parameter_derivatives", report.singular);
+               });
 }
 
 }  // namespace limb

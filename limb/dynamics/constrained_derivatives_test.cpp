@@ -1,0 +1,297 @@
+// Derivatives of constrained dynamics and impacts on random trees of all joint types, coupled and
+// not, with contacts, loops, gains, redundant and impossible rows, against dual numbers through the
+// functions themselves.
+#include "limb/dynamics/constrained_derivatives.hpp"
+
+#include <gtest/gtest.h>
+
+#include "limb/dynamics/constrained_impl.hpp"
+#include "limb/dynamics/crba_impl.hpp"
+#include "limb/dynamics/parameter_derivatives.hpp"
+#include "limb/dynamics/rnea_impl.hpp"
+#include "limb/dynamics/testing/loops.hpp"
+#include "limb/dynamics/testing/state.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using testing::Dual;
+using testing::Sample;
+using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+enum class Holds {
+  points,     ///< a point in its own axes and one in those of the world, with gains and wishes
+  surface,    ///< a frame with gains
+  redundant,  ///< two surfaces and a point on one body
+  loops,
+};
+
+template <typename T>
+ConstraintSet<T> constraints(const Model<T>& model, Holds holds) {
+  if (holds == Holds::loops) return {model, {}, all_loops<T>(model, {T(20), T(4)})};
+  const int last = model.body_count() - 1;
+  const auto contact = [&](int body, ContactKind kind, ContactAxes axes) {
+    Contact<T> c{BodyId(body)};
+    c.kind = kind;
+    c.axes = axes;
+    c.X_FC = {axis_rotation<T>(0, T(0.4)), {T(0.1), T(-0.2), T(0.3)}};
+    return c;
+  };
+  std::vector<Contact<T>> all;
+  switch (holds) {
+    case Holds::points:
+      all = {contact(last, ContactKind::point, ContactAxes::contact),
+             contact(last / 2, ContactKind::point, ContactAxes::world)};
+      for (Contact<T>& c : all) {
+        c.stabilization = {T(10), T(3)};
+        c.A_wanted = {{T(0.5), T(-1), T(2)}, {T(0), T(0), T(0)}};
+        c.X_WC_wanted.p = {T(0.2), T(0.1), T(-0.3)};
+      }
+      break;
+    case Holds::surface:
+      all = {contact(last, ContactKind::surface, ContactAxes::contact)};
+      all[0].stabilization = {T(10), T(3)};
+      all[0].A_wanted = {{T(0.5), T(-1), T(2)}, {T(0.2), T(0.3), T(-0.4)}};
+      all[0].X_WC_wanted = {axis_rotation<T>(1, T(0.3)), {T(0.2), T(0.1), T(-0.3)}};
+      break;
+    default:
+      all = {contact(last, ContactKind::surface, ContactAxes::contact),
+             contact(last, ContactKind::surface, ContactAxes::world),
+             contact(last, ContactKind::point, ContactAxes::contact)};
+      all[1].X_FC.p = {T(-0.2), T(0.1), T(0.4)};
+  }
+  return {model, all};
+}
+
+/// Worst error of each kind of test, over all samples.
+class Worst {
+ public:
+  explicit Worst(double tolerance) : tolerance_(tolerance) {}
+  ~Worst() {
+    std::printf("worst %.0e; of %d robots %d with redundant rows, %d of them impossible\n", worst_,
+                robots_, redundant_, impossible_);
+  }
+  void count(const ConstrainedReport<double>& report) {
+    ++robots_;
+    redundant_ += report.rank < report.rows;
+    impossible_ += report.rank < report.rows && report.residual > 0.1;
+  }
+  int redundant() const { return redundant_; }
+  int impossible() const { return impossible_; }
+  void compare(const Matrix& found, const Matrix& expected, const char* what) {
+    const double error = testing::relative(found, expected);
+    EXPECT_LT(error, tolerance_) << what;
+    worst_ = std::max(worst_, error);
+  }
+
+ private:
+  double tolerance_, worst_ = 0;
+  int robots_ = 0, redundant_ = 0, impossible_ = 0;
+};
+
+std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
+  const int last = static_cast<int>(model.frames().size()) - 1;
+  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
+          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
+}
+
+/// Derivatives of (x, f) = call(q, v, third) stacked, by duals.
+struct ByDuals {
+  template <typename Call>
+  ByDuals(const Model<Dual>& model, const Vector& q, const Vector& v, const Vector& third, int size,
+          const Call& call)
+      : dq(size, v.size()), dv(dq), dthird(dq) {
+    const Vector zero = Vector::Zero(v.size());
+    const auto column = [&](const Vector& a, const Vector& b, const Vector& c) {
+      return testing::derivative(call(testing::dual_position(model, q, a),
+                                      testing::dual_vector(v, b), testing::dual_vector(third, c)));
+    };
+    for (Eigen::Index i = 0; i < v.size(); ++i) {
+      const Vector unit = Vector::Unit(v.size(), i);
+      dq.col(i) = column(unit, zero, zero);
+      dv.col(i) = column(zero, unit, zero);
+      dthird.col(i) = column(zero, zero, unit);
+    }
+  }
+  Matrix dq, dv, dthird;
+};
+
+VectorX<Dual> stacked(const VectorX<Dual>& x, const VectorX<Dual>& f) {
+  VectorX<Dual> both(x.size() + f.size());
+  both.head(x.size()) = x;
+  both.tail(f.size()) = f;
+  return both;
+}
+
+void check_forward(const Sample& s, Holds holds, const ConstrainedOptions& options, Worst& worst) {
+  SCOPED_TRACE(s.name);
+  const Model<Dual> model = s.model.cast<Dual>();
+  const ConstraintSet<double> set = constraints(s.model, holds);
+  const ConstraintSet<Dual> dual_set = constraints(model, holds);
+  const int n = s.model.velocity_size(), rows = set.rows();
+  const auto external = pushes(s.model);
+  std::vector<FrameWrench<Dual>> dual_external;
+  for (const auto& w : external) dual_external.push_back({w.frame, w.F_F.cast<Dual>()});
+  ConstraintWorkspace<Dual> dual_work(model, dual_set);
+  int rank = -1;
+  const ByDuals expected(
+      model, s.q, s.v, s.tau, n + rows,
+      [&](const VectorX<Dual>& q, const VectorX<Dual>& v, const VectorX<Dual>& tau) {
+        VectorX<Dual> a(n), f(rows);
+        rank = constrained_forward_dynamics<Dual>(model, dual_set, dual_work, q, v, tau,
+                                                  dual_external, a, f, options)
+                   .rank;
+        return stacked(a, f);
+      });
+
+  ConstrainedDerivativeWorkspace<double> work(s.model, set);
+  ConstrainedDerivatives<double> found(s.model, set);
+  const auto report =
+      constrained_derivatives(s.model, set, work, s.q, s.v, s.tau, external, found, options);
+  EXPECT_EQ(report.rank, rank);
+  worst.count(report);
+  worst.compare(found.da_dq, expected.dq.topRows(n), "da_dq");
+  worst.compare(found.da_dv, expected.dv.topRows(n), "da_dv");
+  worst.compare(found.da_dtau, expected.dthird.topRows(n), "da_dtau");
+  worst.compare(found.df_dq, expected.dq.bottomRows(rows), "df_dq");
+  worst.compare(found.df_dv, expected.dv.bottomRows(rows), "df_dv");
+  worst.compare(found.df_dtau, expected.dthird.bottomRows(rows), "df_dtau");
+}
+
+// Solutions carry the condition of J M^-1 J^T, their derivatives its square: 1e6 to 1e8 on these
+// robots. Worst seen: 1e-11.
+constexpr double kTolerance = 1e7 * kEps;
+
+TEST(ConstrainedDerivatives, AgreeWithDualNumbers) {
+  for (const Holds holds : {Holds::points, Holds::surface, Holds::redundant}) {
+    SCOPED_TRACE(static_cast<int>(holds));
+    Worst worst(kTolerance);
+    for (const Sample& s : testing::samples(2)) check_forward(s, holds, {}, worst);
+    if (holds == Holds::redundant) {
+      EXPECT_GT(worst.redundant(), worst.impossible());
+      EXPECT_GT(worst.impossible(), 0);
+    }
+  }
+}
+
+TEST(ConstrainedDerivatives, OfContactsThatGiveWay) {
+  Worst worst(1e5 * kEps);  // compliance bounds the condition
+  for (const Sample& s : testing::samples(2)) {
+    check_forward(s, Holds::redundant, {.effects = {}, .compliance = 0.1}, worst);
+  }
+}
+
+std::vector<Sample> robots_with_loops() {
+  std::vector<Sample> all;
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    for (const bool coupled : {false, true}) {
+      all.push_back(testing::sample_of(
+          "seed " + std::to_string(seed) + (coupled ? ", coupled" : ""),
+          build_model(testing::random_tree_with_loops(seed, coupled), Base::free), seed));
+    }
+  }
+  return all;
+}
+
+TEST(ConstrainedDerivatives, OfClosedLoops) {
+  Worst worst(kTolerance);
+  for (const Sample& s : robots_with_loops()) check_forward(s, Holds::loops, {}, worst);
+}
+
+void check_impact(const Sample& s, Holds holds, Worst& worst) {
+  SCOPED_TRACE(s.name);
+  const Model<Dual> model = s.model.cast<Dual>();
+  const ConstraintSet<double> set = constraints(s.model, holds);
+  const ConstraintSet<Dual> dual_set = constraints(model, holds);
+  const int n = s.model.velocity_size(), rows = set.rows();
+  Vector restitution(rows);
+  for (int r = 0; r < rows; ++r) restitution[r] = 0.1 * (r % 7);
+  ConstraintWorkspace<Dual> dual_work(model, dual_set);
+  const ByDuals expected(model, s.q, s.v, s.v, n + rows,
+                         [&](const VectorX<Dual>& q, const VectorX<Dual>& v, const VectorX<Dual>&) {
+                           VectorX<Dual> after(n), impulse(rows);
+                           const VectorX<Dual> e = restitution.cast<Dual>();
+                           impact<Dual>(model, dual_set, dual_work, q, v, e, after, impulse);
+                           return stacked(after, impulse);
+                         });
+  ConstrainedDerivativeWorkspace<double> work(s.model, set);
+  ImpactDerivatives<double> found(s.model, set);
+  worst.count(impact_derivatives(s.model, set, work, s.q, s.v, restitution, found));
+  worst.compare(found.dv_dq, expected.dq.topRows(n), "dv_dq");
+  worst.compare(found.dv_dv, expected.dv.topRows(n), "dv_dv");
+  worst.compare(found.dimpulse_dq, expected.dq.bottomRows(rows), "dimpulse_dq");
+  worst.compare(found.dimpulse_dv, expected.dv.bottomRows(rows), "dimpulse_dv");
+}
+
+TEST(ImpactDerivatives, AgreeWithDualNumbers) {
+  for (const Holds holds : {Holds::points, Holds::surface, Holds::redundant}) {
+    SCOPED_TRACE(static_cast<int>(holds));
+    Worst worst(kTolerance);
+    for (const Sample& s : testing::samples(2)) check_impact(s, holds, worst);
+  }
+  Worst worst(kTolerance);
+  for (const Sample& s : robots_with_loops()) check_impact(s, Holds::loops, worst);
+}
+
+/// By p: the model itself in dual numbers, one parameter of one body after the other.
+TEST(ParameterDerivatives, AgreeWithDualNumbers) {
+  Worst worst(kTolerance);
+  for (const Sample& s : {testing::samples(1, 6)[3], robots_with_loops()[0]}) {
+    SCOPED_TRACE(s.name);
+    const Holds holds = s.model.loops().empty() ? Holds::redundant : Holds::loops;
+    const ConstraintSet<double> set = constraints(s.model, holds);
+    const int n = s.model.velocity_size(), count = parameter_count(s.model), rows = set.rows();
+    const auto external = pushes(s.model);
+    ConstrainedDerivativeWorkspace<double> work(s.model, set);
+    Vector a(n), f(rows);
+    Matrix da(n, count), df(rows, count), expected_a(n, count), expected_f(rows, count);
+    constrained_parameter_derivatives(s.model, set, work, s.q, s.v, s.tau, external, a, f, da, df);
+    const Model<Dual> model = s.model.cast<Dual>();
+    std::vector<FrameWrench<Dual>> dual_external;
+    for (const auto& w : external) dual_external.push_back({w.frame, w.F_F.cast<Dual>()});
+    const VectorX<Dual> q = s.q.cast<Dual>(), v = s.v.cast<Dual>(), tau = s.tau.cast<Dual>();
+    for (int p = 0; p < count; ++p) {
+      Dual d[kBodyParameters] = {};
+      d[p % kBodyParameters].derivative = 1;
+      Matrix3<Dual> tensor;
+      tensor << d[4], d[5], d[7], d[5], d[6], d[8], d[7], d[8], d[9];
+      const Model<Dual> heavier = model.with_added_inertia(
+          BodyId(p / kBodyParameters + 1), Inertia<Dual>(d[0], {d[1], d[2], d[3]}, tensor));
+      const ConstraintSet<Dual> dual_set = constraints(heavier, holds);
+      ConstraintWorkspace<Dual> dual_work(heavier, dual_set);
+      VectorX<Dual> dual_a(n), dual_f(rows);
+      constrained_forward_dynamics<Dual>(heavier, dual_set, dual_work, q, v, tau, dual_external,
+                                         dual_a, dual_f);
+      expected_a.col(p) = testing::derivative(dual_a);
+      expected_f.col(p) = testing::derivative(dual_f);
+    }
+    worst.compare(da, expected_a, "da_dp");
+    worst.compare(df, expected_f, "df_dp");
+  }
+}
+
+// Rows of the active come first; those that are not there are zero.
+TEST(ConstrainedDerivatives, OfASetWithSomeSwitchedOff) {
+  const Sample s = testing::samples(1)[1];
+  ConstraintSet<double> set = constraints(s.model, Holds::points);
+  ConstrainedDerivativeWorkspace<double> work(s.model, set);
+  ConstrainedDerivatives<double> some(s.model, set);
+  set.set_active(0, false);
+  constrained_derivatives(s.model, set, work, s.q, s.v, s.tau, some);
+  const ConstraintSet<double> second(s.model, {set.contacts()[1]});
+  ConstrainedDerivativeWorkspace<double> its_work(s.model, second);
+  ConstrainedDerivatives<double> alone(s.model, second);
+  constrained_derivatives(s.model, second, its_work, s.q, s.v, s.tau, alone);
+  EXPECT_LT(testing::relative(some.da_dq, alone.da_dq), kTolerance);
+  EXPECT_LT(testing::relative(some.df_dq.topRows(3), alone.df_dq), kTolerance);
+  EXPECT_EQ(some.df_dq.bottomRows(3).norm(), 0);
+  EXPECT_EQ(some.f.tail(3).norm(), 0);
+}
+
+}  // namespace
+}  // namespace limb

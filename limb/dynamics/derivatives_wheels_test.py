@@ -1,0 +1,155 @@
+"""Derivatives of frames, mass centre and centroidal momentum on random trees of all joint types, against Pinocchio
+itself. Skips with a line where the wheel is not installed.
+
+Two kinds of its results are no reference, as its own differences show, and those differences are taken instead: columns of
+composite joints whose axes move in the body (the universal joint), and accelerations in WORLD axes.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "model"))
+from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
+
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_dump"
+SEEDS = range(1, 13)
+EPS = np.finfo(float).eps
+
+# Chains of up to 22 joints, summed in another order there, against the largest entry of the field.
+# Measured over these seeds (pin 4.1.0): at most MEASURED eps.
+TOLERANCE = 256 * EPS
+# Central differences: h^2 times third derivatives of some hundreds, and eps / h.
+STEP = np.cbrt(EPS)
+DIFFERENCE_TOLERANCE = 1024 * STEP**2
+WORST = {}
+
+
+def close(found, expected, what, tolerance=TOLERANCE):
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape, what
+    error = np.abs(found - expected).max() / max(1.0, np.abs(expected).max())
+    WORST[what] = max(WORST.get(what, 0), error)
+    assert error < tolerance, f"{what}: off by {error / EPS:.0f} eps"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def report_worst():
+    yield
+    for what, error in sorted(WORST.items()):
+        print(f"worst {what}: {error:.1e}")
+
+
+def fixed_columns(model, tree):
+    """Whether the axes of the joint of each velocity are fixed in its body."""
+    fixed = np.ones(model.nv, dtype=bool)
+    for body in tree["bodies"]:
+        if body["type"] == "universal":
+            first = model.idx_vs[model.getJointId(body["name"])]
+            fixed[first:first + 2] = False
+    return fixed
+
+
+def differences(pin, model, q, v, a, function):
+    """function(q, v, a) differentiated by q (a tangent), v and a."""
+    columns = []
+    for i in range(model.nv):
+        step = np.zeros(model.nv)
+        step[i] = STEP
+        back = pin.integrate(model, q, -step)
+        columns.append([
+            function(pin.integrate(model, q, step), v, a) - function(back, v, a),
+            function(q, v + step, a) - function(q, v - step, a),
+            function(q, v, a + step) - function(q, v, a - step)])
+    return [np.column_stack([column[k] for column in columns]) / (2 * STEP) for k in range(3)]
+
+
+class Motions:
+    """Values there, stacked as functions of the state, one after the other in rows."""
+
+    def __init__(self, pin, model, joint):
+        self.pin, self.model, self.joint, self.data = pin, model, joint, model.createData()
+
+    def __call__(self, q, v, a):
+        pin, model, data = self.pin, self.model, self.data
+        pin.forwardKinematics(model, data, q, v, a)
+        parts = []
+        for axes in AXES:
+            frame = getattr(pin.ReferenceFrame, axes)
+            parts += [pin.getVelocity(model, data, self.joint, frame).vector,
+                      pin.getAcceleration(model, data, self.joint, frame).vector,
+                      pin.getClassicalAcceleration(model, data, self.joint, frame).vector]
+        pin.centerOfMass(model, data, q, v, a)
+        parts.append(data.vcom[0])
+        pin.computeCentroidalMomentumTimeVariation(model, data, q, v, a)
+        return np.concatenate([*parts, data.hg.vector, data.dhg.vector])
+
+
+AXES = ["LOCAL", "LOCAL_WORLD_ALIGNED", "WORLD"]
+
+
+def compare_differences(found, limb, turned):
+    """found: by q, v, a, rows as in Motions."""
+    for k, name in enumerate(("dq", "dv", "da")):
+        rows = iter(range(0, 100, 6))
+        for axes in AXES:
+            for part in ("dV", "dA", "dclassical"):
+                at = next(rows)
+                if name in limb["frame"][axes][part]:
+                    close(found[k][at:at + 6], turned(axes, limb["frame"][axes][part][name]),
+                          f"{part} {name} by differences", DIFFERENCE_TOLERANCE)
+        at = next(rows)
+        if name == "dq":
+            close(found[k][at:at + 3], limb["vcom_dq"], "vcom by differences", DIFFERENCE_TOLERANCE)
+            close(found[k][at + 3:at + 9], limb["hg_dq"], "hg by differences", DIFFERENCE_TOLERANCE)
+        close(found[k][at + 9:at + 15], limb[f"dhg_{name}"], "dhg by differences",
+              DIFFERENCE_TOLERANCE)
+
+
+def compare_formulas(pin, model, data, joint, limb, turned, fixed):
+    """After computeForwardKinematicsDerivatives."""
+    for axes in AXES:
+        frame = getattr(pin.ReferenceFrame, axes)
+        by_q, by_v = pin.getJointVelocityDerivatives(model, data, joint, frame)
+        expected = limb["frame"][axes]
+        close(by_q[:, fixed], turned(axes, expected["dV"]["dq"])[:, fixed], "dV dq")
+        close(by_v, turned(axes, expected["dV"]["dv"]), "dV dv")
+        if axes == "WORLD":
+            continue
+        _, by_q, by_v, by_a = pin.getJointAccelerationDerivatives(model, data, joint, frame)
+        close(by_q[:, fixed], turned(axes, expected["dA"]["dq"])[:, fixed], "dA dq")
+        close(by_v[:, fixed], turned(axes, expected["dA"]["dv"])[:, fixed], "dA dv")
+        close(by_a, turned(axes, expected["dA"]["da"]), "dA da")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pinocchio_agrees(seed):
+    pin = pytest.importorskip("pinocchio", reason="the wheel 'pin' is not installed")
+    tree = dump("pinocchio", seed)
+    found = subprocess.run([str(DUMP), str(seed)], input=json.dumps(tree), capture_output=True,
+                           text=True, check=True)
+    model, frames = pinocchio_model(pin, tree)
+    data, fixed = model.createData(), fixed_columns(model, tree)
+    for state, limb in zip(tree["states"], json.loads(found.stdout), strict=True):
+        q, v, a = (np.array(state[x]) for x in "qva")
+        joint, C = model.getJointId(state["J_body"]), frames[state["J_body"]][:3, :3]
+
+        def turned(axes, x, C=C):
+            return in_frame(C, x) if axes == "LOCAL" else np.asarray(x)
+
+        motions = Motions(pin, model, joint)
+        compare_differences(differences(pin, model, q, v, a, motions), limb, turned)
+        pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
+        compare_formulas(pin, model, data, joint, limb, turned, fixed)
+        pin.centerOfMass(model, data, q, v)
+        com = pin.getCenterOfMassVelocityDerivatives(model, data)
+        close(com[:, fixed], np.array(limb["vcom_dq"])[:, fixed], "vcom dq")
+        names = ("hg_dq", "dhg_dq", "dhg_dv", "dhg_da")
+        parts = pin.computeCentroidalDynamicsDerivatives(model, data, q, v, a)
+        for name, part in zip(names, parts, strict=True):
+            close(part[:, fixed], np.array(limb[name])[:, fixed], name)

@@ -1,0 +1,15 @@
+#include "limb/dynamics/parameter_derivatives_impl.hpp"
+
+namespace limb {
+
+template struct ParameterDerivativeWorkspace<double>;
+template ConstrainedReport<double> constrained_parameter_derivatives(
+    const Model<double>&, const ConstraintSet<double>&, ConstrainedDerivativeWorkspace<double>&,
+    VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, WrenchesIn<double>, VectorOut<double>,
+    VectorOut<double>, MatrixOut<double>, MatrixOut<double>, const ConstrainedOptions&);
+template int aba_parameter_derivatives(const Model<double>&, ParameterDerivativeWorkspace<double>&,
+                                       VectorIn<double>&, VectorIn<double>&, VectorIn<double>&,
+                                       WrenchesIn<double>, VectorOut<double>, MatrixOut<double>,
+                                       const JointEffects&);
+
+}  // namespace limb

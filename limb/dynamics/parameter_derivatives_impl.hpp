@@ -1,0 +1,76 @@
+#pragma once
+
+#include "limb/dynamics/constrained_derivatives_impl.hpp"
+#include "limb/dynamics/parameter_derivatives.hpp"
+
+namespace limb {
+
+template <typename T>
+ParameterDerivativeWorkspace<T>::ParameterDerivativeWorkspace(const Model<T>& model)
+    : set(model, {}, all_loops(model)),
+      work(model, set),
+      f(VectorX<T>::Constant(set.max_rows(), T(0))),
+      df_dp(MatrixX<T>::Constant(set.max_rows(), parameter_count(model), T(0))) {}
+
+namespace parameter_derivatives_detail {
+
+template <typename T>
+ConstrainedReport<T> derivatives(const char* call, const Model<T>& model,
+                                 const ConstraintSet<T>& set,
+                                 ConstrainedDerivativeWorkspace<T>& work, VectorIn<T>& q,
+                                 VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external,
+                                 VectorOut<T>& a, VectorOut<T>& f, MatrixOut<T>& da_dp,
+                                 MatrixOut<T>& df_dp, const char* da_name,
+                                 const ConstrainedOptions& options) {
+  using namespace constrained_derivatives_detail;
+  check_work(call, model, set, work);
+  constraint_detail::check_arguments<T>(call, model, set, work.constraints, q, v, "tau", tau, "a",
+                                        a, f);
+  const int n = model.velocity_size(), parameters = parameter_count(model), rows = set.rows();
+  check_shape(call, da_name, da_dp.rows(), da_dp.cols(), n, parameters);
+  check_shape(call, "df_dp", df_dp.rows(), df_dp.cols(), rows, parameters);
+  const ConstrainedReport<T> report = constrained_forward_dynamics<T>(
+      model, set, work.constraints, q, v, tau, external, a, f, options);
+  if (report.singular >= 0) {
+    set_nan<T>(da_dp, df_dp);
+    return report;
+  }
+  forward_kinematics<T>(model, q, v, a, work.kinematics);
+  torque_regressor<T>(model, work.kinematics, work.regressor, da_dp);
+  df_dp.setConstant(T(0));
+  for (int k = 0; k < parameters; ++k) {
+    T* const x = da_dp.data() + k * da_dp.outerStride();
+    T* const c = df_dp.data() + k * df_dp.outerStride();
+    for (int i = 0; i < n; ++i) x[i] = -x[i];
+    constraint_detail::respond(set, work.constraints, x, c);
+    turn_rows(set, work.constraints, To::user, c);
+  }
+  return report;
+}
+
+}  // namespace parameter_derivatives_detail
+
+template <typename T>
+ConstrainedReport<T> constrained_parameter_derivatives(
+    const Model<T>& model, const ConstraintSet<T>& set, ConstrainedDerivativeWorkspace<T>& work,
+    VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau, WrenchesIn<T> external, VectorOut<T> a,
+    VectorOut<T> f, MatrixOut<T> da_dp, MatrixOut<T> df_dp, const ConstrainedOptions& options) {
+  return parameter_derivatives_detail::derivatives<T>("constrained_parameter_derivatives", model,
+                                                      set, work, q, v, tau, external, a, f, da_dp,
+                                                      df_dp, "da_dp", options);
+}
+
+template <typename T>
+int aba_parameter_derivatives(const Model<T>& model, ParameterDerivativeWorkspace<T>& work,
+                              VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
+                              WrenchesIn<T> external, VectorOut<T> a, MatrixOut<T> ddq_dp,
+                              const JointEffects& effects) {
+  VectorOut<T> f = work.f;
+  MatrixOut<T> df_dp = work.df_dp;
+  return parameter_derivatives_detail::derivatives<T>("aba_parameter_derivatives", model, work.set,
+                                                      work.work, q, v, tau, external, a, f, ddq_dp,
+                                                      df_dp, "ddq_dp", {effects})
+      .singular;
+}
+
+}  // namespace limb
