@@ -2,7 +2,8 @@
 itself. Skips with a line where the wheel is not installed.
 
 Two kinds of its results are no reference, as its own differences show, and those differences are taken instead: columns of
-composite joints whose axes move in the body (the universal joint), and accelerations in WORLD axes.
+composite joints whose axes move in the body (the universal joint), and derivatives by q of velocities in
+LOCAL_WORLD_ALIGNED axes and of accelerations in all but LOCAL ones.
 """
 
 import json
@@ -22,7 +23,7 @@ SEEDS = range(1, 13)
 EPS = np.finfo(float).eps
 
 # Chains of up to 22 joints, summed in another order there, against the largest entry of the field.
-# Measured over these seeds (pin 4.1.0): at most MEASURED eps.
+# Measured over these seeds (pin 4.1.0): at most 43 eps.
 TOLERANCE = 256 * EPS
 # Central differences: h^2 times third derivatives of some hundreds, and eps / h.
 STEP = np.cbrt(EPS)
@@ -117,12 +118,12 @@ def compare_formulas(pin, model, data, joint, limb, turned, fixed):
         frame = getattr(pin.ReferenceFrame, axes)
         by_q, by_v = pin.getJointVelocityDerivatives(model, data, joint, frame)
         expected = limb["frame"][axes]
-        close(by_q[:, fixed], turned(axes, expected["dV"]["dq"])[:, fixed], "dV dq")
+        if axes != "LOCAL_WORLD_ALIGNED":
+            close(by_q[:, fixed], turned(axes, expected["dV"]["dq"])[:, fixed], "dV dq")
         close(by_v, turned(axes, expected["dV"]["dv"]), "dV dv")
-        if axes == "WORLD":
-            continue
         _, by_q, by_v, by_a = pin.getJointAccelerationDerivatives(model, data, joint, frame)
-        close(by_q[:, fixed], turned(axes, expected["dA"]["dq"])[:, fixed], "dA dq")
+        if axes == "LOCAL":
+            close(by_q[:, fixed], turned(axes, expected["dA"]["dq"])[:, fixed], "dA dq")
         close(by_v[:, fixed], turned(axes, expected["dA"]["dv"])[:, fixed], "dA dv")
         close(by_a, turned(axes, expected["dA"]["da"]), "dA da")
 
