@@ -182,8 +182,8 @@ int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorI
   kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
   const int singular = factorize_mass<T>(model, work.tree, q, work.factor, effects);
   if (singular >= 0) return kernel::give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
-  work.a.setConstant(T(0));
-  rnea<T>(model, work.tree, q, v, work.a, external, work.a, effects);
+  rnea<T>(model, work.tree, q, v, work.tree.zero.head(model.velocity_size()), external, work.a,
+          effects);
   for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - work.a[i];
   solve_mass<T>(work.factor, work.a, work.a);
   kernel::forward_dynamics_derivatives<true, T>(model, work, q, v, work.a, effects, ddq_dq, ddq_dv,
