@@ -8,65 +8,137 @@
 namespace limb {
 namespace kernel {
 
-/// X <- (L^T D L)^-1 X for 4 kLanes columns of X, which stands by rows, `stride` apart. Rows that
-/// are no concern of these columns are zero at the beginning.
-template <int kLanes, typename T>
-void solve_columns(const PackedFactor<T>& F, int n,
-                   std::span<const typename DerivativeWorkspace<T>::Concern> concerns, T* X,
-                   Eigen::Index stride) {
-  using P = PackedFactor<T>;
-  const auto read = [](const T* row, Lanes<T>(&x)[kLanes]) __attribute__((always_inline)) {
-    for (int m = 0; m < kLanes; ++m) x[m] = load(row + 4 * m);
+/// Entries of the mass matrix of a bunch with all before it on its way, in the columns of the bunch
+/// alone; and the torques that the forces behind its joints need.
+template <bool kFloating, typename T>
+LIMB_INLINE void close_mass(DerivativeWorkspace<T>& work, int number, T* M, Eigen::Index stride,
+                            T* tau) {
+  using Work = DerivativeWorkspace<T>;
+  const auto& bunch = work.bunches[static_cast<size_t>(number)];
+  auto& b = work.seen[static_cast<size_t>(number)];
+  const Weight<Four<T>> weight = weight_of(b.x + Work::kInertia);
+  const auto z = get(b.x + Work::kAngular), l = get(b.x + Work::kLinear);
+  const Pair<Four<T>> IS = inertia_times(weight.I, z, l);
+  T(*const felt)[4] = b.x + Work::kFelt;
+  put(IS.angular, felt);
+  put(IS.linear, felt + 3);
+  const auto inner = [](const auto& x, const auto& y) __attribute__((always_inline)) {
+    return x.x * y.x + x.y * y.y + x.z * y.z;
   };
-  const auto take =
-      [](const T& entry, const T* row, Lanes<T>(&x)[kLanes]) __attribute__((always_inline)) {
-    for (int m = 0; m < kLanes; ++m) x[m] -= entry * load(row + 4 * m);
-  };
-  const auto write = [](const Lanes<T>(&x)[kLanes], T* row) __attribute__((always_inline)) {
-    for (int m = 0; m < kLanes; ++m) store<T>(x[m], row + 4 * m);
-  };
-  Lanes<T> x[kLanes];
-  for (size_t i = concerns.size(); i-- > 0;) {  // L^-T: what the descendants of a row take from it
-    const int r = concerns[i].row;
-    T* const row = X + r * stride;
-    read(row, x);
-    const T* const L = F.L.data() + F.depth[P::at(r)] - 1;
-    for (size_t k = i + 1; k < static_cast<size_t>(concerns[i].end); ++k) {
-      const int descendant = concerns[k].row;
-      take(L[F.start[P::at(descendant)]], X + descendant * stride, x);
+  store_some(inner(z, weight.n) + inner(l, weight.f), bunch.count, tau + bunch.v);
+  T* const columns = M + bunch.v * stride;
+  if constexpr (kFloating) write_six(felt, bunch.count, stride, columns);
+  for (int j = number; j > 0; j = work.bunches[static_cast<size_t>(j)].parent) {
+    const auto& before = work.bunches[static_cast<size_t>(j)];
+    const auto& y = work.seen[static_cast<size_t>(j)].x;
+    const auto z_j = get(y + Work::kAngular), l_j = get(y + Work::kLinear);
+    for (int i = 0; i < bunch.count; ++i) {
+      store_some(dot(felt, i, z_j) + dot(felt + 3, i, l_j), before.count,
+                 columns + before.v + i * stride);
     }
-    write(x, row);
-  }
-  for (int k = 0; k < n; ++k) {  // D^-1, L^-1
-    T* const row = X + k * stride;
-    read(row, x);
-    for (int m = 0; m < kLanes; ++m) x[m] *= F.inverse[k];
-    const int* path = F.path_of(k);
-    const T* entries = F.row(k);
-    for (int m = F.depth[P::at(k)] - 2; m >= 0; --m) take(entries[m], X + path[m] * stride, x);
-    write(x, row);
   }
 }
 
-/// out(r, c) = -rows[r * stride + c], four columns at a time.
+/// Mass matrix, upper triangle where entries are related, and torques at zero accelerations, after
+/// place().
+template <bool kExternal, bool kFloating, typename T>
+void walk_mass(const Canonical<T>& robot, DerivativeWorkspace<T>& work, const T* v, Base<T>& base,
+               T* M, Eigen::Index stride, T* tau) {
+  using Work = DerivativeWorkspace<T>;
+  begin_at_root<kExternal, kFloating>(robot, work, v, static_cast<const T*>(nullptr), base);
+  stand_all(robot, work);
+  typename Work::Seen* const seen = work.seen.data();
+  const typename Work::Bunch* const bunches = work.bunches.data();
+  const int n = static_cast<int>(work.bunches.size());
+  for (int i = 1; i < n; ++i) {
+    reach<kExternal, false>(work, bunches[i], seen[bunches[i].parent], v,
+                            static_cast<const T*>(nullptr), seen[i]);
+  }
+  for (int i = n - 1; i > 0; --i) {
+    const typename Work::Bunch& done = bunches[i];
+    gather_carried<Work::kSums>(done.children, seen[i].x + Work::kInertia,
+                                seen[i + 1].x + Work::kInertia, seen[i].carried,
+                                done.parent > 0 ? bunches[done.parent].children == 1 : !kFloating,
+                                seen[done.parent].carried);
+    close_mass<kFloating>(work, i, M, stride, tau);
+  }
+  if constexpr (kFloating) {
+    add_carried(seen[0].carried, base.weight);
+    write_base_mass(base.weight.I, M, stride);
+    const Triple<T>&f = base.weight.f, &m = base.weight.n;
+    const T six[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
+    for (int k = 0; k < 6; ++k) tau[k] = six[k];
+  }
+}
+
+/// Adds accelerations a to bunches that were reached without: what they bend, what they need. Where
+/// velocities stood, the accelerations that a causes stand now.
 template <typename T>
-void write_transposed(const T* rows, Eigen::Index stride, int n, MatrixOut<T>& out) {
-  const Eigen::Index next = out.outerStride();
-  int c = 0;
-  for (; c + 4 <= n; c += 4) {
-    T *const first = out.data() + c * next, *const second = first + next,
-             *const third = second + next, *const fourth = third + next;
-    const T* from = rows + c;
-    for (int r = 0; r < n; ++r, from += stride) {
-      first[r] = -from[0];
-      second[r] = -from[1];
-      third[r] = -from[2];
-      fourth[r] = -from[3];
+LIMB_INLINE void accelerate(const typename DerivativeWorkspace<T>::Bunch& bunch,
+                            const typename DerivativeWorkspace<T>::Seen& parent, const T* a,
+                            typename DerivativeWorkspace<T>::Seen& b) {
+  using Work = DerivativeWorkspace<T>;
+  using X = Triple<Four<T>>;
+  const X z = get(b.x + Work::kAngular), l = get(b.x + Work::kLinear);
+  const Behind<T> qdd = behind(a + bunch.v, bunch.count);
+  X wd = sum_before(end_of(parent.x + Work::kMotion), b.x + Work::kAngular, qdd);
+  X ac = sum_before(end_of(parent.x + Work::kMotion + 3), b.x + Work::kLinear, qdd);
+  put(wd + scaled(qdd.own, z), b.x + Work::kMotion);
+  put(ac + scaled(qdd.own, l), b.x + Work::kMotion + 3);
+  // Force: I times what is before the lane, here; I S a of the lane and those behind it, later.
+  const Pair<Four<T>> F = inertia_times(weight_of(b.x + Work::kInertia).I, wd, ac);
+  put(get(b.x + Work::kForce) + F.angular, b.x + Work::kForce);
+  put(get(b.x + Work::kForce + 3) + F.linear, b.x + Work::kForce + 3);
+  put(scaled(qdd.own, get(b.x + Work::kFelt)), b.x + Work::kFelt);
+  put(scaled(qdd.own, get(b.x + Work::kFelt + 3)), b.x + Work::kFelt + 3);
+  if (bunch.several) {
+    before_joint<T>(bunch, parent.wd_p, wd);
+    before_joint<T>(bunch, parent.a_p, ac);
+    b.wd_p = wd;
+    b.a_p = ac;
+  }
+  put(add_cross(get(b.x + Work::kBend), wd, z), b.x + Work::kBend);
+  put(add_cross(add_cross(get(b.x + Work::kBend + 3), wd, l), ac, z), b.x + Work::kBend + 3);
+  if (bunch.children > 1) clear_sums(b.carried);
+}
+
+/// Derivatives by q and v, after walk_mass(), with the accelerations a.
+template <bool kFloating, typename T>
+void walk_accelerated(DerivativeWorkspace<T>& work, const T* a, Base<T>& base,
+                      const DerivativeOut<false, T>& out) {
+  using Work = DerivativeWorkspace<T>;
+  typename Work::Seen* const seen = work.seen.data();
+  const typename Work::Bunch* const bunches = work.bunches.data();
+  const int n = static_cast<int>(work.bunches.size());
+  const T o = T(0);
+  T start[6] = {o, o, o, o, o, o};
+  if constexpr (kFloating) {
+    for (int k = 0; k < 3; ++k) {
+      start[k] = a[3 + k];
+      start[3 + k] = a[k];
     }
   }
-  for (; c < n; ++c) {
-    for (int r = 0; r < n; ++r) out(r, c) = -rows[r * stride + c];
+  for (int k = 0; k < 6; ++k) seen[0].x[Work::kMotion + k][3] = start[k];
+  clear_sums(seen[0].carried);
+  for (int i = 1; i < n; ++i) accelerate<T>(bunches[i], seen[bunches[i].parent], a, seen[i]);
+  for (int i = n - 1; i > 0; --i) {
+    const typename Work::Bunch& done = bunches[i];
+    typename Work::Seen& b = seen[i];
+    gather_carried<6>(done.children, b.x + Work::kFelt, seen[i + 1].x + Work::kFelt, b.carried,
+                      done.parent > 0 ? bunches[done.parent].children == 1 : !kFloating,
+                      seen[done.parent].carried);
+    for (int c = 0; c < 6; ++c) {
+      store_four(load_four(b.x[Work::kForce + c]) + load_four(b.x[Work::kFelt + c]),
+                 b.x[Work::kForce + c]);
+    }
+    close<kFloating>(
+        work, i,
+        [&](const auto& bunch) __attribute__((always_inline))->auto& {
+          return seen[&bunch - bunches];
+        },
+        base, out);
   }
+  if constexpr (kFloating) close_floating(base, out);
 }
 
 template <typename T>
@@ -80,62 +152,89 @@ int give_up(int singular, VectorOut<T>& a, MatrixOut<T>& first, MatrixOut<T>& se
   return singular;
 }
 
-/// With the accelerations in a and the factor of M ready.
-template <bool kExternal, typename T>
-void forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work,
-                                  VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& a,
-                                  const JointEffects& effects, MatrixOut<T>& ddq_dq,
-                                  MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
+/// In the joints' coordinates M is full and may need its other triangle.
+template <typename T>
+void complete_mass(MatrixX<T>& M) {
+  for (Eigen::Index c = 0; c < M.cols(); ++c) {
+    for (Eigen::Index r = 0; r < c; ++r) M(c, r) = M(r, c);
+  }
+}
+
+/// All of it, with the factor of M and the accelerations. @returns as aba_derivatives.
+template <bool kExternal, bool kFloating, typename T>
+int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work,
+                                 VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
+                                 const JointEffects& effects, MatrixOut<T>& ddq_dq,
+                                 MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
   const Canonical<T>& robot = model.canonical();
-  const int n = model.velocity_size();
-  const Eigen::Index stride = work.row_stride;
-  T* const rows = work.first_row();
-  // Right sides by rows: [dtau_dq, dtau_dv, 1].
-  clear(rows, stride * n);
-  if (model.coupling().is_identity()) {
-    place(robot, q.data(), work.tree);
-    // dtau_da is not needed: it lands where 1 will stand.
-    const DerivativeOut<T> out = {rows, rows + n, rows + 2 * n, stride, 1};
-    rnea_derivatives<kExternal>(robot, work, v.data(), a.data(), out);
-    add_drive_derivatives(robot, effects, out);
-  } else {
-    MatrixOut<T> dq = work.own_q, dv = work.own_v, da = work.own_a;
-    inverse_dynamics_derivatives<kExternal, T>(model, work, q, v, a, effects, dq, dv, da);
-    for (int r = 0; r < n; ++r) {
-      for (int c = 0; c < n; ++c) {
-        rows[r * stride + c] = dq(r, c);
-        rows[r * stride + n + c] = dv(r, c);
-      }
-    }
+  const Coupling<T>& coupling = model.coupling();
+  const bool coupled = !coupling.is_identity();
+  Workspace<T>& tree = work.tree;
+  MatrixX<T>& M = work.factor.room();
+  place(robot, joint_position(model, q, tree), tree);
+  const T* joint_v = joint_velocity(model, v, tree.v);
+
+  // Mass matrix and torques without accelerations, then the accelerations.
+  Base<T> base;
+  MatrixX<T>& joint_M = coupled ? work.da : M;
+  T* const bias = tree.tau.data();
+  if (coupled) joint_M.setConstant(T(0));
+  walk_mass<kExternal, kFloating>(robot, work, joint_v, base, joint_M.data(), joint_M.outerStride(),
+                                  bias);
+  if (effects.armature && robot.has_armature) {
+    for (int i = 0; i < robot.nv; ++i) joint_M(i, i) += robot.armature[i];
   }
-  for (int r = 0; r < n; ++r) {
-    T* const unit = rows + r * stride + 2 * n;
-    for (int c = 0; c < n; ++c) unit[c] = T(0);
-    unit[r] = T(-1);
+  add_friction_torques(robot, effects, joint_v, T(1), bias);
+  if (coupled) {
+    complete_mass(joint_M);
+    MatrixOut<T> reduced = M;
+    reduce_mass_matrix(coupling, joint_M, reduced);
+    coupling.reduce_force(bias, work.a.data());
   }
+  const int singular = factorize_mass<T>(model, M, work.factor);
+  if (singular >= 0) return singular;
+  const T* const own_bias = coupled ? work.a.data() : bias;
+  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - own_bias[i];
   const PackedFactor<T>& F = work.factor.packed();
-  for (const auto& group : work.groups) {
-    T* const X = rows + group.first;
-    switch (group.columns / 8) {
-      case 1:
-        solve_columns<2, T>(F, n, group.concerns, X, stride);
-        break;
-      case 2:
-        solve_columns<4, T>(F, n, group.concerns, X, stride);
-        break;
-      case 3:
-        solve_columns<6, T>(F, n, group.concerns, X, stride);
-        break;
-      case 4:
-        solve_columns<8, T>(F, n, group.concerns, X, stride);
-        break;
-      default:
-        solve_columns<10, T>(F, n, group.concerns, X, stride);
-    }
+  invert(F, work.inverse);
+  multiply_inverse(F, work.inverse, work.a.data());
+
+  // Derivatives of inverse dynamics there, and what they make of accelerations.
+  const T* joint_a = joint_velocity(model, work.a, tree.a);
+  const auto run = [&](MatrixX<T>& dq, MatrixX<T>& dv) {
+    const DerivativeOut<false, T> out = {dq.data(), dv.data(), nullptr, dq.outerStride()};
+    walk_accelerated<kFloating>(work, joint_a, base, out);
+    add_drive_derivatives(robot, effects, out);
+  };
+  if (coupled) {
+    run(work.dq, work.dv);
+    MatrixOut<T> own_q = work.own_q, own_v = work.own_v;
+    reduce_mass_matrix(coupling, work.dq, own_q);
+    reduce_mass_matrix(coupling, work.dv, own_v);
+  } else {
+    run(work.own_q, work.own_v);
   }
-  write_transposed<T>(rows, stride, n, ddq_dq);
-  write_transposed<T>(rows + n, stride, n, ddq_dv);
-  write_transposed<T>(rows + 2 * n, stride, n, ddq_dtau);
+  multiply_inverse<T>(F, work.inverse,
+                      {{work.own_q.data(), work.own_v.data()},
+                       work.own_q.outerStride(),
+                       {ddq_dq.data(), ddq_dv.data(), ddq_dtau.data()},
+                       {ddq_dq.outerStride(), ddq_dv.outerStride(), ddq_dtau.outerStride()}});
+  return -1;
+}
+
+template <bool kExternal, typename T>
+int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work,
+                                 VectorIn<T>& q, VectorIn<T>& v, VectorIn<T>& tau,
+                                 const JointEffects& effects, VectorOut<T>& a, MatrixOut<T>& ddq_dq,
+                                 MatrixOut<T>& ddq_dv, MatrixOut<T>& ddq_dtau) {
+  const int singular = work.floating
+                           ? forward_dynamics_derivatives<kExternal, true, T>(
+                                 model, work, q, v, tau, effects, ddq_dq, ddq_dv, ddq_dtau)
+                           : forward_dynamics_derivatives<kExternal, false, T>(
+                                 model, work, q, v, tau, effects, ddq_dq, ddq_dv, ddq_dtau);
+  if (singular >= 0) return give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
+  a = work.a;
+  return -1;
 }
 
 template <typename T>
@@ -163,15 +262,8 @@ int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorI
                     VectorIn<T>& v, VectorIn<T>& tau, VectorOut<T> a, MatrixOut<T> ddq_dq,
                     MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau, const JointEffects& effects) {
   kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
-  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, effects);
-  if (singular >= 0) return kernel::give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
-  bias<T>(model, work.tree, q, v, work.a, effects);
-  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - work.a[i];
-  solve_mass<T>(work.factor, work.a, work.a);
-  kernel::forward_dynamics_derivatives<false, T>(model, work, q, v, work.a, effects, ddq_dq, ddq_dv,
-                                                 ddq_dtau);
-  a = work.a;
-  return -1;
+  return kernel::forward_dynamics_derivatives<false, T>(model, work, q, v, tau, effects, a, ddq_dq,
+                                                        ddq_dv, ddq_dtau);
 }
 
 template <typename T>
@@ -180,16 +272,9 @@ int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorI
                     MatrixOut<T> ddq_dq, MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau,
                     const JointEffects& effects) {
   kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
-  const int singular = factorize_mass<T>(model, work.tree, q, work.factor, effects);
-  if (singular >= 0) return kernel::give_up<T>(singular, a, ddq_dq, ddq_dv, ddq_dtau);
-  rnea<T>(model, work.tree, q, v, work.tree.zero.head(model.velocity_size()), external, work.a,
-          effects);
-  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - work.a[i];
-  solve_mass<T>(work.factor, work.a, work.a);
-  kernel::forward_dynamics_derivatives<true, T>(model, work, q, v, work.a, effects, ddq_dq, ddq_dv,
-                                                ddq_dtau);
-  a = work.a;
-  return -1;
+  kernel::set_external<T>("aba_derivatives", model, work.tree, external);
+  return kernel::forward_dynamics_derivatives<true, T>(model, work, q, v, tau, effects, a, ddq_dq,
+                                                       ddq_dv, ddq_dtau);
 }
 
 }  // namespace limb

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/aba_derivatives_impl.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/regressor.hpp"
-#include "limb/dynamics/rnea_impl.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/sample.hpp"
@@ -150,6 +149,41 @@ TEST(Derivatives, Pendulum) {
   // g(q) = k sin q: its derivative is k cos q.
   EXPECT_NEAR(d.dq(0, 0), g_up[0] / std::tan(0.7), 8 * kEps * std::abs(d.dq(0, 0)));
   EXPECT_EQ(d.dv(0, 0), 0);
+}
+
+// Other scalars run through the same templates: second derivatives along a line, by dual numbers,
+// against differences of first ones.
+TEST(Derivatives, OfDualNumbersAreSecondDerivatives) {
+  const Sample s = testing::samples(1)[2];
+  const int n = s.model.velocity_size();
+  testing::Random random(3);
+  const Vector dq = testing::random_numbers(random, n), dv = testing::random_numbers(random, n);
+  const Vector dtau = testing::random_numbers(random, n);
+  const Model<Dual> model = s.model.cast<Dual>();
+  DerivativeWorkspace<Dual> work(model);
+  MatrixX<Dual> by_q(n, n), by_v(n, n), by_tau(n, n);
+  VectorX<Dual> a(n);
+  aba_derivatives<Dual>(model, work, testing::dual_position(model, s.q, dq),
+                        testing::dual_vector(s.v, dv), testing::dual_vector(s.tau, dtau),
+                        std::vector<FrameWrench<Dual>>(), a, by_q, by_v, by_tau);
+  DerivativeWorkspace<double> own(s.model);
+  const auto at = [&](double h) {
+    Derivatives d(n);
+    Vector a_h(n);
+    aba_derivatives(s.model, own, testing::integrate_own<double>(s.model, s.q, h * dq),
+                    s.v + h * dv, s.tau + h * dtau, a_h, d.dq, d.dv, d.da);
+    return d;
+  };
+  const double h = 1e-4;
+  const Derivatives left = at(-h), right = at(h);
+  // Truncation h^2, rounding eps / h.
+  const double tolerance = 1e-6;
+  const auto second = [&](const MatrixX<Dual>& x) {
+    return Matrix(x.unaryExpr([](const Dual& y) { return y.derivative; }));
+  };
+  EXPECT_LT(testing::relative(second(by_q), (right.dq - left.dq) / (2 * h)), tolerance);
+  EXPECT_LT(testing::relative(second(by_v), (right.dv - left.dv) / (2 * h)), tolerance);
+  EXPECT_LT(testing::relative(second(by_tau), (right.da - left.da) / (2 * h)), tolerance);
 }
 
 TEST(Derivatives, DoNotAllocate) {

@@ -1,290 +1,299 @@
 #pragma once
 
-#include <cstdint>
-
-#include "limb/dynamics/crba_impl.hpp"
-#include "limb/dynamics/derivative_workspace.hpp"
-#include "limb/dynamics/mass_factor_impl.hpp"
+#include "limb/dynamics/bunches_impl.hpp"
+#include "limb/dynamics/weight_impl.hpp"
 
 // Steps of the canonical model seen from the root, for the derivatives: where they stand, how they
-// move, what they weigh.
+// move, what they weigh; four velocities at a time.
 //
 // Symbols (docs/derivations/derivatives.md), of a velocity with axis S on step i, whose parent p
 // has velocity V and acceleration A; all seen from the root, angular and linear parts of Pluecker
 // vectors:
 //   z, l     S                            rate   V_p x S: what S gains when its parent moves
 //   bend     A_p x S + V_p x rate         sum    rate + V_i x S
-//   I, B, F  inertia, its product with velocities (Q, P), and force of a step with all it carries
+//   I, B, F  inertia, its product with velocities, and force of a step with all it carries
 
-namespace limb {
+namespace limb::kernel {
 
+/// Where the step stands, from where its parent does.
 template <typename T>
-DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
-    : tree(model, Loops::open), factor(model) {
-  const Canonical<T>& robot = model.canonical();
-  steps.resize(robot.steps.size());
-  place.assign(robot.steps.size(), 0);
-  using Kind = typename CanonicalStep<T>::Kind;
-  floating = robot.steps.size() > 1 && robot.steps[1].kind == Kind::free &&
-             robot.steps[1].parent == 0 && robot.steps[1].v_end == robot.nv;
-  int deepest = 0;
-  for (std::size_t i = 1; i < robot.steps.size(); ++i) {
-    const std::size_t p = static_cast<std::size_t>(robot.steps[i].parent);
-    place[i] = p == 0 || (floating && p == 1) ? 0 : place[p] + kernel::freedoms(robot.steps[p]);
-    deepest = std::max(deepest, place[i] + kernel::freedoms(robot.steps[i]));
-  }
-  const std::size_t fours = static_cast<std::size_t>((deepest + 3) / 4 * 4);
-  way_v.assign(fours, 0);
-  way.assign(fours / 4 * kBlock, T(0));
-  const int n = model.velocity_size();
-  a = VectorX<T>::Constant(n, T(0));
-  own_q = own_v = own_a = MatrixX<T>::Constant(n, n, T(0));
-  if (!model.coupling().is_identity()) {
-    dq = dv = da = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
-  }
-  row_stride = (3 * n + 7) / 8 * 8;
-  rows.assign(static_cast<std::size_t>(row_stride * n) + 64 / sizeof(T), T(0));
-  // A velocity has to do with those before and after it on the ways; a unit only with those before.
-  const auto& F = factor.packed();
-  const int count = (row_stride + kAtOnce - 1) / kAtOnce;
-  for (int first = 0, k = count; k > 0; --k) {
-    Group group{first, (row_stride - first + 8 * k - 1) / (8 * k) * 8, {}};
-    for (int r = 0; r < n; ++r) {
-      bool related = false;
-      for (int c = first; c < std::min(first + group.columns, 3 * n); ++c) {
-        const int column = c % n;
-        related = related || (r <= column && column < F.end[F.at(r)]) ||
-                  (c < 2 * n && column <= r && r < F.end[F.at(column)]);
-      }
-      if (related) group.concerns.push_back({r, 0});
-    }
-    for (std::size_t i = 0; i < group.concerns.size(); ++i) {
-      std::size_t end = i + 1;
-      const int last = F.end[F.at(group.concerns[i].row)];
-      while (end < group.concerns.size() && group.concerns[end].row < last) ++end;
-      group.concerns[i].end = static_cast<int>(end);
-    }
-    first += group.columns;
-    groups.push_back(std::move(group));
-  }
-}
-
-template <typename T>
-T* DerivativeWorkspace<T>::first_row() {
-  T* row = rows.data();
-  while (reinterpret_cast<std::uintptr_t>(row) % 64 != 0 && row < rows.data() + 64 / sizeof(T)) {
-    ++row;
-  }
-  return row;
-}
-
-namespace kernel {
-
-template <typename T>
-using Seen = typename DerivativeWorkspace<T>::Step;
-
-template <typename T>
-LIMB_INLINE Triple<T> cross(const Triple<T>& a, const Triple<T>& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-template <typename T>
-LIMB_INLINE Triple<T> scaled(const T& k, const Triple<T>& a) {
-  return {k * a.x, k * a.y, k * a.z};
-}
-template <typename T>
-LIMB_INLINE Triple<T> twice(const Triple<T>& a) {
-  return a + a;
-}
-/// Along the axes of a step: x k.x + y k.y + z k.z.
-template <typename T>
-LIMB_INLINE Triple<T> along(const Seen<T>& b, const Triple<T>& k) {
-  return {b.x.x * k.x + b.y.x * k.y + b.z.x * k.z, b.x.y * k.x + b.y.y * k.y + b.z.y * k.z,
-          b.x.z * k.x + b.y.z * k.y + b.z.z * k.z};
-}
-
-/// I (angular, linear) as moment and force.
-template <typename T>
-LIMB_INLINE Pair<T> inertia_times(const typename Workspace<T>::Composite& I, const Triple<T>& w,
-                                  const Triple<T>& v) {
-  const Triple<T> turned = {(I.yy + I.zz) * w.x - I.xy * w.y - I.xz * w.z,
-                            (I.xx + I.zz) * w.y - I.xy * w.x - I.yz * w.z,
-                            (I.xx + I.yy) * w.z - I.xz * w.x - I.yz * w.y};
-  return {add_cross(scaled(I.m, v), w, I.h), add_cross(turned, I.h, v)};
-}
-/// The moment of B w: tr(Q) w - Q w. Its force is w x P.
-template <typename T>
-LIMB_INLINE Triple<T> product_moment(const T (&Q)[9], const Triple<T>& w) {
-  return {(Q[4] + Q[8]) * w.x - Q[1] * w.y - Q[2] * w.z,
-          (Q[0] + Q[8]) * w.y - Q[3] * w.x - Q[5] * w.z,
-          (Q[0] + Q[4]) * w.z - Q[6] * w.x - Q[7] * w.y};
-}
-/// B^T (z, l), which has an angular part alone: tr(Q) z - Q^T z + P x l.
-template <typename T>
-LIMB_INLINE Triple<T> product_transposed(const T (&Q)[9], const Triple<T>& P, const Triple<T>& z,
-                                         const Triple<T>& l) {
-  const Triple<T> turned = {(Q[4] + Q[8]) * z.x - Q[3] * z.y - Q[6] * z.z,
-                            (Q[0] + Q[8]) * z.y - Q[1] * z.x - Q[7] * z.z,
-                            (Q[0] + Q[4]) * z.z - Q[2] * z.x - Q[5] * z.y};
-  return add_cross(turned, P, l);
-}
-
-/// Where the step stands, seen from the root.
-template <typename T>
-LIMB_INLINE void see(const CanonicalStep<T>& step, size_t i, const Workspace<T>& tree,
-                     const Seen<T>& parent, Seen<T>& b) {
+LIMB_INLINE void stand(const CanonicalStep<T>& step, size_t i, const Workspace<T>& tree,
+                       const typename DerivativeWorkspace<T>::Stand& parent,
+                       typename DerivativeWorkspace<T>::Stand& b) {
+  const auto there = [&](const T& x, const T& y, const T& z) __attribute__((always_inline)) {
+    return x * parent.x + y * parent.y + z * parent.z;
+  };
   if (step.kind != CanonicalStep<T>::Kind::revolute) {
     const Matrix3<T>& R = tree.R[i];
-    b.x = along<T>(parent, {R(0, 0), R(1, 0), R(2, 0)});
-    b.y = along<T>(parent, {R(0, 1), R(1, 1), R(2, 1)});
-    b.z = along<T>(parent, {R(0, 2), R(1, 2), R(2, 2)});
-    b.r = parent.r + along<T>(parent, tree.p[i]);
+    const Triple<T>& p = tree.p[i];
+    b.x = there(R(0, 0), R(1, 0), R(2, 0));
+    b.y = there(R(0, 1), R(1, 1), R(2, 1));
+    b.z = there(R(0, 2), R(1, 2), R(2, 2));
+    b.r = parent.r + there(p.x, p.y, p.z);
     return;
   }
-  b.x = parent.x;
-  b.y = parent.y;
-  b.z = parent.z;
-  b.r = parent.r + along<T>(parent, triple(step.p));
-  const auto each = [&](Triple<T>& s, Triple<T>& t, const auto& turned) {
-    turned(s.x, t.x);
-    turned(s.y, t.y);
-    turned(s.z, t.z);
-  };
-  if (step.has_gamma) {
-    each(b.x, b.y, [&](T& s, T& t) { turn_back(s, t, step.cos_gamma, step.sin_gamma); });
-  }
+  b.r = parent.r + there(step.p[0], step.p[1], step.p[2]);
+  Four<T> x = parent.x, y = parent.y, z = parent.z;
+  if (step.has_gamma) turn_back(x, y, step.cos_gamma, step.sin_gamma);
   with_alpha(
-      step, [&](const auto& alpha) __attribute__((always_inline)) {
-        each(b.y, b.z, [&](T& s, T& t) { alpha.back(s, t); });
-      });
-  const T c = tree.cosine[i], s = tree.sine[i];
-  each(b.x, b.y, [&](T& u, T& t) { turn_back(u, t, c, s); });
+      step, [&](const auto& alpha) __attribute__((always_inline)) { alpha.back(y, z); });
+  turn_back(x, y, tree.cosine[i], tree.sine[i]);
+  b.x = x;
+  b.y = y;
+  b.z = z;
 }
 
-/// The components of one place on the way: four numbers apart.
 template <typename T>
-LIMB_INLINE T* column_at(DerivativeWorkspace<T>& work, int place) {
-  return work.way.data() + place / 4 * DerivativeWorkspace<T>::kBlock + place % 4;
-}
-template <typename T>
-LIMB_INLINE void put(T* column, int component, const Triple<T>& value) {
-  column[4 * component] = value.x;
-  column[4 * component + 4] = value.y;
-  column[4 * component + 8] = value.z;
-}
-template <typename T>
-LIMB_INLINE Triple<T> get(const T* column, int component) {
-  return {column[4 * component], column[4 * component + 4], column[4 * component + 8]};
-}
-
-/// Motion of a step from its parent's, and the columns of its velocities.
-template <typename T>
-LIMB_INLINE void move(const CanonicalStep<T>& step, int place, const Seen<T>& parent, const T* v,
-                      const T* a, DerivativeWorkspace<T>& work, Seen<T>& b) {
-  using Work = DerivativeWorkspace<T>;
-  b.w = parent.w;
-  b.v = parent.v;
-  b.wd = parent.wd;
-  b.a = parent.a;
-  const bool turning_only = step.kind == CanonicalStep<T>::Kind::revolute;
-  const int count = turning_only ? 1 : freedoms(step);
-  for (int k = 0; k < count; ++k) {
-    Triple<T> z = b.z, l = cross(b.r, b.z);
-    if (!turning_only) {
-      T unit[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
-      unit[k] = T(1);
-      const Pair<T> S = motion_of(step, unit);
-      z = along<T>(b, S.angular);
-      l = add_cross(along<T>(b, S.linear), b.r, z);
-    }
-    const Triple<T> rate_w = cross(parent.w, z);
-    const Triple<T> rate_v = add_cross(cross(parent.w, l), parent.v, z);
-    const Triple<T> bend_w = add_cross(cross(parent.wd, z), parent.w, rate_w);
-    const Triple<T> bend_v = add_cross(
-        add_cross(add_cross(cross(parent.wd, l), parent.a, z), parent.w, rate_v), parent.v, rate_w);
-    b.w = b.w + scaled(v[k], z);
-    b.v = b.v + scaled(v[k], l);
-    b.wd = b.wd + scaled(a[k], z) + scaled(v[k], rate_w);
-    b.a = b.a + scaled(a[k], l) + scaled(v[k], rate_v);
-    T* const column = column_at(work, place + k);
-    put(column, Work::kAngular, z);
-    put(column, Work::kLinear, l);
-    put(column, Work::kRate, rate_w);
-    put(column, Work::kBend, bend_w);
-    put(column, Work::kBend + 3, bend_v);
-    // A single axis does not move in its own rotation: V_i x S = V_p x S.
-    put(column, Work::kSum, count == 1 ? twice(rate_w) : rate_w);
-    put(column, Work::kSum + 3, count == 1 ? twice(rate_v) : rate_v);
-    work.way_v[static_cast<size_t>(place + k)] = step.v + k;
-  }
-  if (count == 1) return;
-  for (int at = place; at < place + count; ++at) {
-    T* const column = column_at(work, at);
-    const Triple<T> z = get(column, Work::kAngular), l = get(column, Work::kLinear);
-    put(column, Work::kSum, add_cross(get(column, Work::kSum), b.w, z));
-    put(column, Work::kSum + 3, add_cross(add_cross(get(column, Work::kSum + 3), b.w, l), b.v, z));
+void stand_all(const Canonical<T>& robot, DerivativeWorkspace<T>& work) {
+  const T o = T(0), one = T(1);
+  const size_t root = work.floating ? 1 : 0, n = robot.steps.size();
+  auto* const stands = work.stands.data();
+  stands[root] = {four(one, o, o, o), four(o, one, o, o), four(o, o, one, o), all(o)};
+  for (size_t i = root + 1; i < n; ++i) {
+    const CanonicalStep<T>& step = robot.steps[i];
+    stand(step, i, work.tree, stands[step.parent], stands[i]);
   }
 }
 
-/// The step's own masses: inertia, products with their velocities, force.
-template <bool kExternal, typename T>
-LIMB_INLINE void weigh(const CanonicalStep<T>& step, size_t i, const Workspace<T>& tree,
-                       Seen<T>& b) {
-  const Matrix3<T>& S = step.second_moments;
+/// Numbers of the lanes, each also for the lanes behind it alone.
+template <typename T>
+struct Behind {
+  Four<T> own, by[3];
+};
+template <typename T>
+LIMB_INLINE Behind<T> behind(const T* x, int count) {
   const T o = T(0);
-  const Triple<T> h_step = triple(step.first_moment);
-  typename Workspace<T>::Composite turned = {step.mass, {o, o, o}, o, o, o, o, o, o};
-  Triple<T> sx, sy, sz;
-  if (step.regrouped) {  // no mass, no first moment along z, no second one
-    turned.h = {b.x.x * h_step.x + b.y.x * h_step.y, b.x.y * h_step.x + b.y.y * h_step.y,
-                b.x.z * h_step.x + b.y.z * h_step.y};
-    sz = {b.x.x * S(2, 0) + b.y.x * S(2, 1), b.x.y * S(2, 0) + b.y.y * S(2, 1),
-          b.x.z * S(2, 0) + b.y.z * S(2, 1)};
-  } else {
-    turned.h = along<T>(b, h_step);
-    sz = along<T>(b, {S(2, 0), S(2, 1), S(2, 2)});
-  }
-  sx = along<T>(b, {S(0, 0), S(1, 0), S(2, 0)});
-  sy = along<T>(b, {S(1, 0), S(1, 1), S(2, 1)});
-  turned.xx = sx.x * b.x.x + sy.x * b.y.x + sz.x * b.z.x;
-  turned.xy = sx.x * b.x.y + sy.x * b.y.y + sz.x * b.z.y;
-  turned.xz = sx.x * b.x.z + sy.x * b.y.z + sz.x * b.z.z;
-  turned.yy = sx.y * b.x.y + sy.y * b.y.y + sz.y * b.z.y;
-  turned.yz = sx.y * b.x.z + sy.y * b.y.z + sz.y * b.z.z;
-  turned.zz = sx.z * b.x.z + sy.z * b.y.z + sz.z * b.z.z;
-  // About the origin of the root: S + r e^T + h r^T with e = h + m r.
-  const Triple<T>&h_turned = turned.h, &r = b.r;
-  const Triple<T> e = step.regrouped ? h_turned : h_turned + scaled(step.mass, r);
-  b.I = {step.mass,
-         e,
-         turned.xx + r.x * (e.x + h_turned.x),
-         turned.xy + r.x * e.y + r.y * h_turned.x,
-         turned.xz + r.x * e.z + r.z * h_turned.x,
-         turned.yy + r.y * (e.y + h_turned.y),
-         turned.yz + r.y * e.z + r.z * h_turned.y,
-         turned.zz + r.z * (e.z + h_turned.z)};
+  const T a = x[0], b = count > 1 ? x[1] : o, c = count > 2 ? x[2] : o, d = count > 3 ? x[3] : o;
+  return {four(a, b, c, d), {four(o, a, a, a), four(o, o, b, b), four(o, o, o, c)}};
+}
+/// start + the sum of x k over the lanes before each.
+template <typename T>
+LIMB_INLINE Four<T> sum_before(const Four<T>& start, const T (&x)[4], const Behind<T>& k) {
+  return start + x[0] * k.by[0] + x[1] * k.by[1] + x[2] * k.by[2];
+}
+template <typename T>
+LIMB_INLINE Triple<Four<T>> sum_before(const Triple<Four<T>>& start, const T (*x)[4],
+                                       const Behind<T>& k) {
+  return {sum_before(start.x, x[0], k), sum_before(start.y, x[1], k), sum_before(start.z, x[2], k)};
+}
+/// What the lanes of a bunch begin with: the last lane of the one before.
+template <typename T>
+LIMB_INLINE Triple<Four<T>> end_of(const T (*x)[4]) {
+  return {all(x[0][3]), all(x[1][3]), all(x[2][3])};
+}
 
-  const auto& I = b.I;
-  const Triple<T>&w = b.w, &v = b.v, &h = I.h;
-  // Q = v h^T + [w]x J
-  b.Q[0] = v.x * h.x + (w.y * I.xz - w.z * I.xy);
-  b.Q[1] = v.x * h.y + (w.y * I.yz - w.z * I.yy);
-  b.Q[2] = v.x * h.z + (w.y * I.zz - w.z * I.yz);
-  b.Q[3] = v.y * h.x + (w.z * I.xx - w.x * I.xz);
-  b.Q[4] = v.y * h.y + (w.z * I.xy - w.x * I.yz);
-  b.Q[5] = v.y * h.z + (w.z * I.xz - w.x * I.zz);
-  b.Q[6] = v.z * h.x + (w.x * I.xy - w.y * I.xx);
-  b.Q[7] = v.z * h.y + (w.x * I.yy - w.y * I.xy);
-  b.Q[8] = v.z * h.z + (w.x * I.yz - w.y * I.xz);
-  b.P = add_cross(scaled(I.m, v), w, h);
-  const Pair<T> pushed = inertia_times<T>(I, b.wd, b.a);
-  b.f = add_cross(pushed.linear, w, b.P);
-  b.n = pushed.angular + product_moment(b.Q, w);
-  if constexpr (kExternal) {
-    const Triple<T> f = along<T>(b, tree.f_external[i]);
-    b.f = b.f - f;
-    b.n = b.n - add_cross(along<T>(b, tree.n_external[i]), b.r, f);
+/// Of joints of several freedoms: what lanes have before them becomes what their joint has.
+template <typename T>
+void before_joint(const typename DerivativeWorkspace<T>::Bunch& bunch,
+                  const Triple<Four<T>>& earlier, Triple<Four<T>>& x) {
+  const auto pick = [&](const Four<T>& old, Four<T>& y) {
+    T lanes[4], picked[4];
+    store_four(y, lanes);
+    for (int k = 0; k < 4; ++k) {
+      picked[k] = bunch.first[k] < 0 ? old.lane[3] : lanes[bunch.first[k]];
+    }
+    y = load_four(picked);
+  };
+  pick(earlier.x, x.x);
+  pick(earlier.y, x.y);
+  pick(earlier.z, x.z);
+}
+
+/// Axes of the velocities of a bunch, from where its steps stand.
+template <typename T>
+LIMB_INLINE void face(const typename DerivativeWorkspace<T>::Bunch& bunch,
+                      const typename DerivativeWorkspace<T>::Stand* stands, Axes<Four<T>>& axes,
+                      Triple<Four<T>>& r) {
+  const auto &a = stands[bunch.step[0]], &b = stands[bunch.step[1]], &c = stands[bunch.step[2]],
+             &d = stands[bunch.step[3]];
+  const auto turned = [](const Four<T>& p, const Four<T>& q, const Four<T>& s, const Four<T>& t)
+      __attribute__((always_inline)) {
+    Four<T> x = p, y = q, z = s, rest = t;
+    transpose(x, y, z, rest);
+    return Triple<Four<T>>{x, y, z};
+  };
+  axes.x = turned(a.x, b.x, c.x, d.x);
+  axes.y = turned(a.y, b.y, c.y, d.y);
+  axes.z = turned(a.z, b.z, c.z, d.z);
+  r = turned(a.r, b.r, c.r, d.r);
+}
+
+/// Motion of a bunch from that of the one before. Without kAccelerated a counts as zero.
+template <bool kAccelerated, typename T>
+LIMB_INLINE void move(const typename DerivativeWorkspace<T>::Bunch& bunch,
+                      const Axes<Four<T>>& axes, const Triple<Four<T>>& r,
+                      const typename DerivativeWorkspace<T>::Seen& parent, const T* v, const T* a,
+                      typename DerivativeWorkspace<T>::Seen& b) {
+  using Work = DerivativeWorkspace<T>;
+  using X = Triple<Four<T>>;
+  X z = axes.z, l;
+  if (bunch.turning) {
+    l = cross(r, z);
+  } else {
+    z = along(axes, get(bunch.angular));
+    l = add_cross(along(axes, get(bunch.linear)), r, z);
+  }
+  put(z, b.x + Work::kAngular);
+  put(l, b.x + Work::kLinear);
+  const Behind<T> qd = behind(v + bunch.v, bunch.count);
+  X w_p = sum_before(end_of(parent.x + Work::kMotion), b.x + Work::kAngular, qd);
+  X v_p = sum_before(end_of(parent.x + Work::kMotion + 3), b.x + Work::kLinear, qd);
+  put(w_p + scaled(qd.own, z), b.x + Work::kMotion);
+  put(v_p + scaled(qd.own, l), b.x + Work::kMotion + 3);
+  if (bunch.several) {
+    before_joint<T>(bunch, parent.w_p, w_p);
+    before_joint<T>(bunch, parent.v_p, v_p);
+    b.w_p = w_p;
+    b.v_p = v_p;
+  }
+  const X rate_w = cross(w_p, z), rate_v = add_cross(cross(w_p, l), v_p, z);
+  put(rate_w, b.x + Work::kRate);
+  put(rate_v, b.x + Work::kRate + 3);
+  // A single axis does not move in its own rotation: V_i x S = V_p x S. For others see settle().
+  put(twice(rate_w), b.x + Work::kSum);
+  put(twice(rate_v), b.x + Work::kSum + 3);
+  X wd_p = sum_before(end_of(parent.x + Work::kAcceleration), b.x + Work::kRate, qd);
+  X a_p = sum_before(end_of(parent.x + Work::kAcceleration + 3), b.x + Work::kRate + 3, qd);
+  X wd = wd_p + scaled(qd.own, rate_w), a_i = a_p + scaled(qd.own, rate_v);
+  if constexpr (kAccelerated) {
+    const Behind<T> qdd = behind(a + bunch.v, bunch.count);
+    wd_p = sum_before(wd_p, b.x + Work::kAngular, qdd);
+    a_p = sum_before(a_p, b.x + Work::kLinear, qdd);
+    wd = wd_p + scaled(qd.own, rate_w) + scaled(qdd.own, z);
+    a_i = a_p + scaled(qd.own, rate_v) + scaled(qdd.own, l);
+  }
+  put(wd, b.x + Work::kAcceleration);
+  put(a_i, b.x + Work::kAcceleration + 3);
+  if (bunch.several) {
+    before_joint<T>(bunch, parent.wd_p, wd_p);
+    before_joint<T>(bunch, parent.a_p, a_p);
+    b.wd_p = wd_p;
+    b.a_p = a_p;
+  }
+  put(add_cross(cross(wd_p, z), w_p, rate_w), b.x + Work::kBend);
+  put(add_cross(add_cross(add_cross(cross(wd_p, l), a_p, z), w_p, rate_v), v_p, rate_w),
+      b.x + Work::kBend + 3);
+}
+
+/// `sum` of joints of several freedoms, which turns with all of them.
+template <typename T>
+void settle(const typename DerivativeWorkspace<T>::Bunch& bunch,
+            const typename DerivativeWorkspace<T>::Seen& next,
+            typename DerivativeWorkspace<T>::Seen& b) {
+  using Work = DerivativeWorkspace<T>;
+  T after[6][4];
+  for (int c = 0; c < 6; ++c) {
+    for (int k = 0; k < 4; ++k) {
+      const int last = bunch.last[k];
+      after[c][k] = last < 4 ? b.x[Work::kMotion + c][last] : next.x[Work::kMotion + c][last - 4];
+    }
+  }
+  const auto w = get(after), v = get(after + 3);
+  const auto z = get(b.x + Work::kAngular), l = get(b.x + Work::kLinear);
+  put(add_cross(get(b.x + Work::kRate), w, z), b.x + Work::kSum);
+  put(add_cross(add_cross(get(b.x + Work::kRate + 3), w, l), v, z), b.x + Work::kSum + 3);
+}
+
+/// What wrenches from outside take off the forces of a bunch, each in the last lane of its joint.
+template <typename T>
+void push(const typename DerivativeWorkspace<T>::Bunch& bunch, const Axes<Four<T>>& axes,
+          const Triple<Four<T>>& r, const Workspace<T>& tree, Weight<Four<T>>& b) {
+  T f[3][4], n[3][4];
+  for (int k = 0; k < 4; ++k) {
+    const bool here = k < bunch.count && bunch.last[k] == k;
+    const Triple<T>& F = tree.f_external[static_cast<size_t>(here ? bunch.step[k] : 0)];
+    const Triple<T>& N = tree.n_external[static_cast<size_t>(here ? bunch.step[k] : 0)];
+    f[0][k] = here ? F.x : T(0);
+    f[1][k] = here ? F.y : T(0);
+    f[2][k] = here ? F.z : T(0);
+    n[0][k] = here ? N.x : T(0);
+    n[1][k] = here ? N.y : T(0);
+    n[2][k] = here ? N.z : T(0);
+  }
+  const auto turned = along(axes, get(f));
+  b.f = b.f - turned;
+  b.n = b.n - add_cross(along(axes, get(n)), r, turned);
+}
+
+template <typename T, int kCount>
+LIMB_INLINE void clear_sums(T (&x)[kCount]) {
+  static_assert(kCount % 4 == 0);
+  for (int c = 0; c < kCount; c += 4) store_four(all(T(0)), x + c);
+}
+
+/// All of a bunch that is known on the way out.
+template <bool kExternal, bool kAccelerated, typename T>
+LIMB_INLINE void reach(DerivativeWorkspace<T>& work,
+                       const typename DerivativeWorkspace<T>::Bunch& bunch,
+                       typename DerivativeWorkspace<T>::Seen& parent, const T* v, const T* a,
+                       typename DerivativeWorkspace<T>::Seen& b) {
+  using Work = DerivativeWorkspace<T>;
+  Axes<Four<T>> axes;
+  Triple<Four<T>> r;
+  face<T>(bunch, work.stands.data(), axes, r);
+  move<kAccelerated, T>(bunch, axes, r, parent, v, a, b);
+  const Four<T> S[6] = {load_four(bunch.S[0]), load_four(bunch.S[1]), load_four(bunch.S[2]),
+                        load_four(bunch.S[3]), load_four(bunch.S[4]), load_four(bunch.S[5])};
+  const auto weighed = [&](auto light) __attribute__((always_inline)) {
+    return weigh<decltype(light)::value>(axes, r, load_four(bunch.m), get(bunch.h), S,
+                                         get(b.x + Work::kMotion), get(b.x + Work::kMotion + 3),
+                                         get(b.x + Work::kAcceleration),
+                                         get(b.x + Work::kAcceleration + 3));
+  };
+  Weight<Four<T>> weight = bunch.light ? weighed(std::true_type()) : weighed(std::false_type());
+  if constexpr (kExternal) push<T>(bunch, axes, r, work.tree, weight);
+  put(weight, b.x + Work::kInertia);
+  if (bunch.children > 1) clear_sums(b.carried);
+  if (bunch.several) {
+    if (bunch.first[0] < 0) {
+      settle<T>(work.bunches[static_cast<size_t>(bunch.parent)], b, parent);
+    }
+    if (bunch.last[bunch.count - 1] < 4) settle<T>(bunch, b, b);
   }
 }
 
-}  // namespace kernel
-}  // namespace limb
+/// The base of a floating robot, and gravity seen from the root.
+template <typename T>
+struct Base {
+  Triple<T> gravity, w, v;
+  Weight<T> weight;  ///< with all that it carries, once known
+};
+
+/// The root: the world, accelerated against gravity, or the base of a floating robot. a may be null
+/// and counts as zero then.
+template <bool kExternal, bool kFloating, typename T>
+LIMB_INLINE void begin_at_root(const Canonical<T>& robot, DerivativeWorkspace<T>& work, const T* v,
+                               const T* a, Base<T>& base) {
+  using Work = DerivativeWorkspace<T>;
+  const T o = T(0), one = T(1);
+  const Triple<T> zero = {o, o, o};
+  typename Work::Seen& root = work.seen[0];
+  Triple<T> wd = zero, acceleration = scaled(T(-1), triple(robot.gravity));
+  base.w = base.v = zero;
+  if constexpr (kFloating) acceleration = transpose_product(work.tree.R[1], acceleration);
+  base.gravity = acceleration;
+  if constexpr (kFloating) {
+    base.w = {v[3], v[4], v[5]};
+    base.v = {v[0], v[1], v[2]};
+    if (a != nullptr) {
+      wd = {a[3], a[4], a[5]};
+      acceleration = acceleration + Triple<T>{a[0], a[1], a[2]};
+    }
+    const CanonicalStep<T>& step = robot.steps[1];
+    const Matrix3<T>& S = step.second_moments;
+    const T moments[6] = {S(0, 0), S(1, 0), S(2, 0), S(1, 1), S(2, 1), S(2, 2)};
+    const Axes<T> axes = {{one, o, o}, {o, one, o}, {o, o, one}};
+    base.weight = weigh<false>(axes, zero, step.mass, triple(step.first_moment), moments, base.w,
+                               base.v, wd, acceleration);
+    if constexpr (kExternal) {
+      base.weight.f = base.weight.f - work.tree.f_external[1];
+      base.weight.n = base.weight.n - work.tree.n_external[1];
+    }
+    clear_sums(root.carried);
+  }
+  const T rest[12] = {base.w.x, base.w.y, base.w.z, base.v.x,       base.v.y,       base.v.z,
+                      wd.x,     wd.y,     wd.z,     acceleration.x, acceleration.y, acceleration.z};
+  for (int k = 0; k < 12; ++k) root.x[Work::kMotion + k][3] = rest[k];
+}
+
+}  // namespace limb::kernel
