@@ -8,6 +8,7 @@
 
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/centroidal_derivatives.hpp"
+#include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/frame_derivatives.hpp"
@@ -76,6 +77,22 @@ Json frame_fields(const Model<double>& model, const Convention& to, const Kinema
   return fields;
 }
 
+/// Of inverse dynamics at a and of forward dynamics at tau. Pinocchio's P is constant, so that both
+/// indices of a derivative turn like those of the mass matrix.
+Json derivative_fields(const Model<double>& model, const Convention& to, const Vector& q,
+                       const Vector& v, const Vector& a, const Vector& tau) {
+  constexpr JointEffects kNone = JointEffects::none();
+  const int n = model.velocity_size();
+  DerivativeWorkspace<double> work(model);
+  MatrixX<double> dq(n, n), dv(n, n), da(n, n), ddq_dq(n, n), ddq_dv(n, n), ddq_dtau(n, n);
+  Vector forward(n);
+  rnea_derivatives(model, work, q, v, a, dq, dv, da, kNone);
+  aba_derivatives(model, work, q, v, tau, forward, ddq_dq, ddq_dv, ddq_dtau, kNone);
+  const auto both = [&](const MatrixX<double>& x) { return numbers(to.mass_matrix_to(q, x)); };
+  return {{"dtau_dq", both(dq)},    {"dtau_dv", both(dv)},    {"dtau_da", both(da)},
+          {"ddq_dq", both(ddq_dq)}, {"ddq_dv", both(ddq_dv)}, {"ddq_dtau", both(ddq_dtau)}};
+}
+
 /// Newton-Euler, rigid bodies alone, with the torques of the state given there.
 Json dynamics_fields(const Model<double>& model, const Convention& to, const Vector& q,
                      const Vector& v, const Vector& a, const Vector& tau_given) {
@@ -96,7 +113,8 @@ Json dynamics_fields(const Model<double>& model, const Convention& to, const Vec
           {"g", numbers(to.tau_to(q, g))},
           {"M", numbers(to.mass_matrix_to(q, M))},
           {"Minv", numbers(to.mass_matrix_to(q, M_inverse))},
-          {"aba", numbers(to.a_to(q, v, forward))}};
+          {"aba", numbers(to.a_to(q, v, forward))},
+          {"derivatives", derivative_fields(model, to, q, v, a, to.tau_from(q, tau_given))}};
 }
 
 Json fields_at(const Model<double>& model, const Convention& to, const Json& state) {

@@ -1,5 +1,5 @@
-"""Newton-Euler, frames, Jacobians and their rates, mass centre, centroidal momentum and the manifold on random
-trees of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
+"""Newton-Euler and its derivatives, frames, Jacobians and their rates, mass centre, centroidal momentum and the
+manifold on random trees of all joint types, against Pinocchio itself. Skips with a line where the wheel is not installed.
 """
 
 import json
@@ -16,6 +16,7 @@ from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
 
 DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/dynamics_dump"
 SEEDS = range(1, 51)
+DERIVATIVE_SEEDS = range(1, 13)
 EPS = np.finfo(float).eps
 
 # Chains of up to 22 joints, summed in another order there, against the largest entry of the field.
@@ -54,6 +55,16 @@ def constant_columns(model, tree):
         if body["type"] == "universal":
             constant[model.idx_vs[model.getJointId(body["name"])]] = False
     return constant
+
+
+def plain_columns(model, tree):
+    """Whether the joint of each velocity is none that is composed of others with moving axes."""
+    plain = np.ones(model.nv, dtype=bool)
+    for body in tree["bodies"]:
+        if body["type"] == "universal":
+            first = model.idx_vs[model.getJointId(body["name"])]
+            plain[first:first + 2] = False
+    return plain
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -98,6 +109,41 @@ def compare_dynamics(pin, model, data, q, v, a, limb):
     close(np.linalg.inv(M), limb["Minv"], "inverse mass matrix", 4 * condition * EPS)
 
 
+def by_differences(pin, model, q, v, x, function):
+    """function(q, v, x) differentiated by q (a tangent), v and x."""
+    parts = [np.empty((model.nv, model.nv)) for _ in range(3)]
+    for i in range(model.nv):
+        step = np.zeros(model.nv)
+        step[i] = STEP
+        forth, back = pin.integrate(model, q, step), pin.integrate(model, q, -step)
+        parts[0][:, i] = function(forth, v, x) - function(back, v, x)
+        parts[1][:, i] = function(q, v + step, x) - function(q, v - step, x)
+        parts[2][:, i] = function(q, v, x + step) - function(q, v, x - step)
+    return [part / (2 * STEP) for part in parts]
+
+
+def compare_derivatives(pin, model, data, q, v, a, limb, plain):
+    """plain: columns of joints that are not composed of others; the formulas there are not the
+    derivatives of its own rnea in the rest. Differences of rnea and aba know no such exception."""
+    tau = 3 * v
+    # Through the inverse of M.
+    condition = np.linalg.cond(limb["dtau_da"])
+    inverse, forward = ("dtau_dq", "dtau_dv"), ("ddq_dq", "ddq_dv")
+    found = pin.computeRNEADerivatives(model, data, q, v, a)
+    for name, part in zip(inverse, found[:2], strict=True):
+        close(part[:, plain], np.array(limb[name])[:, plain], name)
+    found = pin.computeABADerivatives(model, data, q, v, tau)
+    for name, part in zip(forward, found[:2], strict=True):
+        close(part[:, plain], np.array(limb[name])[:, plain], name, 4 * condition * EPS)
+    other = model.createData()
+    found = by_differences(pin, model, q, v, a, lambda *x: pin.rnea(model, other, *x).copy())
+    for name, part in zip((*inverse, "dtau_da"), found, strict=True):
+        close(part, limb[name], name + " by differences", DIFFERENCE_TOLERANCE)
+    found = by_differences(pin, model, q, v, tau, lambda *x: pin.aba(model, other, *x).copy())
+    for name, part in zip((*forward, "ddq_dtau"), found, strict=True):
+        close(part, limb[name], name + " by differences", 4 * condition * STEP**2)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pinocchio_agrees(seed):
     pin = pytest.importorskip("pinocchio", reason="the wheel 'pin' is not installed")
@@ -111,6 +157,9 @@ def test_pinocchio_agrees(seed):
         q, v, a = (np.array(state[x]) for x in "qva")
         moved = lambda time, q=q, v=v: pin.integrate(model, q, time * v)  # noqa: E731
         compare_dynamics(pin, model, data, q, v, a, limb["dynamics"])
+        if seed in DERIVATIVE_SEEDS:
+            compare_derivatives(pin, model, data, q, v, a, limb["dynamics"]["derivatives"],
+                                plain_columns(model, tree))
         pin.computeJointJacobiansTimeVariation(model, data, q, v)
         pin.forwardKinematics(model, data, q, v, a)
         last = state["J_body"]
