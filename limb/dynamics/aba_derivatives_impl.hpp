@@ -249,10 +249,23 @@ void check_aba_derivatives(const Model<T>& model, const DerivativeWorkspace<T>& 
   check_velocity<T>(kCall, "a", model, a);
   check_derivatives<T>(kCall, model, work, {"ddq_dq", "ddq_dv", "ddq_dtau"}, ddq_dq, ddq_dv,
                        ddq_dtau);
-  if (!model.loops().empty()) {
-    fail(kCall, "model", "one with " + std::to_string(model.loops().size()) + " closed loops",
-         "a tree", "derivatives of robots with loops are not there yet");
-  }
+}
+
+/// Of a robot whose loops stay closed.
+template <typename T, typename... External>
+int closed_derivatives(const Model<T>& model, LoopDerivatives<T>& loops, VectorIn<T>& q,
+                       VectorIn<T>& v, VectorIn<T>& tau, const JointEffects& effects,
+                       VectorOut<T>& a, MatrixOut<T>& ddq_dq, MatrixOut<T>& ddq_dv,
+                       MatrixOut<T>& ddq_dtau, const External&... external) {
+  auto& result = loops.result;
+  const int singular = constrained_derivatives<T>(model, loops.set, loops.work, q, v, tau,
+                                                  external..., result, {effects})
+                           .singular;
+  a = result.a;
+  ddq_dq = result.da_dq;
+  ddq_dv = result.da_dv;
+  ddq_dtau = result.da_dtau;
+  return singular;
 }
 
 }  // namespace kernel
@@ -262,6 +275,10 @@ int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorI
                     VectorIn<T>& v, VectorIn<T>& tau, VectorOut<T> a, MatrixOut<T> ddq_dq,
                     MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau, const JointEffects& effects) {
   kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
+  if (work.loops) {
+    return kernel::closed_derivatives<T>(model, *work.loops, q, v, tau, effects, a, ddq_dq, ddq_dv,
+                                         ddq_dtau);
+  }
   return kernel::forward_dynamics_derivatives<false, T>(model, work, q, v, tau, effects, a, ddq_dq,
                                                         ddq_dv, ddq_dtau);
 }
@@ -272,6 +289,10 @@ int aba_derivatives(const Model<T>& model, DerivativeWorkspace<T>& work, VectorI
                     MatrixOut<T> ddq_dq, MatrixOut<T> ddq_dv, MatrixOut<T> ddq_dtau,
                     const JointEffects& effects) {
   kernel::check_aba_derivatives<T>(model, work, q, v, tau, a, ddq_dq, ddq_dv, ddq_dtau);
+  if (work.loops) {
+    return kernel::closed_derivatives<T>(model, *work.loops, q, v, tau, effects, a, ddq_dq, ddq_dv,
+                                         ddq_dtau, external);
+  }
   kernel::set_external<T>("aba_derivatives", model, work.tree, external);
   return kernel::forward_dynamics_derivatives<true, T>(model, work, q, v, tau, effects, a, ddq_dq,
                                                        ddq_dv, ddq_dtau);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include "limb/dynamics/branch_inverse_impl.hpp"
+#include "limb/dynamics/constrained_derivatives_impl.hpp"
 #include "limb/dynamics/derivative_workspace.hpp"
+#include "limb/dynamics/loop_derivatives.hpp"
 #include "limb/dynamics/mass_factor_impl.hpp"
 #include "limb/dynamics/place_impl.hpp"
 #include "limb/dynamics/workspace_impl.hpp"
@@ -83,8 +85,11 @@ std::vector<typename DerivativeWorkspace<T>::Bunch> bunches(const Canonical<T>& 
 }  // namespace kernel
 
 template <typename T>
-DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model)
+DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model, Loops loops_of_model)
     : tree(model, Loops::open), factor(model) {
+  if (loops_of_model == Loops::closed && !model.loops().empty()) {
+    loops = Owned<LoopDerivatives<T>>::make(model);
+  }
   const Canonical<T>& robot = model.canonical();
   using Kind = typename CanonicalStep<T>::Kind;
   floating = robot.steps.size() > 1 && robot.steps[1].kind == Kind::free &&

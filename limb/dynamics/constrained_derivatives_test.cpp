@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/constrained_impl.hpp"
 #include "limb/dynamics/crba_impl.hpp"
 #include "limb/dynamics/parameter_derivatives.hpp"
@@ -201,6 +202,31 @@ std::vector<Sample> robots_with_loops() {
 TEST(ConstrainedDerivatives, OfClosedLoops) {
   Worst worst(kTolerance);
   for (const Sample& s : robots_with_loops()) check_forward(s, Holds::loops, {}, worst);
+}
+
+// Forward dynamics closes the loops of a robot, and so do its derivatives.
+TEST(ConstrainedDerivatives, AreThoseOfForwardDynamicsWithLoops) {
+  for (const Sample& s : robots_with_loops()) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    const ConstraintSet<double> set(s.model, {}, all_loops(s.model));
+    ConstrainedDerivativeWorkspace<double> work(s.model, set);
+    ConstrainedDerivatives<double> expected(s.model, set);
+    DerivativeWorkspace<double> closed(s.model), open(s.model, Loops::open);
+    Vector a(n);
+    Matrix dq(n, n), dv(n, n), dtau(n, n);
+    const auto external = pushes(s.model);
+    constrained_derivatives(s.model, set, work, s.q, s.v, s.tau, external, expected);
+    EXPECT_EQ(aba_derivatives(s.model, closed, s.q, s.v, s.tau, external, a, dq, dv, dtau), -1);
+    EXPECT_EQ(a, expected.a);
+    EXPECT_EQ(dq, expected.da_dq);
+    constrained_derivatives(s.model, set, work, s.q, s.v, s.tau, expected);
+    EXPECT_EQ(aba_derivatives(s.model, closed, s.q, s.v, s.tau, a, dq, dv, dtau), -1);
+    EXPECT_EQ(dv, expected.da_dv);
+    EXPECT_EQ(dtau, expected.da_dtau);
+    EXPECT_EQ(aba_derivatives(s.model, open, s.q, s.v, s.tau, a, dq, dv, dtau), -1);
+    EXPECT_NE(dtau, expected.da_dtau);
+  }
 }
 
 void check_impact(const Sample& s, Holds holds, Worst& worst) {

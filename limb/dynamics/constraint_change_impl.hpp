@@ -14,7 +14,7 @@ template <typename T>
 ConstrainedDerivativeWorkspace<T>::ConstrainedDerivativeWorkspace(const Model<T>& model,
                                                                   const ConstraintSet<T>& set)
     : constraints(model, set),
-      tree(model),
+      tree(model, Loops::open),
       held(static_cast<std::size_t>(set.size())),
       kinematics(model),
       axes(static_cast<std::size_t>(model.nv())),

@@ -6,14 +6,18 @@
 
 namespace limb {
 
+template <typename T>
+struct LoopDerivatives;
+
 /// The scratch memory of rnea_derivatives and aba_derivatives: one for each thread and model.
 template <typename T>
 class DerivativeWorkspace {
  public:
-  explicit DerivativeWorkspace(const Model<T>& model);
+  explicit DerivativeWorkspace(const Model<T>& model, Loops loops_of_model = Loops::closed);
 
   Workspace<T> tree;  ///< loops open
   MassFactor<T> factor;
+  Owned<LoopDerivatives<T>> loops;  ///< if there are some to be closed
 
   // For the algorithms of this room. All is seen from the root: in its axes, about its origin. The
   // root is the base of a floating robot, else the world.

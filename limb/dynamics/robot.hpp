@@ -177,7 +177,7 @@ class Robot {
   /// Of inverse_dynamics() by q, v, a at the state, against the external wrenches.
   const InverseDerivatives& rnea_derivatives() const;
   /// Of forward_dynamics(tau) by q, v, tau; keeps its latest answer only.
-  /// @throws Error if the model has loops, or (computation failed) if M is singular.
+  /// @throws Error (computation failed) that names the joint if M is singular.
   const ForwardDerivatives& aba_derivatives(VectorIn<double>& tau) const;
   /// Y with inverse_dynamics() = Y p without drives and wrenches, p the ten inertial parameters of
   /// each body (inertial_parameters).
