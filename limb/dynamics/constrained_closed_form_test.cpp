@@ -197,7 +197,7 @@ TEST(ClosedForm, FourBarLinkage) {
     const auto [t2, t3] = bar.angles<Dual>(Dual(t, 1));
     Vector q(3), v(3), a(3), f(3);
     q << t, t2.value - t, t3.value;
-    v << w, w * (t2.derivative - 1), w * t3.derivative;
+    v << w, w * (t2.tangent[0] - 1), w * t3.tangent[0];
     const auto report =
         constrained_forward_dynamics(model, set, work, q, v, Vector3<double>(tau, 0, 0), a, f);
     EXPECT_EQ(report.rank, 2);  // out of the plane nothing moves
@@ -205,7 +205,7 @@ TEST(ClosedForm, FourBarLinkage) {
     EXPECT_EQ(aba(model, closed, q, v, Vector3<double>(tau, 0, 0), a_free), -1);
     EXPECT_EQ(a_free, a);  // forward dynamics keeps loops closed without being asked
     const Dual I = bar.inertia<Dual>(Dual(t, 1)), V = bar.potential<Dual>(Dual(t, 1));
-    const double expected = (tau - V.derivative - 0.5 * I.derivative * w * w) / I.value;
+    const double expected = (tau - V.tangent[0] - 0.5 * I.tangent[0] * w * w) / I.value;
     worst = std::max(worst, std::abs(a[0] - expected) / (1 + std::abs(expected)));
     // Near the linkage's stretched pose the two rows are almost one: condition 1e4.
     EXPECT_LT(report.residual, 1e4 * kEps * (1 + a.norm()));

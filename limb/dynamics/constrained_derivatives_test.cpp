@@ -283,7 +283,7 @@ TEST(ParameterDerivatives, AgreeWithDualNumbers) {
     const VectorX<Dual> q = s.q.cast<Dual>(), v = s.v.cast<Dual>(), tau = s.tau.cast<Dual>();
     for (int p = 0; p < count; ++p) {
       Dual d[kBodyParameters] = {};
-      d[p % kBodyParameters].derivative = 1;
+      d[p % kBodyParameters].tangent[0] = 1;
       Matrix3<Dual> tensor;
       tensor << d[4], d[5], d[7], d[5], d[6], d[8], d[7], d[8], d[9];
       const Model<Dual> heavier = model.with_added_inertia(

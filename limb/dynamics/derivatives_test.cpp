@@ -179,7 +179,7 @@ TEST(Derivatives, OfDualNumbersAreSecondDerivatives) {
   // Truncation h^2, rounding eps / h.
   const double tolerance = 1e-6;
   const auto second = [&](const MatrixX<Dual>& x) {
-    return Matrix(x.unaryExpr([](const Dual& y) { return y.derivative; }));
+    return Matrix(x.unaryExpr([](const Dual& y) { return y.tangent[0]; }));
   };
   EXPECT_LT(testing::relative(second(by_q), (right.dq - left.dq) / (2 * h)), tolerance);
   EXPECT_LT(testing::relative(second(by_v), (right.dv - left.dv) / (2 * h)), tolerance);

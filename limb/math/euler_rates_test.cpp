@@ -14,6 +14,7 @@ namespace limb {
 namespace {
 
 using namespace testing;
+using testing::Dual;
 
 constexpr double kPi = std::numbers::pi;
 constexpr unsigned kSeed = 20240612;

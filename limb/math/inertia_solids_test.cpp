@@ -14,6 +14,7 @@ namespace limb {
 namespace {
 
 using namespace testing;
+using testing::Dual;
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
 
@@ -230,14 +231,14 @@ TEST(SolidsIdentity, ThinWallsKeepTheirDigits) {
 TEST(SolidsScalar, MakersDifferentiate) {
   // d/dr of 2/5 rho 4/3 pi r^5 = 8/3 pi rho r^4.
   const Dual rho(2.0), r(0.3, 1.0);
-  const double d = sphere_inertia(Density<Dual>{rho}, r).tensor()(0, 0).derivative;
+  const double d = sphere_inertia(Density<Dual>{rho}, r).tensor()(0, 0).tangent[0];
   EXPECT_NEAR(d, 8.0 / 3 * std::numbers::pi * 2 * 0.3 * 0.3 * 0.3 * 0.3, 8 * eps);
   // d/dl of m (3 r^2 + l^2) / 12 = m l / 6.
   const Mass<Dual> m{Dual(3.0)};
-  EXPECT_NEAR(cylinder_inertia(m, Dual(0.3), Dual(0.8, 1)).tensor()(0, 0).derivative, 3 * 0.8 / 6,
+  EXPECT_NEAR(cylinder_inertia(m, Dual(0.3), Dual(0.8, 1)).tensor()(0, 0).tangent[0], 3 * 0.8 / 6,
               8 * eps);
-  EXPECT_NEAR(box_inertia(m, {Dual(1), Dual(2, 1), Dual(3)}).tensor()(0, 0).derivative, 1, 8 * eps);
-  EXPECT_NEAR(cone_inertia(m, Dual(0.3), Dual(0.8, 1)).first_moment().z().derivative, 0.75,
+  EXPECT_NEAR(box_inertia(m, {Dual(1), Dual(2, 1), Dual(3)}).tensor()(0, 0).tangent[0], 1, 8 * eps);
+  EXPECT_NEAR(cone_inertia(m, Dual(0.3), Dual(0.8, 1)).first_moment().z().tangent[0], 0.75,
               8 * eps);
 }
 

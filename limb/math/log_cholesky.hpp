@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "limb/math/inertia_consistency.hpp"
+#include "limb/math/inertial_parameters.hpp"
 
 /// Ten unconstrained numbers for the inertia of a body.   [Rucker & Wensing 2022, log-Cholesky]
 ///
@@ -16,9 +17,6 @@
 /// Every theta is the inertia of some solid body and every solid body has one theta: an optimiser
 /// may walk freely. The mass is exp(2 alpha), t is the mass centre, d and s are the shape.
 namespace limb {
-
-template <typename T>
-using Vector10 = Eigen::Matrix<T, 10, 1>;
 
 /// The inertia of theta. Besides + - * / it asks the scalar for exp.
 /// @throws Error if a number is not finite, or so large that the inertia is not.
@@ -43,6 +41,48 @@ Inertia<T> inertia_from_log_cholesky(const Vector10<T>& theta) {
     }
   }
   return I;
+}
+
+/// The derivative of inertial_parameters(inertia_from_log_cholesky(theta)) by theta: column k by
+/// theta[k].
+template <typename T>
+Eigen::Matrix<T, 10, 10> log_cholesky_jacobian(const Vector10<T>& theta) {
+  using std::exp;
+  const T none(0), m = exp(T(2) * theta[0]);
+  const T e1 = exp(theta[1]), e2 = exp(theta[2]), e3 = exp(theta[3]);
+  Matrix3<T> U;
+  U << e1, theta[4], theta[6],  //
+      none, e2, theta[5],       //
+      none, none, e3;
+  const Vector3<T> com = theta.template tail<3>();
+  const auto column = [&](const T& mass, const Vector3<T>& first, const Matrix3<T>& half) {
+    // The second moments change by half + half^T.
+    const Matrix3<T> S = half + half.transpose();
+    return inertial_parameters(Inertia<T>(mass, first, tensor_from_second_moments<T>(S)));
+  };
+  const Vector3<T> zero = Vector3<T>::Constant(none);
+  // U changes in entry (r, c) by `change`: dU U^T has the row r alone.
+  const auto shape = [&](int r, int c, const T& change) {
+    Matrix3<T> half = Matrix3<T>::Constant(none);
+    half.row(r) = (m * change) * U.col(c).transpose();
+    return column(none, zero, half);
+  };
+  Eigen::Matrix<T, 10, 10> J;
+  J.col(0) = T(2) * inertial_parameters(inertia_from_log_cholesky(theta));
+  J.col(1) = shape(0, 0, e1);
+  J.col(2) = shape(1, 1, e2);
+  J.col(3) = shape(2, 2, e3);
+  J.col(4) = shape(0, 1, T(1));
+  J.col(5) = shape(1, 2, T(1));
+  J.col(6) = shape(0, 2, T(1));
+  for (int k = 0; k < 3; ++k) {
+    Matrix3<T> half = Matrix3<T>::Constant(none);
+    half.row(k) = m * com.transpose();
+    Vector3<T> first = zero;
+    first[k] = m;
+    J.col(7 + k) = column(none, first, half);
+  }
+  return J;
 }
 
 /// The theta of I. Besides + - * / it asks the scalar for sqrt and log.

@@ -4,49 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "limb/math/dual.hpp"
+
 /// Two small scalars that stand for the kinds limb must serve besides machine numbers: one that
 /// carries a derivative, and one with several values at once on which no program can branch.
 namespace limb::testing {
 
-/// value + derivative * e, e^2 = 0.
-struct Dual {
-  double value = 0, derivative = 0;
-
-  Dual() = default;
-  Dual(double v) : value(v) {}  // NOLINT: numbers are constants
-  Dual(double v, double d) : value(v), derivative(d) {}
-
-  friend Dual operator-(Dual a) { return {-a.value, -a.derivative}; }
-  friend Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.derivative + b.derivative}; }
-  friend Dual operator-(Dual a, Dual b) { return {a.value - b.value, a.derivative - b.derivative}; }
-  friend Dual operator*(Dual a, Dual b) {
-    return {a.value * b.value, a.derivative * b.value + a.value * b.derivative};
-  }
-  friend Dual operator/(Dual a, Dual b) {
-    const double q = a.value / b.value;
-    return {q, (a.derivative - q * b.derivative) / b.value};
-  }
-  Dual& operator+=(Dual b) { return *this = *this + b; }
-  Dual& operator-=(Dual b) { return *this = *this - b; }
-  Dual& operator*=(Dual b) { return *this = *this * b; }
-  Dual& operator/=(Dual b) { return *this = *this / b; }
-  friend bool operator<(Dual a, Dual b) { return a.value < b.value; }
-  friend bool operator>=(Dual a, Dual b) { return a.value >= b.value; }
-  friend bool operator==(Dual a, Dual b) { return a.value == b.value; }
-
-  friend Dual sqrt(Dual a) {
-    const double s = std::sqrt(a.value);
-    return {s, a.derivative / (2 * s)};
-  }
-  friend Dual sin(Dual a) { return {std::sin(a.value), a.derivative * std::cos(a.value)}; }
-  friend Dual cos(Dual a) { return {std::cos(a.value), -a.derivative * std::sin(a.value)}; }
-  friend Dual exp(Dual a) { return {std::exp(a.value), a.derivative * std::exp(a.value)}; }
-  friend Dual log(Dual a) { return {std::log(a.value), a.derivative / a.value}; }
-  friend Dual atan2(Dual y, Dual x) {
-    const double r = x.value * x.value + y.value * y.value;
-    return {std::atan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / r};
-  }
-};
+/// One derivative.
+using Dual = limb::Dual<double, 1>;
 
 inline constexpr int kLanes = 4;
 
@@ -132,13 +97,6 @@ struct Pack {
 namespace Eigen {
 
 template <>
-struct NumTraits<limb::testing::Dual> : NumTraits<double> {
-  using Real = limb::testing::Dual;
-  using NonInteger = limb::testing::Dual;
-  using Nested = limb::testing::Dual;
-};
-
-template <>
 struct NumTraits<limb::testing::Pack> : NumTraits<double> {
   using Real = limb::testing::Pack;
   using NonInteger = limb::testing::Pack;
@@ -154,7 +112,7 @@ template <int Rows, int Cols>
 Eigen::Matrix<Dual, Rows, Cols> dual(const Eigen::Matrix<double, Rows, Cols>& x,
                                      const Eigen::Matrix<double, Rows, Cols>& d) {
   Eigen::Matrix<Dual, Rows, Cols> r = x.template cast<Dual>();
-  for (int i = 0; i < r.size(); ++i) r.data()[i].derivative = d.data()[i];
+  for (int i = 0; i < r.size(); ++i) r.data()[i].tangent[0] = d.data()[i];
   return r;
 }
 
@@ -165,7 +123,7 @@ Eigen::Matrix<double, Rows, Cols> value(const Eigen::Matrix<Dual, Rows, Cols>& x
 
 template <int Rows, int Cols>
 Eigen::Matrix<double, Rows, Cols> derivative(const Eigen::Matrix<Dual, Rows, Cols>& x) {
-  return x.unaryExpr([](const Dual& d) { return d.derivative; });
+  return x.unaryExpr([](const Dual& d) { return d.tangent[0]; });
 }
 
 }  // namespace limb::testing
