@@ -60,14 +60,16 @@ std::string group_text(const ParameterGroup& group, const std::vector<std::strin
 
 }  // namespace
 
-std::vector<std::string> parameter_names(const Model<double>& model) {
+std::vector<std::string> parameter_names(const Model<double>& model, ParameterNames naming) {
   constexpr const char* kNames[] = {"m",   "mcx", "mcy", "mcz", "Ixx",
                                     "Ixy", "Iyy", "Ixz", "Iyz", "Izz"};
+  const bool by_link = naming == ParameterNames::links;
   std::vector<std::string> names;
   for (int i = 1; i < model.body_count(); ++i) {
-    for (const char* name : kNames) {
-      names.push_back(std::string(name) + "_" + std::to_string(i));
-    }
+    std::string whose(by_link ? "(" : "_");
+    whose += by_link ? model.body(BodyId(i)).link : std::to_string(i);
+    if (by_link) whose += ")";
+    for (const char* name : kNames) names.push_back(std::string(name) + whose);
   }
   return names;
 }
@@ -132,7 +134,7 @@ BaseParameters base_parameters(const Model<double>& model, const BaseParameterOp
   base.leading = kept;
   for (std::size_t i = 0; i < kept.size(); ++i) base.K(static_cast<Eigen::Index>(i), kept[i]) = 1;
   for (const int c : dependent) base.K.col(c) = solver.solve(R.col(c));
-  const std::vector<std::string> names = parameter_names(model);
+  const std::vector<std::string> names = parameter_names(model, options.names);
   for (std::size_t i = 0; i < kept.size(); ++i) {
     ParameterGroup group;
     group.terms.push_back({kept[i], 1.0});

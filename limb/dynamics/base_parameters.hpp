@@ -27,21 +27,32 @@ struct BaseParameters {
   double smallest_kept = 0, largest_dropped = 0;  ///< pivots, relative to the largest
 };
 
+/// How parameters are told apart: Izz_2 by the number of the body, or Izz(forearm) by its link.
+enum class ParameterNames { numbers, links };
+
 struct BaseParameterOptions {
   int states = 0;  ///< random states to look at; 0: enough for the number of parameters
   unsigned seed = 1;
-  double tolerance = 1e-9;  ///< pivots below this part of the largest count as none
+  /// What counts as zero. A parameter is unidentifiable if its column of the regressor is shorter
+  /// than this part of the longest, and depends on those before it if what they leave of its column
+  /// is shorter than this part of it. Rounding leaves some 1e-14, a robot that moves well 1e-4;
+  /// smallest_kept and largest_dropped tell how clear the cut was.
+  double tolerance = 1e-9;
+  ParameterNames names = ParameterNames::numbers;  ///< in the groups' texts
 };
 
 /// The inertial parameters that joint torques of this robot depend on, by a rank-revealing
-/// decomposition of the torque regressor at random states [Gautier 1991, base parameters]. What
-/// a body shares with its carrier is counted to the carrier. For reports: allocates, O(p^2 n
-/// states).
+/// decomposition of the torque regressor at random states inside the joint limits [Gautier 1991,
+/// base parameters]. What a body shares with its carrier is counted to the carrier. Torques are
+/// those on the robot's own coordinates: couplings join what their joints feel, and a floating base
+/// feels all six. Rotors and friction are no part of it. For reports: allocates, O(p^2 n states).
 /// @throws Error for an option out of range.
 BaseParameters base_parameters(const Model<double>& model,
                                const BaseParameterOptions& options = {});
 
-/// Names of all parameters: m_1, mcx_1, mcy_1, mcz_1, Ixx_1, ... with the number of the body.
-std::vector<std::string> parameter_names(const Model<double>& model);
+/// Names of all parameters in the order of inertial_parameters: m_1, mcx_1, mcy_1, mcz_1, Ixx_1,
+/// ...
+std::vector<std::string> parameter_names(const Model<double>& model,
+                                         ParameterNames names = ParameterNames::numbers);
 
 }  // namespace limb

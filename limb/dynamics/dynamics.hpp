@@ -16,6 +16,7 @@
 #include "limb/dynamics/inverse_kinematics.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/legged.hpp"
+#include "limb/dynamics/log_cholesky_regressor.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
@@ -26,3 +27,4 @@
 #include "limb/dynamics/rnea.hpp"
 #include "limb/dynamics/rnea_derivatives.hpp"
 #include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/second_derivatives.hpp"

@@ -40,7 +40,7 @@ struct OperationalSpace {
 /// Of a task with Jacobian J and dJ_v = dJ/dt v at (q, v), any number of rows. No allocation.
 /// O(n^2 m). @returns -1, or as factorize_mass, with every result NaN.
 /// @throws Error if a size is wrong.
-template <Real T>
+template <Branching T>
 int operational_space(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q, VectorIn<T>& v,
                       MatrixIn<T>& J, VectorIn<T>& dJ_v, OperationalSpace<T>& out,
                       const OperationalOptions& options = {});
@@ -48,7 +48,7 @@ int operational_space(const Model<T>& model, Workspace<T>& work, VectorIn<T>& q,
 /// The same with constraints that hold [Sentis 2005, contact]: M^-1 becomes N_c M^-1,
 /// the accelerations that the constraints leave, and mu includes what they cause themselves.
 /// Directions of the task that they lock are damped like others that nothing can move.
-template <Real T>
+template <Branching T>
 int operational_space(const Model<T>& model, const ConstraintSet<T>& set,
                       ConstraintWorkspace<T>& work, VectorIn<T>& q, VectorIn<T>& v, MatrixIn<T>& J,
                       VectorIn<T>& dJ_v, OperationalSpace<T>& out,

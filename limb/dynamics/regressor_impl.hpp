@@ -2,6 +2,7 @@
 
 #include "limb/dynamics/jacobian_impl.hpp"
 #include "limb/dynamics/regressor.hpp"
+#include "limb/math/inertial_parameters.hpp"
 
 namespace limb {
 namespace regressor_detail {
@@ -87,16 +88,7 @@ void inertial_parameters(const Model<T>& model, VectorOut<T> p) {
   regressor_detail::check_columns("inertial_parameters", "p", model, p.size());
   for (int i = 1; i < model.body_count(); ++i) {
     const Inertia<T>& body = model.bodies()[static_cast<std::size_t>(i)].inertia;
-    const Matrix3<T>& I = body.tensor();
-    T* const at = p.data() + kBodyParameters * (i - 1);
-    at[0] = body.mass();
-    for (int k = 0; k < 3; ++k) at[1 + k] = body.first_moment()[k];
-    at[4] = I(0, 0);
-    at[5] = I(0, 1);
-    at[6] = I(1, 1);
-    at[7] = I(0, 2);
-    at[8] = I(1, 2);
-    at[9] = I(2, 2);
+    p.template segment<kBodyParameters>(kBodyParameters * (i - 1)) = inertial_parameters(body);
   }
 }
 

@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/QR>
+
 #include "limb/dynamics/base_parameters.hpp"
 #include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/log_cholesky_regressor.hpp"
 #include "limb/dynamics/momentum.hpp"
 #include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/testing/state.hpp"
@@ -89,6 +93,75 @@ TEST(Regressor, BadInput) {
             "base_parameters: tolerance is 2, expected between 0 and 1");
 }
 
+TEST(Regressor, Facade) {
+  for (const Sample& s : testing::samples(2)) {
+    SCOPED_TRACE(s.name);
+    Robot robot(s.model, JointEffects::none());
+    robot.set_state(s.q, s.v, s.a);
+    Vector p(parameter_count(s.model));
+    inertial_parameters(s.model, p);
+    EXPECT_LT(relative(robot.regressor() * p, robot.inverse_dynamics()), kTolerance);
+    EXPECT_LT(relative(robot.static_regressor() * p, robot.gravity()), kTolerance);
+    const double kinetic = robot.kinetic_energy(), potential = robot.potential_energy();
+    EXPECT_NEAR(robot.kinetic_energy_regressor().dot(p), kinetic, kTolerance * (1 + kinetic));
+    const Vector& y = robot.potential_energy_regressor();
+    EXPECT_NEAR(y.dot(p), potential, kTolerance * (1 + y.cwiseAbs().dot(p.cwiseAbs())));
+    // The linear part of the momentum is that about the mass centre too.
+    const Vector h = robot.momentum_regressor() * p;
+    EXPECT_LT(relative(h.head<3>(), robot.centroidal_momentum().f), kTolerance);
+  }
+}
+
+// dtau/dtheta by differences of tau = Y p(theta); tau itself at the robot's own theta.
+TEST(LogCholeskyRegressor, IsTheDerivative) {
+  for (const Sample& s : testing::samples(3)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size(), count = parameter_count(s.model);
+    Vector p(count), theta(count), back(count);
+    inertial_parameters(s.model, p);
+    log_cholesky_parameters(s.model, theta);
+    parameters_from_log_cholesky<double>(theta, back);
+    // Roots of small differences of moments on the way: the condition of a flat body.
+    EXPECT_LT(relative(back, p), 1e4 * kEps);
+    log_cholesky_from_parameters<double>(p, back);
+    EXPECT_EQ(back, theta);
+
+    Kinematics<double> k(s.model);
+    forward_kinematics(s.model, s.q, s.v, s.a, k);
+    RegressorScratch<double> scratch(s.model);
+    Matrix Y(n, count);
+    torque_regressor(s.model, k, scratch, Y);
+    Matrix by_theta = Y;
+    EXPECT_EQ(testing::allocations([&] { regressor_by_log_cholesky<double>(theta, by_theta); }), 0);
+    testing::Random random(5);
+    const Vector d = testing::random_numbers(random, count);
+    const auto torque = [&](double t) {
+      parameters_from_log_cholesky<double>(theta + t * d, back);
+      return Vector(Y * back);
+    };
+    const double h = 1e-5;
+    // h^2 times third derivatives: eight times the values.
+    EXPECT_LT(relative(by_theta * d, (torque(h) - torque(-h)) / (2 * h)), 1e-8);
+  }
+}
+
+TEST(LogCholeskyRegressor, BadInput) {
+  Vector five(5), ten(10), twenty(20);
+  EXPECT_EQ(message([&] { parameters_from_log_cholesky<double>(five, five); }),
+            "parameters_from_log_cholesky: size of theta is 5, expected a multiple of ten");
+  EXPECT_EQ(message([&] { log_cholesky_from_parameters<double>(twenty, ten); }),
+            "log_cholesky_from_parameters: theta has 10 entries, expected 20");
+  Vector p = Vector::Zero(20);
+  p[0] = p[4] = p[6] = p[9] = 1;  // the second body has no mass
+  EXPECT_EQ(message([&] {
+              log_cholesky_from_parameters<double>(p, twenty);
+            }).find("log_cholesky_from_parameters: body 2: log_cholesky: "),
+            0u);
+  Matrix Y(3, 9);
+  EXPECT_EQ(message([&] { regressor_by_log_cholesky<double>(ten, Y); }),
+            "regressor_by_log_cholesky: columns of Y has 9 entries, expected 10");
+}
+
 // Torques from groups are the torques, and there are no more groups than the books count.
 TEST(BaseParameters, GroupsGiveTheTorques) {
   for (const char* name : {"builtin:2r", "builtin:arm6", "builtin:arm7", "builtin:quadruped"}) {
@@ -115,6 +188,53 @@ TEST(BaseParameters, GroupsGiveTheTorques) {
     EXPECT_LT(relative(found, tau), 1e6 * kEps);
     EXPECT_GT(base.smallest_kept, 1e3 * base.largest_dropped);
   }
+}
+
+// As many groups as the regressor at other states has independent columns, on trees of all joint
+// types, free and coupled; and the torques follow from the groups.
+TEST(BaseParameters, AreAsManyAsTheRank) {
+  for (const Sample& s : testing::samples(2, 5)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size(), count = parameter_count(s.model);
+    const BaseParameters base = base_parameters(s.model);
+    Matrix stacked(60 * n, count), Y(n, count);
+    Kinematics<double> k(s.model);
+    RegressorScratch<double> scratch(s.model);
+    for (int i = 0; i < 60; ++i) {
+      const Sample other = testing::sample_of("", s.model, 100 + static_cast<unsigned>(i));
+      forward_kinematics(s.model, other.q, other.v, other.a, k);
+      torque_regressor(s.model, k, scratch, Y);
+      stacked.middleRows(i * n, n) = Y;
+    }
+    Eigen::ColPivHouseholderQR<Matrix> decomposition(stacked);
+    decomposition.setThreshold(1e-9);
+    EXPECT_EQ(static_cast<Eigen::Index>(base.groups.size()), decomposition.rank());
+    Vector p(count);
+    inertial_parameters(s.model, p);
+    const Vector groups = base.K * p;
+    Vector found = Vector::Zero(stacked.rows());
+    for (std::size_t i = 0; i < base.leading.size(); ++i) {
+      found += stacked.col(base.leading[i]) * groups[static_cast<Eigen::Index>(i)];
+    }
+    EXPECT_LT(relative(found, stacked * p), 1e6 * kEps);
+    EXPECT_GT(base.smallest_kept, 1e3 * base.largest_dropped);
+  }
+}
+
+// On a floating base each hinge adds seven: of its own ten, the mass, the first moment along the
+// axis and one second moment cannot be told from the carrier's [Khalil 2004, minimum parameters].
+TEST(BaseParameters, QuadrupedCountsTenAndSevenForEachHinge) {
+  const BaseParameters base = base_parameters(load_model("builtin:quadruped"));
+  EXPECT_EQ(base.groups.size(), 10u + 12u * 7u);
+  EXPECT_TRUE(base.unidentifiable.empty());
+}
+
+TEST(BaseParameters, NamedByLinks) {
+  const Model<double> model = load_model("builtin:2r");
+  const BaseParameters base = base_parameters(model, {.names = ParameterNames::links});
+  const std::string first = model.body(BodyId(1)).link, second = model.body(BodyId(2)).link;
+  EXPECT_EQ(base.groups[0].text, "mcx(" + first + ") + m(" + second + ")");
+  EXPECT_EQ(parameter_names(model, ParameterNames::links)[10], "m(" + second + ")");
 }
 
 // Planar 2R: of 20 parameters the plane sees Izz, mx, my of each link, and the second link's mass

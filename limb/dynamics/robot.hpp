@@ -56,6 +56,12 @@ struct ParameterDerivatives {
   MatrixX<double> da, df;
 };
 
+/// Blocks of a Hessian by tangents of q, by v, and by u: a for inverse, tau for forward dynamics.
+/// The blocks vu and uu are zero.
+struct HessianBlocks {
+  MatrixX<double> qq, qv, vv, qu;
+};
+
 struct IkAnswer {
   VectorX<double> q;
   IkReport<double> report;
@@ -179,9 +185,22 @@ class Robot {
   /// Of forward_dynamics(tau) by q, v, tau; keeps its latest answer only.
   /// @throws Error (computation failed) that names the joint if M is singular.
   const ForwardDerivatives& aba_derivatives(VectorIn<double>& tau) const;
-  /// Y with inverse_dynamics() = Y p without drives and wrenches, p the ten inertial parameters of
-  /// each body (inertial_parameters).
-  const MatrixX<double>& regressor() const;
+  /// Hessian of lambda . inverse_dynamics() by q, v, a (rnea_hessian); keeps its latest answer
+  /// only.
+  const HessianBlocks& rnea_hessian(VectorIn<double>& lambda) const;
+  /// The same of lambda . forward_dynamics(tau), by q, v, tau (aba_hessian).
+  /// @throws Error if the model has loops, or (computation failed) if M is singular.
+  const HessianBlocks& aba_hessian(VectorIn<double>& tau, VectorIn<double>& lambda) const;
+
+  // ---- What is linear in p, the ten inertial parameters of each body (inertial_parameters);
+  // drives and wrenches do not count; room when first asked for ----
+
+  const MatrixX<double>& regressor() const;                   ///< inverse_dynamics() = Y p
+  const MatrixX<double>& static_regressor() const;            ///< gravity() = Y p
+  const VectorX<double>& kinetic_energy_regressor() const;    ///< kinetic_energy() = y . p
+  const VectorX<double>& potential_energy_regressor() const;  ///< potential_energy() = y . p
+  /// Momentum about the world's origin, in its axes, is Y p; 6 rows.
+  const Matrix6X<double>& momentum_regressor() const;
 
   /// Of velocity(frame, axes), 6 x n, and of acceleration(frame, axes, kind); of the latest frame,
   /// axes and kind asked for.

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "limb/base/owned.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
@@ -16,6 +17,9 @@
 #include "limb/dynamics/workspace.hpp"
 
 namespace limb {
+
+template <typename T>
+class SecondDerivativeWorkspace;
 
 /// The state of a Robot, and what has been computed of it.
 struct Robot::Cache {
@@ -118,7 +122,12 @@ struct Robot::Cache {
   std::optional<RegressorScratch<double>> regressor_scratch;
   Cached<InverseDerivatives> inverse_derivatives;
   Cached<ForwardDerivatives> forward_derivatives;
-  Cached<MatrixX<double>> regressor;
+  Owned<SecondDerivativeWorkspace<double>> second_work;
+  Cached<HessianBlocks> inverse_hessian, forward_hessian;
+  VectorX<double> inverse_multipliers, forward_inputs, forward_kept;
+  Cached<MatrixX<double>> regressor, static_regressor;
+  Cached<VectorX<double>> kinetic_regressor, potential_regressor;
+  Cached<Matrix6X<double>> momentum_regressor;
   VectorX<double> derivatives_tau;
   Cached<VelocityDerivatives> frame_velocity, com_velocity_derivatives, momentum_derivatives;
   Cached<AccelerationDerivatives> frame_acceleration, com_acceleration_derivatives,

@@ -1,4 +1,4 @@
-// Robot: derivatives and regressor.
+// Robot: derivatives and regressors.
 #include "limb/dynamics/aba_derivatives.hpp"
 #include "limb/dynamics/centroidal_derivatives.hpp"
 #include "limb/dynamics/frame_derivatives.hpp"
@@ -6,6 +6,7 @@
 #include "limb/dynamics/regressor.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/robot_cache.hpp"
+#include "limb/dynamics/second_derivatives.hpp"
 
 namespace limb {
 namespace {
@@ -22,6 +23,16 @@ V& ready(std::optional<V>& room, const Arguments&... arguments) {
 template <typename... Matrices>
 void make_room(Eigen::Index rows, Eigen::Index cols, Matrices&... matrices) {
   (matrices.resize(rows, cols), ...);
+}
+
+SecondDerivativeWorkspace<double>& ready(Owned<SecondDerivativeWorkspace<double>>& work,
+                                         const Model<double>& model) {
+  if (!work) work = Owned<SecondDerivativeWorkspace<double>>::make(model);
+  return *work;
+}
+
+void resize(HessianBlocks& H, Eigen::Index n) {
+  for (auto* matrix : {&H.qq, &H.qv, &H.vv, &H.qu}) matrix->resize(n, n);
 }
 
 }  // namespace
@@ -56,12 +67,73 @@ const ForwardDerivatives& Robot::aba_derivatives(VectorIn<double>& tau) const {
       });
 }
 
+const HessianBlocks& Robot::rnea_hessian(VectorIn<double>& lambda) const {
+  Cache& c = *cache_;
+  c.check_v("Robot::rnea_hessian", "lambda", lambda);
+  return c.get(
+      c.inverse_hessian, c.inverse_multipliers, lambda, Cache::kExternal, [&](HessianBlocks& H) {
+        resize(H, c.v.size());
+        limb::rnea_hessian(*c.model, ready(c.second_work, *c.model), c.q, c.v, c.a,
+                           c.inverse_multipliers, H.qq, H.qv, H.vv, H.qu, c.external, c.effects);
+      });
+}
+
+const HessianBlocks& Robot::aba_hessian(VectorIn<double>& tau, VectorIn<double>& lambda) const {
+  Cache& c = *cache_;
+  c.check_v("Robot::aba_hessian", "tau", tau);
+  c.check_v("Robot::aba_hessian", "lambda", lambda);
+  const Eigen::Index n = c.v.size();
+  c.forward_inputs.resize(2 * n);
+  c.forward_inputs << tau, lambda;
+  return c.get(
+      c.forward_hessian, c.forward_kept, c.forward_inputs, Cache::kExternal, [&](HessianBlocks& H) {
+        resize(H, n);
+        const int singular = limb::aba_hessian(*c.model, ready(c.second_work, *c.model), c.q, c.v,
+                                               c.forward_kept.head(n), c.forward_kept.tail(n), H.qq,
+                                               H.qv, H.vv, H.qu, c.external, c.effects);
+        if (singular >= 0) c.fail_singular("Robot::aba_hessian", singular);
+      });
+}
+
 const MatrixX<double>& Robot::regressor() const {
   Cache& c = *cache_;
   return c.get(c.regressor, Cache::kAcceleration, [&](MatrixX<double>& Y) {
     Y.resize(c.v.size(), parameter_count(*c.model));
-    torque_regressor(*c.model, c.walked(Order::acceleration), ready(c.regressor_scratch, *c.model),
-                     Y);
+    torque_regressor(*c.model, c.walked(Order::acceleration),
+                     ready(c.regressor_scratch, *c.model), Y);
+  });
+}
+
+const MatrixX<double>& Robot::static_regressor() const {
+  Cache& c = *cache_;
+  return c.get(c.static_regressor, Cache::kPosition, [&](MatrixX<double>& Y) {
+    Y.resize(c.v.size(), parameter_count(*c.model));
+    limb::static_regressor(*c.model, c.walked(Order::position),
+                           ready(c.regressor_scratch, *c.model), Y);
+  });
+}
+
+const VectorX<double>& Robot::kinetic_energy_regressor() const {
+  Cache& c = *cache_;
+  return c.get(c.kinetic_regressor, Cache::kVelocity, [&](VectorX<double>& y) {
+    y.resize(parameter_count(*c.model));
+    limb::kinetic_energy_regressor(*c.model, c.walked(Order::velocity), y);
+  });
+}
+
+const VectorX<double>& Robot::potential_energy_regressor() const {
+  Cache& c = *cache_;
+  return c.get(c.potential_regressor, Cache::kPosition, [&](VectorX<double>& y) {
+    y.resize(parameter_count(*c.model));
+    limb::potential_energy_regressor(*c.model, c.walked(Order::position), y);
+  });
+}
+
+const Matrix6X<double>& Robot::momentum_regressor() const {
+  Cache& c = *cache_;
+  return c.get(c.momentum_regressor, Cache::kVelocity, [&](Matrix6X<double>& Y) {
+    Y.resize(6, parameter_count(*c.model));
+    limb::momentum_regressor(*c.model, c.walked(Order::velocity), Y);
   });
 }
 

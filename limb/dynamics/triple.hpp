@@ -6,9 +6,9 @@
 /// changes of frame of a canonical step. Entry by entry, so that compilers keep all in registers.
 /// Derivations: docs/derivations/canonical_algorithms.md.
 namespace limb::kernel {
-
+#ifndef LIMB_INLINE  // `inline` builds faster and runs slower: see any_scalar.hpp
 #define LIMB_INLINE inline __attribute__((always_inline))
-
+#endif
 template <typename T>
 struct Triple {
   T x, y, z;

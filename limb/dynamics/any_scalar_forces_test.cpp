@@ -1,0 +1,114 @@
+// Dual and ComplexStep through the templates of forces, on random trees of all joint types:
+// torques, mass matrix, accelerations, contacts, tasks, and the analytical derivatives themselves.
+#include "limb/dynamics/any_scalar.hpp"
+#include "limb/dynamics/testing/directional.hpp"
+
+namespace limb {
+namespace {
+
+using testing::Inputs;
+using testing::Record;
+using testing::Sample;
+using Vector = VectorX<double>;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+// As in any_scalar_motion_test, and M^-1 with a condition of up to 1e4 (twice in its derivative).
+constexpr testing::DirectionalTolerances kLimits = {1e6 * kEps, 1e8 * kEps, 1e-5, 1e-5};
+
+template <typename S>
+Record<S> forces(const Model<S>& model, const Inputs<S>& x) {
+  Record<S> r;
+  const int n = model.velocity_size();
+  Workspace<S> work(model);
+  VectorX<S> y(n);
+  rnea(model, work, x.q, x.v, x.a, y);
+  r.add("rnea", y);
+  bias<S>(model, work, x.q, x.v, y);
+  r.add("bias", y);
+  gravity<S>(model, work, x.q, y);
+  r.add("gravity", y);
+  MatrixX<S> M(n, n);
+  crba<S>(model, work, x.q, M);
+  r.add("crba", M);
+  LeggedParts<S> parts(model);
+  bias<S>(model, work, x.q, x.v, y);
+  legged_parts<S>(model, M, y, parts);
+  r.add("legged", parts.M_jj);
+  EXPECT_EQ(aba(model, work, x.q, x.v, x.tau, y), -1);
+  r.add("aba", y);
+  MassFactor<S> factor(model);
+  EXPECT_EQ(mass_inverse<S>(model, work, x.q, factor, M), -1);
+  r.add("mass inverse", M);
+  DerivativeWorkspace<S> derivative_work(model);
+  MatrixX<S> dq(n, n), dv(n, n), da(n, n);
+  rnea_derivatives<S>(model, derivative_work, x.q, x.v, x.a, dq, dv, da);
+  r.add("dtau_dq", dq);
+  r.add("dtau_dv", dv);
+  r.add("dtau_da", da);
+  EXPECT_EQ(aba_derivatives<S>(model, derivative_work, x.q, x.v, x.tau, y, dq, dv, da), -1);
+  r.add("ddq_dq", dq);
+  r.add("ddq_dv", dv);
+  r.add("ddq_dtau", da);
+  return r;
+}
+
+Record<double> forces_of_facade(const Robot& start, const Inputs<double>& x) {
+  Robot robot = start;
+  robot.set_state(x.q, x.v, x.a);
+  Record<double> r;
+  r.add("rnea", robot.inverse_dynamics());
+  r.add("bias", robot.bias());
+  r.add("gravity", robot.gravity());
+  r.add("crba", robot.mass_matrix());
+  r.add("legged", robot.legged_parts().M_jj);
+  r.add("aba", robot.forward_dynamics(x.tau));
+  r.add("mass inverse", robot.mass_inverse());
+  r.add("dtau_dq", robot.rnea_derivatives().dq);
+  r.add("dtau_dv", robot.rnea_derivatives().dv);
+  r.add("dtau_da", robot.rnea_derivatives().da);
+  r.add("ddq_dq", robot.aba_derivatives(x.tau).dq);
+  r.add("ddq_dv", robot.aba_derivatives(x.tau).dv);
+  r.add("ddq_dtau", robot.aba_derivatives(x.tau).dtau);
+  return r;
+}
+
+TEST(AnyScalar, Forces) {
+  unsigned seed = 1;
+  for (const Sample& s : testing::samples(2)) {
+    testing::expect_same_derivatives(
+        s, seed++, kLimits, [](const auto& model, const auto& x) { return forces(model, x); },
+        forces_of_facade);
+  }
+}
+
+// The tangents of torques are what the analytical derivatives say, to rounding.
+TEST(AnyScalar, TangentsAreTheAnalyticalDerivatives) {
+  using S = Dual<double, 3>;
+  double worst = 0;
+  for (const Sample& s : testing::samples(2)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    const MatrixX<double> D = testing::directions(n, 3, 9);
+    const Model<S> model = s.model.cast<S>();
+    const Inputs<S> x = testing::seeded<S>(model, s, D);
+    Workspace<S> work(model);
+    VectorX<S> tau(n);
+    rnea(model, work, x.q, x.v, x.a, tau);
+    Robot robot(s.model);
+    robot.set_state(s.q, s.v, s.a);
+    const InverseDerivatives& d = robot.rnea_derivatives();
+    for (int k = 0; k < 3; ++k) {
+      const Vector expected = d.dq * D.col(k).head(n) + d.dv * D.col(k).segment(n, n) +
+                              d.da * D.col(k).segment(2 * n, n);
+      const double error =
+          (testing::tangents(tau, k) - expected).norm() / std::max(1.0, expected.norm());
+      worst = std::max(worst, error);
+    }
+  }
+  // Sums over some tens of bodies, twice.
+  EXPECT_LT(worst, 200 * kEps);
+}
+
+}  // namespace
+}  // namespace limb
