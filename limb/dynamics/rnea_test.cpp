@@ -86,6 +86,34 @@ TEST(Rnea, AgreesWithTheBookOnAddedInertia) {
             "Model::with_added_inertia: body is 0, expected 1 to 2");
 }
 
+// A joint elsewhere, its axes turned: masses that were handed to the parent move along.
+TEST(Rnea, AgreesWithTheBookOnMovedJoints) {
+  for (const Sample& s : testing::samples(5)) {
+    SCOPED_TRACE(s.name);
+    testing::Random random(9);
+    Model<double> moved = s.model;
+    for (const int body : {1, s.model.body_count() / 2, s.model.body_count() - 1}) {
+      moved = moved.with_shifted_joint(BodyId(body), random.direction<double>() * 0.3);
+      moved = moved.with_turned_joint(BodyId(body), random.rotation<double>());
+      Workspace<double> work(moved);
+      VectorX<double> tau(s.v.size()), a(s.v.size());
+      rnea(moved, work, s.q, s.v, s.a, tau, kNone);
+      EXPECT_LT(relative(tau, book::rnea<double>(moved, s.q, s.v, s.a)), kTolerance);
+      const MatrixX<double> M = book::crba<double>(moved, s.q);
+      aba(moved, work, s.q, s.v, tau, a, kNone);
+      EXPECT_LT((M * (a - s.a)).norm(), 64 * kTolerance * (1 + tau.norm()));
+    }
+  }
+  EXPECT_EQ(testing::message([] {
+              load_model("builtin:2r").with_shifted_joint(BodyId(3), Vector3<double>::Zero());
+            }),
+            "Model::with_shifted_joint: body is 3, expected 1 to 2");
+  EXPECT_EQ(testing::message([] {
+              load_model("builtin:2r").with_turned_joint(BodyId(0), Matrix3<double>::Identity());
+            }),
+            "Model::with_turned_joint: body is 0, expected 1 to 2");
+}
+
 TEST(Crba, AgreesWithTheBook) {
   for (const Sample& s : testing::samples(25)) {
     SCOPED_TRACE(s.name);

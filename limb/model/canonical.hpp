@@ -18,6 +18,19 @@
 ///   links.
 namespace limb {
 
+/// Mass, first moment int(x) and second moments int(x x^T) of something, in some frame.
+template <typename T>
+struct Moments {
+  T mass = T(0);
+  Vector3<T> first = Vector3<T>::Zero();
+  Matrix3<T> second = Matrix3<T>::Zero();
+
+  template <typename U>
+  Moments<U> cast() const {
+    return {U(mass), first.template cast<U>(), second.template cast<U>()};
+  }
+};
+
 template <typename T>
 struct CanonicalStep {
   enum class Kind { revolute, prismatic, helical, planar, spherical, free };
@@ -49,6 +62,7 @@ struct CanonicalStep {
   Vector3<T> first_moment = Vector3<T>::Zero();
   Matrix3<T> second_moments = Matrix3<T>::Zero();
   Matrix3<T> R = Matrix3<T>::Identity();
+  Moments<T> handed;  ///< what regrouping gave to the parent, in this step's placement
 
   /// The way back: this step's frame C in the frame of the model's body.
   Pose<T> X_BC;
@@ -142,6 +156,7 @@ Canonical<U> Canonical<T>::cast() const {
     o.mass = U(s.mass);
     o.first_moment = s.first_moment.template cast<U>();
     o.second_moments = s.second_moments.template cast<U>();
+    o.handed = s.handed.template cast<U>();
     o.X_BC = s.X_BC.template cast<U>();
     other.steps.push_back(std::move(o));
   }

@@ -6,6 +6,7 @@
 
 #include "limb/model/canonical.hpp"
 #include "limb/model/joint_impl.hpp"
+#include "limb/model/regroup_impl.hpp"
 
 namespace limb {
 namespace canonical_detail {
@@ -274,44 +275,14 @@ class Canonicalizer {
   void regroup() {
     for (std::size_t i = result_.steps.size(); i-- > 1;) {
       Step& step = result_.steps[i];
-      T m = T(0);
-      Vector3<T> h = Vector3<T>::Zero();
-      Matrix3<T> S = Matrix3<T>::Zero();
-      switch (step.kind) {
-        case Kind::revolute:  // whatever lies on the axis
-          step.regrouped = true;
-          m = step.mass;
-          h[2] = step.first_moment[2];
-          S(2, 2) = step.second_moments(2, 2);
-          break;
-        case Kind::prismatic:  // a body that never turns needs no second moments of its own
-          S = step.second_moments;
-          break;
-        case Kind::spherical:  // a point mass in the centre
-          m = step.mass;
-          break;
-        case Kind::helical:
-        case Kind::planar:
-        case Kind::free:
-          continue;
+      step.regrouped = step.kind == Kind::revolute;
+      step.handed = unfelt<T>(step.kind, {step.mass, step.first_moment, step.second_moments});
+      add_moments(step, step.handed, T(-1));
+      if (step.parent > 0) {
+        add_moments(result_.steps[static_cast<std::size_t>(step.parent)],
+                    seen_from_parent(step, step.handed), T(1));
       }
-      step.mass -= m;
-      step.first_moment -= h;
-      step.second_moments -= S;
-      if (step.parent > 0) give(step, m, h, S);
     }
-  }
-
-  /// Adds mass, first and second moments given in a step's placement to its parent.
-  void give(const Step& step, T m, const Vector3<T>& h, const Matrix3<T>& S) {
-    Matrix3<T> R = step.R;
-    const Vector3<T>& p = step.p;
-    const Vector3<T> g = R * h;
-    Step& parent = result_.steps[static_cast<std::size_t>(step.parent)];
-    parent.mass += m;
-    parent.first_moment += g + m * p;
-    parent.second_moments +=
-        R * S * R.transpose() + g * p.transpose() + p * g.transpose() + m * p * p.transpose();
   }
 
   void add_drives() {

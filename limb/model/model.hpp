@@ -89,6 +89,14 @@ class Model {
   /// that is a symbol. Keeps the canonical form, which is then not the cheapest for that body.
   /// @throws Error if there is no such body, or if it is the world.
   Model with_added_inertia(BodyId body, const Inertia<T>& I_B) const;
+  /// The same robot with a joint at another place on its parent: p_PJ + shift, in the parent body's
+  /// axes, for example a link length that is a parameter. Keeps the canonical form.
+  /// @throws Error as with_added_inertia.
+  Model with_shifted_joint(BodyId body, const Vector3<T>& shift_P) const;
+  /// The same robot with a joint whose axes are turned: R_PJ R_JN. Keeps the canonical form, which
+  /// is then not the cheapest there.
+  /// @throws Error as with_added_inertia.
+  Model with_turned_joint(BodyId body, const Matrix3<T>& R_JN) const;
   /// Degrees of freedom that a motor drives. Without actuators in the file: all but a free base's.
   const std::vector<bool>& actuated() const { return actuated_; }
 
@@ -119,6 +127,10 @@ class Model {
   friend class Model;
   template <typename U>
   friend class ModelBuilder;
+
+  void check_body(const char* call, BodyId body) const;
+  /// Moves the placement of the body's first step: p + shift, turn R, in the parent step's axes.
+  void move_step(BodyId body, const Vector3<T>& shift, const Matrix3<T>* turn);
 
   std::string name_;
   Vector3<T> gravity_;

@@ -6,6 +6,7 @@
 #include "limb/model/canonical.hpp"
 #include "limb/model/joint_impl.hpp"
 #include "limb/model/model.hpp"
+#include "limb/model/regroup_impl.hpp"
 
 namespace limb {
 namespace model_detail {
@@ -68,11 +69,14 @@ Model<T> Model<T>::without_couplings() const {
 }
 
 template <typename T>
+void Model<T>::check_body(const char* call, BodyId body) const {
+  if (body.value() >= 1 && body.value() < body_count()) return;
+  fail(call, "body", std::to_string(body.value()), "1 to " + std::to_string(body_count() - 1));
+}
+
+template <typename T>
 Model<T> Model<T>::with_added_inertia(BodyId body, const Inertia<T>& I_B) const {
-  if (body.value() < 1 || body.value() >= body_count()) {
-    fail("Model::with_added_inertia", "body", std::to_string(body.value()),
-         "1 to " + std::to_string(body_count() - 1));
-  }
+  check_body("Model::with_added_inertia", body);
   Model model = *this;
   Body<T>& target = model.bodies_[static_cast<std::size_t>(body.value())];
   target.inertia = target.inertia + I_B;
@@ -86,6 +90,67 @@ Model<T> Model<T>::with_added_inertia(BodyId body, const Inertia<T>& I_B) const 
   step.second_moments += Matrix3<T>::Identity() * (I_C.tensor().trace() * T(0.5)) - I_C.tensor();
   step.regrouped = false;
   model.canonical_ = std::move(canonical);
+  return model;
+}
+
+template <typename T>
+void Model<T>::move_step(BodyId body, const Vector3<T>& shift, const Matrix3<T>* turn) {
+  using Kind = typename CanonicalStep<T>::Kind;
+  auto canonical = std::make_shared<Canonical<T>>(*canonical_);
+  const auto at = [&](int i) -> CanonicalStep<T>& {
+    return canonical->steps[static_cast<std::size_t>(i)];
+  };
+  // The first of the body's steps: those between it and the last belong to no body.
+  int first = canonical->step_of_body[static_cast<std::size_t>(body.value())];
+  while (at(first).parent > 0 && at(at(first).parent).body == 0) first = at(first).parent;
+  CanonicalStep<T>& step = at(first);
+  Moments<T> change = canonical_detail::seen_from_parent(step, step.handed);
+  step.p += shift;
+  if (turn != nullptr) {
+    // Two planar rotations are no longer enough: a joint that turns is a screw without pitch.
+    if (step.kind == Kind::revolute) {
+      step.kind = Kind::helical;
+      constexpr int kCosine[] = {1, 0, -1, 0}, kSine[] = {0, 1, 0, -1};
+      step.R = step.R * axis_rotation<T>(2, T(kCosine[step.quadrant]), T(kSine[step.quadrant]));
+      step.quadrant = 0;
+      step.regrouped = false;
+    }
+    step.R = *turn * step.R;
+    step.plain = false;
+  }
+  const Moments<T> now = canonical_detail::seen_from_parent(step, step.handed);
+  change = {now.mass - change.mass, now.first - change.first, now.second - change.second};
+  canonical_detail::receive(*canonical, step.parent, change);
+  canonical_ = std::move(canonical);
+}
+
+template <typename T>
+Model<T> Model<T>::with_shifted_joint(BodyId body, const Vector3<T>& shift_P) const {
+  check_body("Model::with_shifted_joint", body);
+  Model model = *this;
+  Body<T>& target = model.bodies_[static_cast<std::size_t>(body.value())];
+  target.X_PJ.p += shift_P;
+  if (canonical_) {
+    const int parent = canonical_->step_of_body[static_cast<std::size_t>(target.parent.value())];
+    const Pose<T>& X_BC = canonical_->steps[static_cast<std::size_t>(parent)].X_BC;
+    model.move_step(body, X_BC.R.transpose() * shift_P, nullptr);
+  }
+  return model;
+}
+
+template <typename T>
+Model<T> Model<T>::with_turned_joint(BodyId body, const Matrix3<T>& R_JN) const {
+  check_body("Model::with_turned_joint", body);
+  Model model = *this;
+  Body<T>& target = model.bodies_[static_cast<std::size_t>(body.value())];
+  const Matrix3<T> R_PJ = target.X_PJ.R;
+  target.X_PJ.R = R_PJ * R_JN;
+  if (canonical_) {
+    const int parent = canonical_->step_of_body[static_cast<std::size_t>(target.parent.value())];
+    const Matrix3<T> R_CP = canonical_->steps[static_cast<std::size_t>(parent)].X_BC.R.transpose();
+    const Matrix3<T> turn = R_CP * R_PJ * R_JN * R_PJ.transpose() * R_CP.transpose();
+    model.move_step(body, Vector3<T>::Zero(), &turn);
+  }
   return model;
 }
 
