@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "limb/batch/form.hpp"
 #include "limb/batch/rows.hpp"
 #include "limb/codegen/functions.hpp"
 #include "limb/codegen/program.hpp"
@@ -13,11 +14,15 @@ namespace limb {
 
 struct CompileOptions : FunctionOptions {
   codegen::ProgramOptions program;
+  /// automatic: straight-line code, but for derivatives, where a measurement decides for one state
+  /// and another one, at the first call, for batches; and but for what has one form only.
+  Form form = Form::automatic;
 };
 
 /// Functions of one robot, compiled. Each has two forms with one name:
 ///
-/// - for one state, with vectors, as in limb/dynamics: no allocation, no lock;
+/// - for one state, with vectors, as in limb/dynamics: no allocation, no lock (in a recursion the
+///   first call of a thread makes its workspace);
 /// - for N states, with matrices (N, n) of double or float, all stored by rows or all by columns:
 ///   SIMD lanes, threads if asked. By rows is the better choice: columns whose length is a multiple
 ///   of 512 share the same few places of the cache.
@@ -34,8 +39,10 @@ class Compiled {
   Compiled& operator=(Compiled&&) noexcept;
 
   bool has(Function function) const;
-  /// @throws Error if it was not compiled.
+  /// @throws Error if it was not compiled, or if it has the form of a recursion only.
   const codegen::Program& program(Function function) const;
+  /// Which form the function has here, and why. Measures batches if no call has done so yet.
+  FormReport form(Function function) const;
   /// Why there is no machine code; empty if there is.
   const std::string& notice() const;
 
@@ -45,6 +52,7 @@ class Compiled {
   void bias(VectorIn<double>& q, VectorIn<double>& v, VectorOut<double> tau) const;
   void gravity(VectorIn<double>& q, VectorOut<double> tau) const;
   void crba(VectorIn<double>& q, MatrixOut<double> M) const;
+  void crba_packed(VectorIn<double>& q, VectorOut<double> M) const;  ///< n (n + 1) / 2
   void aba(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& tau,
            VectorOut<double> a) const;
   void mass_inverse(VectorIn<double>& q, MatrixOut<double> M_inverse) const;
@@ -66,6 +74,11 @@ class Compiled {
   template <RowsLike Q, RowsLike M>
   void crba(const Q& q, M&& m, const BatchOptions& options = {}) const {
     batch(Function::crba, options, m, q);
+  }
+  /// A row of M holds the n (n + 1) / 2 entries of the upper triangle, column by column.
+  template <RowsLike Q, RowsLike M>
+  void crba_packed(const Q& q, M&& m, const BatchOptions& options = {}) const {
+    batch(Function::crba_packed, options, m, q);
   }
   template <RowsLike Q, RowsLike V, RowsLike Tau, RowsLike A>
   void aba(const Q& q, const V& v, const Tau& tau, A&& a, const BatchOptions& options = {}) const {

@@ -9,7 +9,6 @@
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
-#include "limb/dynamics/testing/loops.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/load.hpp"
@@ -233,11 +232,6 @@ TEST(Compiled, ReportsMistakes) {
   EXPECT_EQ(message([&] { fast.rnea(s.q, s.v, s.a, short_x); }),
             "rnea: tau has 6 entries, expected 7");
   EXPECT_EQ(message([&] { fast.rnea(s.q, s.v, x, x); }), "rnea: tau overlaps a");
-  const Model<double> looped = build_model(testing::random_tree_with_loops(1, false), Base::free);
-  EXPECT_EQ(message([&] { compile(looped, {Function::aba}); }),
-            "compile: model is one with 3 closed loops, expected a tree for aba (limb::aba and "
-            "limb::constrained_forward_dynamics keep loops closed)");
-  compile(looped, {Function::rnea});
   EXPECT_EQ(message([&] { fast.crba(s.q, large); }), "crba: M is 9 x 9, expected 7 x 7");
   EXPECT_EQ(message([&] { fast.crba(s.q, large.topLeftCorner(7, 7)); }),
             "crba: M has gaps between its columns");

@@ -61,7 +61,7 @@ auto mutable_rows_of(const char* call, const char* argument, M& m) {
 /// How a batch is computed.
 struct BatchOptions {
   int threads = 1;  ///< 0: as many as oneTBB finds good
-  /// States that a thread takes at a time; 0: about 100 microseconds' worth, at most 4096.
+  /// States that a thread takes at a time; 0: 1024, or 64 where loops compute them.
   std::int64_t grain = 0;
 };
 

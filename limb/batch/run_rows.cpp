@@ -30,17 +30,22 @@ void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int 
   });
 }
 
+void check_options(const std::string& call, const BatchOptions& options) {
+  if (options.threads < 0) fail(call, "threads", std::to_string(options.threads), "0 or more");
+  if (options.grain < 0) fail(call, "grain", std::to_string(options.grain), "0 or more");
+}
+
 template <typename T>
-std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
-                        std::span<const Rows<T>> outputs) {
-  const std::string& call = program.name();
+std::int64_t check_rows(const std::string& call, const std::vector<codegen::Array>& arguments,
+                        const std::vector<codegen::Array>& results,
+                        std::span<const ConstRows<T>> inputs, std::span<const Rows<T>> outputs) {
   const auto check_count = [&](const char* what, std::size_t found, std::size_t expected) {
     if (found != expected) {
       fail(call, what, std::to_string(found) + " arrays", std::to_string(expected));
     }
   };
-  check_count("arguments", inputs.size(), program.inputs().size());
-  check_count("results", outputs.size(), program.outputs().size());
+  check_count("arguments", inputs.size(), arguments.size());
+  check_count("results", outputs.size(), results.size());
   const std::int64_t states = !inputs.empty()    ? inputs[0].rows
                               : !outputs.empty() ? outputs[0].rows
                                                  : 0;
@@ -51,7 +56,7 @@ std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRo
     if (x.layout != layout) {
       throw Error(call + ": " + array.name + " is stored by " +
                   (layout == codegen::Layout::rows ? "columns" : "rows") + ", unlike " +
-                  program.inputs()[0].name);
+                  arguments[0].name);
     }
     if (x.rows == states && x.cols == array.size()) return;
     const auto text = [](std::int64_t r, std::int64_t c) {
@@ -59,28 +64,62 @@ std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRo
     };
     fail(call, array.name, text(x.rows, x.cols), text(states, array.size()), "one state a row");
   };
-  for (std::size_t k = 0; k < inputs.size(); ++k) check(inputs[k], program.inputs()[k]);
-  for (std::size_t k = 0; k < outputs.size(); ++k) check(outputs[k], program.outputs()[k]);
+  for (std::size_t k = 0; k < inputs.size(); ++k) check(inputs[k], arguments[k]);
+  for (std::size_t k = 0; k < outputs.size(); ++k) check(outputs[k], results[k]);
   const auto overlap = [](const auto& x, const auto& y) {
     return x.data < y.data + y.rows * y.cols && y.data < x.data + x.rows * x.cols;
   };
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const auto refuse = [&](const std::string& other) {
-      throw Error(call + ": " + program.outputs()[k].name + " overlaps " + other);
+      throw Error(call + ": " + results[k].name + " overlaps " + other);
     };
     for (std::size_t j = 0; j < inputs.size(); ++j) {
-      if (overlap(outputs[k], inputs[j])) refuse(program.inputs()[j].name);
+      if (overlap(outputs[k], inputs[j])) refuse(arguments[j].name);
     }
     for (std::size_t j = 0; j < k; ++j) {
-      if (overlap(outputs[k], outputs[j])) refuse(program.outputs()[j].name);
+      if (overlap(outputs[k], outputs[j])) refuse(results[j].name);
     }
   }
   return states;
 }
 
-template std::int64_t check_rows(const codegen::Program&, std::span<const ConstRows<double>>,
-                                 std::span<const Rows<double>>);
-template std::int64_t check_rows(const codegen::Program&, std::span<const ConstRows<float>>,
-                                 std::span<const Rows<float>>);
+template <typename T>
+void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
+              std::span<const Rows<T>> outputs, const BatchOptions& options) {
+  constexpr codegen::Precision kPrecision =
+      sizeof(T) == 8 ? codegen::Precision::f64 : codegen::Precision::f32;
+  constexpr std::int64_t kGrain = 1024;
+  check_options(program.name(), options);
+  const std::int64_t states =
+      check_rows<T>(program.name(), program.inputs(), program.outputs(), inputs, outputs);
+  const codegen::Layout layout = !inputs.empty()    ? inputs[0].layout
+                                 : !outputs.empty() ? outputs[0].layout
+                                                    : codegen::Layout::rows;
+  program.prepare(kPrecision, layout);
+  const auto part = [&](std::int64_t first, std::int64_t count) {
+    const std::int64_t row = layout == codegen::Layout::rows ? first : 0;
+    std::vector<const T*> in;
+    std::vector<T*> out;
+    for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
+    for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
+    if (layout == codegen::Layout::rows) {
+      program.run_rows(in.data(), out.data(), count);
+    } else {
+      program.run_columns(in.data(), out.data(), states, first, count);
+    }
+  };
+  for_ranges(states, program.lanes(kPrecision), options.grain > 0 ? options.grain : kGrain,
+             options.threads, part);
+}
+
+#define LIMB_INSTANTIATE(T)                                                                  \
+  template std::int64_t check_rows(const std::string&, const std::vector<codegen::Array>&,   \
+                                   const std::vector<codegen::Array>&,                       \
+                                   std::span<const ConstRows<T>>, std::span<const Rows<T>>); \
+  template void run_rows(const codegen::Program&, std::span<const ConstRows<T>>,             \
+                         std::span<const Rows<T>>, const BatchOptions&);
+LIMB_INSTANTIATE(double)
+LIMB_INSTANTIATE(float)
+#undef LIMB_INSTANTIATE
 
 }  // namespace limb

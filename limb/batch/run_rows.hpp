@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "limb/batch/rows.hpp"
 #include "limb/codegen/program.hpp"
@@ -13,10 +15,25 @@ namespace limb {
 void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int threads,
                 const std::function<void(std::int64_t first, std::int64_t count)>& part);
 
-/// @throws Error "call: ..." unless arrays match the program's and hold equally many states, and no
+/// @throws Error for a negative number of threads or grain.
+void check_options(const std::string& call, const BatchOptions& options);
+
+/// @throws Error "call: ..." unless arrays match those named and hold equally many states, and no
 /// result overlaps an argument or another result. @returns how many states.
 template <typename T>
-std::int64_t check_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
-                        std::span<const Rows<T>> outputs);
+std::int64_t check_rows(const std::string& call, const std::vector<codegen::Array>& arguments,
+                        const std::vector<codegen::Array>& results,
+                        std::span<const ConstRows<T>> inputs, std::span<const Rows<T>> outputs);
+
+/// A program on N states, arrays in the order of its inputs and outputs: any recorded function,
+/// your own as well. SIMD lanes, threads if asked; the first call for a precision and a layout
+/// makes its machine code. @throws Error as check_rows.
+///
+///   const ConstRows<double> in[] = {{X.data(), X.rows(), X.cols()}};
+///   const Rows<double> out[] = {{F.data(), F.rows(), F.cols()}};
+///   run_rows<double>(program, in, out, {.threads = 0});
+template <typename T>
+void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
+              std::span<const Rows<T>> outputs, const BatchOptions& options = {});
 
 }  // namespace limb

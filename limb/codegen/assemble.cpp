@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "limb/base/error.hpp"
 #include "limb/codegen/x64_registers.hpp"
@@ -33,7 +34,9 @@ std::size_t code_room(const Code& code) {
   return 4096 + 48 * code.instructions.size() + 128 * rows;
 }
 std::size_t pool_room(const Code& code) {
-  return (4096 + 40 * code.constants.size() + 64 * code.fours.size()) / 64 * 64;
+  std::size_t results = 0;  // tables of their places
+  for (const Array& array : code.outputs) results += static_cast<std::size_t>(array.size());
+  return (4096 + 40 * code.constants.size() + 64 * code.fours.size() + 4 * results) / 64 * 64;
 }
 
 class KernelWriter {
@@ -61,7 +64,6 @@ class KernelWriter {
 
  private:
   static constexpr int kLine = 64;
-  static constexpr int kMostPrepared = 32768;
 
   void enter() {
     Machine& m = machine_;
@@ -144,12 +146,7 @@ class KernelWriter {
     Machine& m = machine_;
     const int bytes = m.target().bytes();
     enter();
-    std::vector<int> input_place(inputs_.size(), -1);
-    for (const Instruction& x : code_.instructions) {
-      if (x.act == Act::input) {
-        input_place[static_cast<std::size_t>(x.a)] = frame_.take(bytes);
-      }
-    }
+    const std::vector<int> input_place = take_inputs(bytes);
     Xbyak::Label next, done;
     m.mov(m.r13, m.rcx);
     m.xor_(m.r12d, m.r12d);
@@ -159,8 +156,7 @@ class KernelWriter {
     if (by_columns()) {
       read_columns(input_place);
     } else {
-      read_rows([&](int i) { return input_place[static_cast<std::size_t>(i)]; });
-      prepare_rows();
+      read_rows(input_place);
     }
     RegisterWriter writer(
         m, code_, frame_,
@@ -177,33 +173,49 @@ class KernelWriter {
     leave();
   }
 
-  void read_rows(const std::function<int(int)>& place) {
-    RowMover mover(machine_);
-    int start = 0;
-    for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
-      const int size = code_.inputs[k].size();
-      if (size > 0) point_at(machine_.rdi, static_cast<int>(k), size);
-      const int block = machine_.target().bytes() * size;
-      for (int next = block; next < 2 * block; next += kLine) {
-        machine_.prefetcht0(machine_.ptr[machine_.rcx + next]);
-      }
-      for (int j = 0; j < size; j += mover.columns()) {
-        mover.read(machine_.rcx, size, j, std::min(mover.columns(), size - j),
-                   [&](int column) { return place(start + column); });
-      }
-      start += size;
-    }
+  /// From so many groups of columns on, rows are moved in a loop: shorter code.
+  static constexpr int kLoopFrom = 8;
+
+  bool reads_in_loop(int size) const {
+    return !by_columns() && size / (machine_.target().lanes() / 2) >= kLoopFrom;
   }
 
-  /// Asks for the memory of results before they are computed.
-  void prepare_rows() {
-    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
-      const int size = code_.outputs[k].size(), block = machine_.target().bytes() * size;
-      if (size == 0 || block > kMostPrepared) continue;
-      point_at(machine_.rsi, static_cast<int>(k), size);
-      for (int line = 0; line < block; line += kLine) {
-        machine_.prefetchw(machine_.ptr[machine_.rcx + line]);
+  /// Where the arguments lie: those that are used; all of an array that is read in a loop.
+  std::vector<int> take_inputs(int bytes) {
+    std::vector<int> place(inputs_.size(), -1);
+    std::size_t start = 0;
+    for (const Array& array : code_.inputs) {
+      for (int j = 0; reads_in_loop(array.size()) && j < array.size(); ++j) {
+        place[start + static_cast<std::size_t>(j)] = frame_.take(bytes);
       }
+      start += static_cast<std::size_t>(array.size());
+    }
+    for (const Instruction& x : code_.instructions) {
+      if (x.act != Act::input) continue;
+      int& to = place[static_cast<std::size_t>(x.a)];
+      if (to < 0) to = frame_.take(bytes);
+    }
+    return place;
+  }
+
+  void read_rows(const std::vector<int>& place) {
+    Machine& m = machine_;
+    RowMover mover(m);
+    std::size_t start = 0;
+    for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
+      const int size = code_.inputs[k].size(), n = mover.columns();
+      if (size > 0) point_at(m.rdi, static_cast<int>(k), size);
+      int j = 0;
+      if (reads_in_loop(size)) {
+        mover.read_groups(m.rcx, size, size / n, place[start]);
+        j = size / n * n;
+        m.sub(m.rcx, j * m.target().scalar_bytes());
+      }
+      for (; j < size; j += n) {
+        mover.read(m.rcx, size, j, std::min(n, size - j),
+                   [&](int column) { return place[start + static_cast<std::size_t>(column)]; });
+      }
+      start += static_cast<std::size_t>(size);
     }
   }
 
@@ -263,27 +275,45 @@ class KernelWriter {
     }
   }
 
+  /// Where each result lies, for loops: constants get a place of their own.
+  std::vector<std::int32_t> places_of(const std::vector<RowMover::Source>& sources) {
+    std::map<double, int> constants;
+    std::vector<std::int32_t> places;
+    for (const RowMover::Source& x : sources) {
+      int place = x.place;
+      if (place < 0) {
+        const auto [found, is_new] = constants.try_emplace(x.constant, 0);
+        if (is_new) {
+          found->second = frame_.take(machine_.target().bytes());
+          machine_.load_constant(0, x.constant);
+          machine_.store(machine_.ptr[machine_.slot(found->second)], 0);
+        }
+        place = found->second;
+      }
+      places.push_back(place);
+    }
+    return places;
+  }
+
   void write_rows(const std::vector<RowMover::Source>& sources) {
-    RowMover mover(machine_);
-    std::size_t start = 0;
+    Machine& m = machine_;
+    RowMover mover(m);
+    const int n = mover.columns();
+    auto first = sources.begin();
     for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
       const int size = code_.outputs[k].size();
-      if (size > 0) point_at(machine_.rsi, static_cast<int>(k), size);
-      const int lanes = machine_.target().lanes();
-      for (int j = 0; j < size;) {
-        const auto first = sources.begin() + static_cast<std::ptrdiff_t>(start) + j;
-        if (size - j >= lanes && std::all_of(first, first + lanes, [](const RowMover::Source& x) {
-              return x.is_zero();
-            })) {
-          mover.write_zeros(machine_.rcx, size, j);
-          j += lanes;
-          continue;
-        }
-        const int count = std::min(mover.columns(), size - j);
-        mover.write(machine_.rcx, size, j, {first, first + count});
-        j += count;
+      int j = 0;
+      if (size > 0) point_at(m.rsi, static_cast<int>(k), size);
+      if (size / n >= kLoopFrom) {
+        j = size / n * n;
+        const std::vector<std::int32_t> places = places_of({first, first + j});
+        mover.write_groups(m.rcx, size, size / n, m.table(places));
+        m.sub(m.rcx, j * m.target().scalar_bytes());
       }
-      start += static_cast<std::size_t>(size);
+      for (; j < size; j += n) {
+        mover.write(m.rcx, size, j, {first + j, first + std::min(size, j + n)});
+      }
+      first += size;
     }
   }
 

@@ -36,8 +36,8 @@ enum class Act : std::uint8_t {
   quadrant_choice,  ///< c if the last bit of a is set, else b
   quadrant_sign,    ///< b, negated if bit 1 of the bits of a, plus c (0 or 1), is set
   bound,            ///< stop unless a <= constant b
-  atan2,            ///< of a (y) and b (x)
-  sine,             ///< left to the C library: sin a
+  atan2,            ///< a call: the angle of a (y) and b (x)
+  sine,             ///< a call: sin a
   cosine,           ///< cos a
   four_inputs,      ///< four neighbours among the inputs from number a on, of which b are read
   four_constants,   ///< number a of Code::fours
@@ -57,7 +57,7 @@ struct LowerOptions {
   Precision precision = Precision::f64;
   /// Make a b + c one rounding where the product is used nowhere else.
   bool fuse = true;
-  /// Sines and cosines by polynomials, as instructions; else as calls.
+  /// Sines, cosines and atan2 by polynomials, as instructions; else as calls.
   bool inline_sincos = true;
   /// Compute them four at a time; for code that otherwise works on one state alone.
   bool by_fours = false;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "limb/base/error.hpp"
+#include "limb/codegen/atan2_lowering.hpp"
 #include "limb/codegen/sincos_lowering.hpp"
 
 namespace limb::codegen {
@@ -58,28 +59,29 @@ T compute(Act act, T a, T b, T c) {
       return is_set(a) ? b : c;
     case Act::quadrant_choice:
       return (std::bit_cast<Bits<T>>(a) & 1) != 0 ? c : b;
-    case Act::atan2:
-      return std::atan2(a, b);
     default:
       return a;
   }
 }
 
-/// Computes at once, for make_sincos.
+/// Computes at once, for make_sincos and make_atan2.
 template <typename T>
 struct Number {
   T constant(double c) const { return static_cast<T>(c); }
   T operator()(Act act, T a, T b, T c = T(0)) const { return compute(act, a, b, c); }
+  T of_one(Act act, T a) const { return compute(act, a, T(0), T(0)); }
   T sign(T t, T x, int more) const {
     return ((std::bit_cast<Bits<T>>(t) + static_cast<Bits<T>>(more)) & 2) != 0 ? -x : x;
   }
 };
 
 template <typename T>
+constexpr Precision kPrecisionOf = sizeof(T) == 8 ? Precision::f64 : Precision::f32;
+
+template <typename T>
 SinCos<T> sincos(T x) {
-  constexpr Precision kPrecision = sizeof(T) == 8 ? Precision::f64 : Precision::f32;
-  if (x * x <= static_cast<T>(sincos_bound(kPrecision))) {
-    return make_sincos(kPrecision, x, Number<T>{});
+  if (x * x <= static_cast<T>(sincos_bound(kPrecisionOf<T>))) {
+    return make_sincos(kPrecisionOf<T>, x, Number<T>{});
   }
   return {std::sin(x), std::cos(x)};
 }
@@ -167,6 +169,9 @@ void Interpreter<T>::run(const T* const* inputs, T* const* outputs) const {
         break;
       case Act::cosine:
         x[s.to] = sincos(x[s.a]).cosine;
+        break;
+      case Act::atan2:
+        x[s.to] = make_atan2(kPrecisionOf<T>, x[s.a], x[s.b], Number<T>{});
         break;
       default: {
         const auto at = [&](int i) { return i >= 0 ? x[i] : T(0); };

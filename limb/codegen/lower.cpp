@@ -2,6 +2,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "limb/codegen/atan2_lowering.hpp"
 #include "limb/codegen/fusion.hpp"
 #include "limb/codegen/sincos_lowering.hpp"
 
@@ -77,7 +78,7 @@ class Lowering {
     list_results();
     if (code_.options.inline_sincos) sines_of_inputs();
     for (int i = 0; i < graph_.size(); ++i) {
-      if (needed_[at(i)] != 0) value(i);
+      if (needed_[at(i)] != 0 && turned_[at(i)] == 0) value(i);
     }
     return std::move(code_);
   }
@@ -107,6 +108,13 @@ class Lowering {
       for (int k = 0; k < operand_count(n.op); ++k) ++uses_[at(operands[k])];
     }
     for (const int root : trace_.roots) ++uses_[at(root)];
+    // A difference of which only the negative is used is computed the other way round.
+    turned_.assign(needed_.size(), 0);
+    for (int i = 0; i < graph_.size(); ++i) {
+      const Node& n = graph_[i];
+      if (needed_[at(i)] == 0 || n.op != Op::neg) continue;
+      if (graph_[n.a].op == Op::sub && uses_[at(n.a)] == 1) turned_[at(n.a)] = 1;
+    }
     if (code_.options.fuse) {
       fusion_ = choose_fusion(graph_, needed_, uses_);
     } else {
@@ -139,7 +147,7 @@ class Lowering {
         break;
       case Op::add:
       case Op::sub:
-        known = sum(node, n);
+        known = sum(node, n, false);
         break;
       case Op::mul:
         known = binary(Act::mul, n);
@@ -148,7 +156,7 @@ class Lowering {
         known = binary(Act::div, n);
         break;
       case Op::neg:
-        known = emit(Act::neg, value(n.a));
+        known = turned_[at(n.a)] != 0 ? sum(n.a, graph_[n.a], true) : emit(Act::neg, value(n.a));
         break;
       case Op::abs:
         known = emit(Act::abs, value(n.a));
@@ -161,7 +169,7 @@ class Lowering {
         known = sine_or_cosine(n);
         break;
       case Op::atan2:
-        known = binary(Act::atan2, n);
+        known = code_.options.inline_sincos ? arc_tangent(n) : binary(Act::atan2, n);
         break;
       case Op::less:
         known = binary(Act::less, n);
@@ -195,13 +203,17 @@ class Lowering {
     return emit(act, a, b);
   }
 
-  int sum(int node, const Node& n) {
+  /// a + b or a - b; `turned`: b - a.
+  int sum(int node, const Node& n, bool turned) {
     const int fused = fusion_.product[at(node)];
-    if (fused < 0) return binary(n.op == Op::add ? Act::add : Act::sub, n);
+    if (fused < 0) {
+      const int a = value(n.a), b = value(n.b);
+      return emit(n.op == Op::add ? Act::add : Act::sub, turned ? b : a, turned ? a : b);
+    }
     const bool left = fused == n.a;
     const Node& product = graph_[left ? n.a : n.b];
     const int x = value(product.a), y = value(product.b), z = value(left ? n.b : n.a);
-    const Act act = n.op == Op::add ? Act::fma : left ? Act::fms : Act::fnma;
+    const Act act = n.op == Op::add ? Act::fma : left != turned ? Act::fms : Act::fnma;
     return emit(act, x, y, z);
   }
 
@@ -230,12 +242,18 @@ class Lowering {
     int operator()(Act act, int a, int b, int c = -1) const {
       return lowering.emit(act, a, b, c, four);
     }
+    int of_one(Act act, int a) const { return lowering.emit(act, a, -1, -1, four); }
     int sign(int t, int x, int more) const {
       return lowering.emit(Act::quadrant_sign, t, x, more, four);
     }
   };
   SinCos<int> sincos(int x, bool four) {
     return make_sincos(code_.options.precision, x, Maker{*this, four});
+  }
+
+  int arc_tangent(const Node& n) {
+    const int y = value(n.a), x = value(n.b);
+    return make_atan2(code_.options.precision, y, x, Maker{*this, false});
   }
 
   /// Angles that need no other sine: all at the beginning, with one check of their size.
@@ -358,7 +376,7 @@ class Lowering {
   const Trace& trace_;
   const Graph& graph_;
   Code code_;
-  std::vector<char> needed_;
+  std::vector<char> needed_, turned_;
   Fusion fusion_;
   std::vector<int> value_, uses_, first_result_, next_result_;
   std::unordered_map<std::uint64_t, int> constants_[2];  ///< of one, of four

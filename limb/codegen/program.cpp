@@ -8,6 +8,7 @@
 #include "limb/base/error.hpp"
 #include "limb/codegen/assemble.hpp"
 #include "limb/codegen/interpret.hpp"
+#include "limb/codegen/schedule.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -28,12 +29,15 @@ std::string find_obstacle() {
   return "";
 }
 
-bool calls_library(const Trace& trace) {
-  const std::vector<char> needed = trace.graph.needed_by(trace.roots);
-  for (int i = 0; i < trace.graph.size(); ++i) {
-    if (needed[static_cast<std::size_t>(i)] != 0 && trace.graph[i].op == Op::atan2) return true;
-  }
-  return false;
+// Windows as measured, see docs/adr/0008-forms-and-order.md. A lane register takes two turns in
+// each unit, so one product begins in a cycle.
+constexpr ScheduleOptions kOneOrder = {.window = 32, .per_cycle = 2};
+constexpr ScheduleOptions kLanesOrder = {.window = 48, .per_cycle = 1};
+
+/// Code that no cache of instructions holds waits for these, not for operands.
+Code ordered(Code code, const ScheduleOptions& options) {
+  constexpr std::size_t kMost = 12000;
+  return code.instructions.size() > kMost ? code : schedule(code, options);
 }
 
 /// Made when it is first asked for.
@@ -89,7 +93,7 @@ struct Program::Parts {
     Engine<T>& e = engine<T>();
     Lazy<MachineCode>& lazy = layout == Layout::rows ? e.rows : e.columns;
     std::call_once(lazy.once, [&] {
-      lazy.made.emplace(lower(trace, {.precision = kPrecision}),
+      lazy.made.emplace(ordered(lower(trace, {.precision = kPrecision}), kLanesOrder),
                         Target{isa, kPrecision, Shape::lanes, layout});
     });
     return &*lazy.made;
@@ -222,10 +226,10 @@ Program::Program(Trace trace, const ProgramOptions& options)
   p.notice = why_no_machine_code();
   if (p.notice.empty() && options.interpret) p.notice = "asked to interpret";
   if (p.notice.empty() && options.most == Isa::none) p.notice = "asked to interpret";
-  if (p.notice.empty() && calls_library(p.trace)) p.notice = "atan2 is left to the C library";
   if (!p.notice.empty()) return;
   p.isa = std::min(detect_isa(), options.most);
-  p.one.emplace(lower(p.trace, {.by_fours = true}), Target{p.isa, Precision::f64, Shape::one});
+  p.one.emplace(ordered(lower(p.trace, {.by_fours = true}), kOneOrder),
+                Target{p.isa, Precision::f64, Shape::one});
 }
 
 Program::~Program() = default;

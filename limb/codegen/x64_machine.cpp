@@ -72,6 +72,12 @@ Machine::Address Machine::order(const std::array<std::int64_t, 8>& indices) {
   return ptr[pool(start)];
 }
 
+Xbyak::RegExp Machine::table(std::span<const std::int32_t> numbers) {
+  const int start = pool_room(numbers.size_bytes(), sizeof(std::int32_t));
+  std::memcpy(pool_ + start, numbers.data(), numbers.size_bytes());
+  return pool(start);
+}
+
 Machine::Address Machine::first_entries(int count) {
   const auto [found, is_new] = entries_.try_emplace(count, 0);
   if (is_new) {

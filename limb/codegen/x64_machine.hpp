@@ -42,6 +42,8 @@ class Machine : public Xbyak::CodeGenerator {
   Address four_constants(const std::array<double, 4>& x);
   /// Eight indices for instructions that permute.
   Address order(const std::array<std::int64_t, 8>& indices);
+  /// Whole numbers in a row; where they begin.
+  Xbyak::RegExp table(std::span<const std::int32_t> numbers);
   /// Without AVX-512: all bits of the first `count` entries of a register.
   Address first_entries(int count);
 

@@ -48,6 +48,13 @@ void RowMover::unpack(int to, int a, int b, bool high, bool pairs) {
   }
 }
 
+void RowMover::load_orders() {
+  if (has_orders_ || !machine_.is_wide()) return;
+  has_orders_ = true;
+  machine_.vmovupd(Xbyak::Zmm(kOrder), machine_.order({0, 1, 8, 9, 4, 5, 12, 13}));
+  machine_.vmovupd(Xbyak::Zmm(kOrder + 1), machine_.order({2, 3, 10, 11, 6, 7, 14, 15}));
+}
+
 /// Registers 0 .. W/2 - 1: rows l and l + W/2 become column l, and the other way round.
 void RowMover::transpose() {
   const int n = columns(), step = single() ? 4 : 2;  // step: numbers in a quarter of a register
@@ -76,17 +83,13 @@ void RowMover::transpose() {
     return;
   }
   // Quarters 0 and 2 of two registers, interleaved, and quarters 1 and 3.
-  if (!has_orders_) {
-    has_orders_ = true;
-    machine_.vmovupd(Xbyak::Zmm(kOrder), machine_.order({0, 1, 8, 9, 4, 5, 12, 13}));
-    machine_.vmovupd(Xbyak::Zmm(kOrder + 1), machine_.order({2, 3, 10, 11, 6, 7, 14, 15}));
-  }
+  load_orders();
   for (int j = 0; j < step; ++j) {
     const Xbyak::Zmm low(j), high(j + step), a(kWork + j), b(kWork + step + j);
     machine_.vmovapd(low, a);
     machine_.vpermt2pd(low, Xbyak::Zmm(kOrder), b);
+    machine_.vpermt2pd(a, Xbyak::Zmm(kOrder + 1), b);
     machine_.vmovapd(high, a);
-    machine_.vpermt2pd(high, Xbyak::Zmm(kOrder + 1), b);
   }
 }
 
@@ -94,20 +97,12 @@ void RowMover::read(const Xbyak::Reg64& rows, int stride, int first, int count,
                     const std::function<int(int)>& place) {
   const int n = columns(), bytes = machine_.target().scalar_bytes();
   set_mask(count);
-  for (int l = 0; l < n; ++l) {
-    const Xbyak::RegExp low = rows + (l * stride + first) * bytes;
-    const Xbyak::RegExp high = rows + ((l + n) * stride + first) * bytes;
-    load_half(l, low, count);
-    const Xbyak::Ymm ymm(l);
-    if (count < n) {
-      load_half(kWork, high, count);
-      machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
-                         : machine_.vinsertf128(ymm, ymm, Xbyak::Xmm(kWork), 1);
-    } else {
-      machine_.is_wide()
-          ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), machine_.ptr[high], 1)
-          : machine_.vinsertf128(ymm, ymm, machine_.ptr[high], 1);
-    }
+  if (count == n) load_rows(rows, stride, first);
+  for (int l = 0; count < n && l < n; ++l) {
+    load_half(l, rows + (l * stride + first) * bytes, count);
+    load_half(kWork, rows + ((l + n) * stride + first) * bytes, count);
+    machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
+                       : machine_.vinsertf128(Xbyak::Ymm(l), Xbyak::Ymm(l), Xbyak::Xmm(kWork), 1);
   }
   transpose();
   for (int j = 0; j < count; ++j) {
@@ -136,29 +131,75 @@ void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
     }
     transpose();
   }
+  if (!zero && count == n) return store_rows(rows, stride, first);
   for (int l = 0; l < n; ++l) {
     const int r = zero ? 0 : l;
-    const Xbyak::RegExp low = rows + (l * stride + first) * bytes;
-    const Xbyak::RegExp high = rows + ((l + n) * stride + first) * bytes;
-    store_half(low, r, count);
-    if (zero) {
-      store_half(high, r, count);
-    } else if (count < n) {
+    store_half(rows + (l * stride + first) * bytes, r, count);
+    if (!zero) {
       machine_.is_wide() ? machine_.vextractf64x4(Xbyak::Ymm(kWork), Xbyak::Zmm(r), 1)
                          : machine_.vextractf128(Xbyak::Xmm(kWork), Xbyak::Ymm(r), 1);
-      store_half(high, kWork, count);
-    } else {
-      machine_.is_wide() ? machine_.vextractf64x4(machine_.ptr[high], Xbyak::Zmm(r), 1)
-                         : machine_.vextractf128(machine_.ptr[high], Xbyak::Ymm(r), 1);
     }
+    store_half(rows + ((l + n) * stride + first) * bytes, zero ? r : kWork, count);
   }
 }
 
-void RowMover::write_zeros(const Xbyak::Reg64& rows, int stride, int first) {
-  machine_.clear(0);
-  for (int l = 0; l < machine_.target().lanes(); ++l) {
-    machine_.store(machine_.ptr[rows + (l * stride + first) * machine_.target().scalar_bytes()], 0);
+/// All of the columns that a group has, without masks.
+void RowMover::load_rows(const Xbyak::Reg64& rows, int stride, int first) {
+  const int n = columns(), bytes = machine_.target().scalar_bytes();
+  for (int l = 0; l < n; ++l) {
+    const auto high = machine_.ptr[rows + ((l + n) * stride + first) * bytes];
+    load_half(l, rows + (l * stride + first) * bytes, n);
+    machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), high, 1)
+                       : machine_.vinsertf128(Xbyak::Ymm(l), Xbyak::Ymm(l), high, 1);
   }
+}
+
+void RowMover::store_rows(const Xbyak::Reg64& rows, int stride, int first) {
+  const int n = columns(), bytes = machine_.target().scalar_bytes();
+  for (int l = 0; l < n; ++l) {
+    const auto high = machine_.ptr[rows + ((l + n) * stride + first) * bytes];
+    store_half(rows + (l * stride + first) * bytes, l, n);
+    machine_.is_wide() ? machine_.vextractf64x4(high, Xbyak::Zmm(l), 1)
+                       : machine_.vextractf128(high, Xbyak::Ymm(l), 1);
+  }
+}
+
+void RowMover::read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place) {
+  Machine& m = machine_;
+  const int n = columns(), step = n * m.target().bytes();
+  load_orders();
+  Xbyak::Label next;
+  m.lea(m.r8, m.ptr[m.slot(place)]);
+  m.lea(m.r9, m.ptr[m.r8 + groups * step]);
+  m.L(next);
+  load_rows(rows, stride, 0);
+  transpose();
+  for (int j = 0; j < n; ++j) m.store(m.ptr[m.r8 + j * m.target().bytes()], j);
+  m.add(rows, n * m.target().scalar_bytes());
+  m.add(m.r8, step);
+  m.cmp(m.r8, m.r9);
+  m.jb(next);
+}
+
+void RowMover::write_groups(const Xbyak::Reg64& rows, int stride, int groups,
+                            const Xbyak::RegExp& table) {
+  Machine& m = machine_;
+  const int n = columns(), entry = static_cast<int>(sizeof(std::int32_t));
+  load_orders();
+  Xbyak::Label next;
+  m.lea(m.r8, m.ptr[table]);
+  m.lea(m.r9, m.ptr[m.r8 + groups * n * entry]);
+  m.L(next);
+  for (int j = 0; j < n; ++j) {
+    m.mov(m.eax, m.ptr[m.r8 + j * entry]);
+    m.load(j, m.ptr[m.rsp + m.rax]);
+  }
+  transpose();
+  store_rows(rows, stride, 0);
+  m.add(rows, n * m.target().scalar_bytes());
+  m.add(m.r8, n * entry);
+  m.cmp(m.r8, m.r9);
+  m.jb(next);
 }
 
 }  // namespace limb::codegen

@@ -33,8 +33,10 @@ class RowMover {
   };
   /// The other way.
   void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
-  /// As many columns of zeros as a register has lanes.
-  void write_zeros(const Xbyak::Reg64& rows, int stride, int first);
+  /// Loops over `groups` of columns() columns each, from column 0 on: to places one after the other
+  /// from `place` on; or from the places that a table lists. `rows` and r8, r9 are changed.
+  void read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place);
+  void write_groups(const Xbyak::Reg64& rows, int stride, int groups, const Xbyak::RegExp& table);
 
  private:
   bool single() const { return machine_.target().precision == Precision::f32; }
@@ -46,6 +48,9 @@ class RowMover {
   void load_half(int r, const Xbyak::RegExp& from, int count);
   void store_half(const Xbyak::RegExp& to, int r, int count);
   void unpack(int to, int a, int b, bool high, bool pairs);
+  void load_rows(const Xbyak::Reg64& rows, int stride, int first);
+  void store_rows(const Xbyak::Reg64& rows, int stride, int first);
+  void load_orders();
   void transpose();
 
   // Registers: data in 0 .. 7, work in 8 .. 15, and in code for AVX-512 the two orders of quarters.

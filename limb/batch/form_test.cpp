@@ -1,0 +1,237 @@
+// Straight-line code or loops: what is chosen, what can be asked for, and that both agree. Robots
+// with loops; programs of one's own in batches.
+#include "limb/batch/form.hpp"
+
+#include <gtest/gtest.h>
+
+#include "limb/batch/compiled.hpp"
+#include "limb/batch/run_rows.hpp"
+#include "limb/dynamics/aba.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
+#include "limb/dynamics/testing/loops.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using testing::Sample;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+template <typename T>
+std::vector<ConstRows<T>> const_rows(const std::vector<RowMatrix<T>>& m) {
+  std::vector<ConstRows<T>> rows;
+  for (const auto& x : m) rows.push_back({x.data(), x.rows(), x.cols()});
+  return rows;
+}
+template <typename T>
+std::vector<Rows<T>> rows(std::vector<RowMatrix<T>>& m) {
+  std::vector<Rows<T>> all;
+  for (auto& x : m) all.push_back({x.data(), x.rows(), x.cols()});
+  return all;
+}
+
+/// All results of a function on N states near the sample's.
+template <typename T>
+std::vector<RowMatrix<T>> results(const Compiled& fast, Function f, const Sample& s, int states,
+                                  int threads = 1) {
+  testing::Random random(11);
+  const Eigen::Index n = s.v.size();
+  std::vector<RowMatrix<T>> in = {RowMatrix<T>(states, s.q.size()), RowMatrix<T>(states, n),
+                                  RowMatrix<T>(states, n)};
+  for (int i = 0; i < states; ++i) {
+    const VectorX<double> step = testing::random_numbers(random, static_cast<int>(n));
+    in[0].row(i) =
+        testing::integrate_own<double>(s.model, s.q, step).transpose().template cast<T>();
+    for (const std::size_t k : {1, 2}) {
+      in[k].row(i) =
+          testing::random_numbers(random, static_cast<int>(n)).transpose().template cast<T>();
+    }
+  }
+  const std::size_t outputs = f == Function::aba ? 1 : f == Function::rnea_derivatives ? 2 : 3;
+  std::vector<RowMatrix<T>> out(
+      outputs, RowMatrix<T>::Constant(states, f == Function::aba ? n : n * n, T(7)));
+  fast.run(f, const_rows(in), rows(out), {.threads = threads});
+  return out;
+}
+
+template <typename T>
+double relative(const std::vector<RowMatrix<T>>& x, const std::vector<RowMatrix<double>>& y) {
+  double worst = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    worst = std::max(worst, (x[k].template cast<double>() - y[k]).norm() / (1 + y[k].norm()));
+  }
+  return worst;
+}
+
+TEST(Form, BothGiveTheSameDerivatives) {
+  const Sample s = testing::sample_of("quadruped", load_model("builtin:quadruped"), 3);
+  for (const Function f : {Function::rnea_derivatives, Function::aba_derivatives}) {
+    CompileOptions options;
+    options.form = Form::straight_line;
+    const Compiled straight = compile(s.model, {f}, options);
+    options.form = Form::recursion;
+    const Compiled loops = compile(s.model, {f}, options);
+    const auto expected = results<double>(straight, f, s, 37);
+    // Rounding of another order, and the condition of the mass matrix (1e4) where it is inverted.
+    const double tolerance = (f == Function::aba_derivatives ? 1e6 : 256) * kEps;
+    EXPECT_LT(relative(results<double>(loops, f, s, 37), expected), tolerance);
+    EXPECT_LT(relative(results<double>(loops, f, s, 300, 2), results<double>(straight, f, s, 300)),
+              tolerance);
+    EXPECT_LT(relative(results<float>(loops, f, s, 37), expected), tolerance * 0x1p29);
+    EXPECT_LT(relative(results<float>(straight, f, s, 37), expected), tolerance * 0x1p29);
+  }
+}
+
+TEST(Form, IsReported) {
+  const Model<double> robot = load_model("builtin:arm7");
+  CompileOptions options;
+  const Compiled fast = compile(robot, {Function::rnea, Function::rnea_derivatives});
+  const bool jit = codegen::why_no_machine_code().empty();
+  if (jit) {
+    EXPECT_EQ(fast.form(Function::rnea).reason, "always faster");
+    EXPECT_EQ(fast.form(Function::rnea).one_state, Form::straight_line);
+    const FormReport measured = fast.form(Function::rnea_derivatives);
+    EXPECT_EQ(measured.reason, "measured");
+    EXPECT_EQ(measured.one_state == Form::recursion,
+              measured.recursion_ns < measured.straight_line_ns);
+    EXPECT_EQ(measured.batch == Form::recursion,
+              measured.batch_recursion_ns < measured.batch_straight_line_ns);
+    EXPECT_GT(measured.straight_line_ns, 0);
+    EXPECT_GT(measured.batch_recursion_ns, 0);
+  } else {
+    EXPECT_EQ(fast.form(Function::rnea).one_state, Form::recursion);
+  }
+  options.form = Form::recursion;
+  const Compiled loops = compile(robot, {Function::rnea}, options);
+  EXPECT_EQ(loops.form(Function::rnea).reason, "asked for");
+  EXPECT_EQ(loops.form(Function::rnea).batch, Form::recursion);
+  EXPECT_EQ(testing::message([&] { loops.program(Function::rnea); }),
+            "rnea: has no program, its form is the recursion");
+  options.frames = {FrameId(0)};
+  EXPECT_EQ(testing::message([&] { compile(robot, {Function::operational_space}, options); }),
+            "operational_space: form is recursion, expected straight line (the templates have no "
+            "such result)");
+}
+
+// Which rows of loops are independent is a matter of numbers: the templates serve.
+TEST(Form, OfForwardDynamicsWithLoopsIsTheRecursion) {
+  const Model<double> model = build_model(testing::random_tree_with_loops(1, false), Base::free);
+  const Sample s = testing::sample_of("loops", model, 5);
+  const Compiled fast = compile(model, {Function::rnea, Function::aba});
+  EXPECT_EQ(fast.form(Function::aba).one_state, Form::recursion);
+  EXPECT_EQ(fast.form(Function::aba).reason, "3 closed loops, whose rank only numbers tell");
+  Workspace<double> work(model);
+  VectorX<double> a(s.v.size()), expected(s.v.size());
+  aba(model, work, s.q, s.v, s.tau, expected);
+  fast.aba(s.q, s.v, s.tau, a);
+  EXPECT_EQ(a, expected);
+  const auto many = results<double>(fast, Function::aba, s, 40);
+  EXPECT_EQ(relative(results<double>(fast, Function::aba, s, 40, 2), many), 0);
+  CompileOptions straight;
+  straight.form = Form::straight_line;
+  EXPECT_EQ(testing::message([&] { compile(model, {Function::aba}, straight); }),
+            "aba: form is straight line, expected recursion (3 closed loops, whose rank only "
+            "numbers tell)");
+  EXPECT_EQ(testing::message([&] { codegen::trace(model, Function::aba); }),
+            "record: model is one with 3 closed loops, whose rank only numbers tell, expected a "
+            "tree for aba");
+}
+
+// The same with a mass and a length in each state.
+TEST(Form, OfTheRecursionTakesParameters) {
+  const Model<double> model = load_model("builtin:arm7");
+  const Sample s = testing::sample_of("arm", model, 5);
+  CompileOptions options;
+  options.added_inertias = {BodyId(7)};
+  options.shifted_joints = {BodyId(4)};
+  const Compiled straight = compile(model, {Function::rnea}, options);
+  options.form = Form::recursion;
+  const Compiled loops = compile(model, {Function::rnea}, options);
+  VectorX<double> added = VectorX<double>::Zero(10), shifted(3), x(7), y(7);
+  added[0] = 2;
+  shifted << 0.1, 0, 0.2;
+  const auto span = [](const VectorX<double>& v) {
+    return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
+  };
+  const std::span<const double> in[] = {span(s.q), span(s.v), span(s.a), span(added),
+                                        span(shifted)};
+  const std::span<double> to_x[] = {{x.data(), 7}}, to_y[] = {{y.data(), 7}};
+  straight.run(Function::rnea, in, to_x);
+  loops.run(Function::rnea, in, to_y);
+  EXPECT_LT((x - y).norm(), 64 * kEps * (1 + y.norm()));
+}
+
+TEST(Form, OfOneStateNeverAllocates) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "allocations are not counted in this build";
+  const Sample s = testing::sample_of("arm", load_model("builtin:arm7"), 3);
+  VectorX<double> packed(28);
+  MatrixX<double> dq(7, 7), dv(7, 7), inverse(7, 7);
+  const auto span = [](const VectorX<double>& v) {
+    return std::span<const double>(v.data(), static_cast<std::size_t>(v.size()));
+  };
+  for (const Form form : {Form::straight_line, Form::recursion}) {
+    CompileOptions options;
+    options.form = form;
+    const Compiled fast = compile(
+        s.model, {Function::rnea_derivatives, Function::aba_derivatives, Function::crba_packed},
+        options);
+    const auto all = [&] {
+      const std::span<const double> in[] = {span(s.q), span(s.v), span(s.a)};
+      const std::span<double> out[] = {{dq.data(), 49}, {dv.data(), 49}, {inverse.data(), 49}};
+      fast.run(Function::rnea_derivatives, in, std::span(out).first(2));
+      fast.run(Function::aba_derivatives, in, out);
+      fast.crba_packed(s.q, packed);
+    };
+    all();
+    EXPECT_EQ(testing::allocations(all), 0) << name(form);
+  }
+}
+
+TEST(Packed, IsTheUpperTriangle) {
+  const Sample s = testing::sample_of("quadruped", load_model("builtin:quadruped"), 3);
+  const int n = s.model.velocity_size();
+  const Compiled fast = compile(s.model, {Function::crba, Function::crba_packed});
+  MatrixX<double> M(n, n);
+  VectorX<double> packed(n * (n + 1) / 2);
+  fast.crba(s.q, M);
+  fast.crba_packed(s.q, packed);
+  RowMatrix<double> Q = s.q.transpose().replicate(9, 1), P(9, packed.size());
+  fast.crba_packed(Q, P);
+  for (int c = 0, k = 0; c < n; ++c) {
+    for (int r = 0; r <= c; ++r, ++k) {
+      EXPECT_EQ(packed[k], M(r, c));
+      EXPECT_EQ(P(8, k), M(r, c));
+    }
+  }
+}
+
+// A program of one's own: rows, columns, floats, threads, mistakes.
+TEST(RunRows, TakesAnyProgram) {
+  codegen::Tracer tracer("norm");
+  const VectorX<Traced> x = tracer.input("x", 3);
+  tracer.output("r", VectorX<Traced>::Constant(1, sqrt(x.dot(x))));
+  const codegen::Program p(tracer.finish());
+  const int states = 3001;
+  RowMatrix<double> X(states, 3), R(states, 1);
+  for (int i = 0; i < states; ++i) X.row(i) << 3 * i, 4 * i, 0;
+  const ConstRows<double> in[] = {{X.data(), states, 3}};
+  const Rows<double> out[] = {{R.data(), states, 1}};
+  for (const int threads : {1, 2, 0}) {
+    R.setConstant(-1);
+    run_rows<double>(p, in, out, {.threads = threads, .grain = 100});
+    for (int i = 0; i < states; ++i) ASSERT_EQ(R(i, 0), 5.0 * i);
+  }
+  const MatrixX<float> columns = X.cast<float>();
+  MatrixX<float> lengths(states, 1);
+  const ConstRows<float> in32[] = {{columns.data(), states, 3, codegen::Layout::columns}};
+  const Rows<float> out32[] = {{lengths.data(), states, 1, codegen::Layout::columns}};
+  run_rows<float>(p, in32, out32);
+  EXPECT_EQ(lengths(1000, 0), 5000.0f);
+  const Rows<double> short_out[] = {{R.data(), states - 1, 1}};
+  EXPECT_EQ(testing::message([&] { run_rows<double>(p, in, short_out); }),
+            "norm: r is 3000 x 1, expected 3001 x 1 (one state a row)");
+}
+
+}  // namespace
+}  // namespace limb
