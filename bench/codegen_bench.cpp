@@ -1,6 +1,7 @@
 // How fast are compiled dynamics: one state and batches, next to Pinocchio on the same states in
 // one process? Opponents as in dynamics_bench. Batches read and write matrices by rows, results of
-// all states included. What compiling costs, how threads help, how chains grow.
+// all states included, on both sides ("other", "ratio"); "alone" is against the opponent that
+// leaves each result in its own memory. What compiling costs, how threads help, how chains grow.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -55,141 +56,237 @@ double batch_ns(const Call& call, int states, double seconds = 0.6) {
   return best;
 }
 
-struct Measured {
-  double one = 0, rows64 = 0, rows32 = 0, hot64 = 0, columns64 = 0,
-         other = std::numeric_limits<double>::infinity();
+/// A batch in pieces, so that few are interrupted by other work: the fastest time of each piece,
+/// summed, ns a state.
+template <typename Call>
+double pieces_ns(const Call& call, int states, double seconds = 0.8) {
+  constexpr int kPiece = 128;
+  std::vector<double> best(static_cast<std::size_t>((states + kPiece - 1) / kPiece),
+                           std::numeric_limits<double>::infinity());
+  const auto start = Clock::now();
+  int passes = 0;
+  do {
+    for (std::size_t k = 0; k < best.size(); ++k) {
+      const int first = static_cast<int>(k) * kPiece;
+      const auto before = Clock::now();
+      call(first, std::min(kPiece, states - first));
+      best[k] = std::min(best[k], milliseconds(before) * 1e6);
+    }
+  } while (milliseconds(start) < 1e3 * seconds || ++passes < 5);
+  double sum = 0;
+  for (const double ns : best) sum += ns;
+  return sum / states;
+}
+
+/// What the opponent does for one state: results stay in its own memory, or go to `to`.
+void theirs(const Opponent& other, void* robot, Function f, const double* q, const double* v,
+            const double* a, int n, double* const* to) {
+  const OpponentTable& table = *other.table;
+  static std::vector<double> third;  // a result that nobody asked for here
+  third.resize(static_cast<std::size_t>(n * n));
+  switch (f) {
+    case Function::rnea:
+      return table.rnea(robot, q, v, a, to[0]);
+    case Function::aba:
+      return table.aba(robot, q, v, a, to[0]);
+    case Function::crba:
+    case Function::crba_packed:
+      return table.crba(robot, q, to != nullptr ? to[0] : nullptr);
+    case Function::rnea_derivatives:
+      return to != nullptr ? other.rnea_derivatives(robot, q, v, a, to[0], to[1], third.data())
+                           : other.rnea_derivatives(robot, q, v, a, nullptr, nullptr, nullptr);
+    default:
+      return to != nullptr ? other.aba_derivatives(robot, q, v, a, to[0], to[1], to[2])
+                           : other.aba_derivatives(robot, q, v, a, nullptr, nullptr, nullptr);
+  }
+}
+
+bool has(const Opponent& other, Function f) {
+  if (f == Function::rnea_derivatives) return other.rnea_derivatives != nullptr;
+  return f != Function::aba_derivatives || other.aba_derivatives != nullptr;
+}
+
+/// A function on N states, all arrays by rows.
+template <typename T>
+struct Batch {
+  std::vector<RowMatrix<T>> in, out;
+  std::vector<ConstRows<T>> in_rows;
+  std::vector<Rows<T>> out_rows;
+
+  Batch(const Model<double>& model, const Compiled& fast, Function f, int count) {
+    const States<T> s(model, count, 1);
+    in = {s.q, s.v, s.a};
+    in.resize(fast.program(f).inputs().size());
+    for (const auto& array : fast.program(f).outputs()) {
+      out.push_back(RowMatrix<T>::Zero(count, array.size()));
+    }
+    for (const auto& x : in) in_rows.push_back({x.data(), x.rows(), x.cols()});
+    for (auto& x : out) out_rows.push_back({x.data(), x.rows(), x.cols()});
+  }
+  void run(const Compiled& fast, Function f, int first, int count) const {
+    std::vector<ConstRows<T>> from = in_rows;
+    std::vector<Rows<T>> to = out_rows;
+    for (auto& x : from) x = {x.data + first * x.cols, count, x.cols};
+    for (auto& x : to) x = {x.data + first * x.cols, count, x.cols};
+    fast.run(f, from, to);
+  }
+  const T* input(std::size_t k, int i) const {
+    return k < in.size() ? in[k].data() + i * in[k].cols() : nullptr;
+  }
 };
 
-/// One function: fast(one state i), fast(rows of states).
+constexpr double kNever = std::numeric_limits<double>::infinity();
+struct Measured {
+  double one = kNever, other = kNever, other_rows = kNever, rows64 = kNever, rows32 = kNever,
+         hot64 = kNever;
+};
+
 Measured measure(const Model<double>& model, const Compiled& fast, Function f,
                  const std::vector<Opponent>& others) {
-  const int n = model.nv(), results = f == Function::crba ? n * n : n;
-  States<double> s(model, kStates, results);
-  VectorX<double> x(n), x_other(n);
-  MatrixX<double> M(n, n), M_other(n, n);
+  const int n = model.nv();
+  Batch<double> s(model, fast, f, kStates), alone(model, fast, f, 1);
+  std::vector<std::vector<std::span<const double>>> in;
+  for (int i = 0; i < kHot; ++i) {
+    in.emplace_back();
+    for (std::size_t k = 0; k < s.in.size(); ++k) {
+      in.back().emplace_back(s.input(k, i), static_cast<std::size_t>(s.in[k].cols()));
+    }
+  }
+  std::vector<std::span<double>> out;
+  std::vector<double*> out_data;
+  for (auto& x : alone.out) {
+    out.emplace_back(x.data(), static_cast<std::size_t>(x.cols()));
+    out_data.push_back(x.data());
+  }
   std::vector<VectorX<double>> q, v, a;
   for (int i = 0; i < kHot; ++i) {
-    q.push_back(s.q.row(i));
-    v.push_back(s.v.row(i));
-    a.push_back(s.a.row(i));
+    q.emplace_back(s.in[0].row(i));
+    if (s.in.size() > 1) v.emplace_back(s.in[1].row(i));
+    if (s.in.size() > 1) a.emplace_back(s.in[2].row(i));
   }
+  Eigen::Map<VectorX<double>> x(out_data[0], alone.out[0].size());
+  Eigen::Map<MatrixX<double>> M(out_data[0], n, n);
   const auto one = [&](int i) {
     const std::size_t k = static_cast<std::size_t>(i % kHot);
-    if (f == Function::rnea) fast.rnea(q[k], v[k], a[k], x);
-    if (f == Function::crba) fast.crba(q[k], M);
-    if (f == Function::aba) fast.aba(q[k], v[k], a[k], x);
+    switch (f) {
+      case Function::rnea:
+        fast.rnea(q[k], v[k], a[k], x);
+        break;
+      case Function::crba:
+        fast.crba(q[k], M);
+        break;
+      case Function::crba_packed:
+        fast.crba_packed(q[k], x);
+        break;
+      case Function::aba:
+        fast.aba(q[k], v[k], a[k], x);
+        break;
+      default:
+        fast.run(f, in[k], out);
+    }
     benchmark::ClobberMemory();
   };
   Measured m;
-  m.one = std::numeric_limits<double>::infinity();
   for (const Opponent& other : others) {
+    if (!has(other, f)) continue;
     const auto bodies = opponent_bodies(model);
-    const OpponentTable& table = *other.table;
     void* robot =
-        table.make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
-    const auto theirs = [&](int i) {
-      const std::size_t k = static_cast<std::size_t>(i % kHot);
-      if (f == Function::rnea)
-        table.rnea(robot, q[k].data(), v[k].data(), a[k].data(), x_other.data());
-      if (f == Function::crba) table.crba(robot, q[k].data(), nullptr);
-      if (f == Function::aba)
-        table.aba(robot, q[k].data(), v[k].data(), a[k].data(), x_other.data());
+        other.table->make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
+    const bool matrix = f != Function::rnea && f != Function::aba;
+    const auto call = [&](int i, double* const* to) {
+      theirs(other, robot, f, s.input(0, i), s.input(1, i), s.input(2, i), n, to);
     };
-    double worst = 0;
-    for (int i = 0; i < kHot && f != Function::crba; ++i) {
+    // crba of theirs fills one triangle.
+    for (int i = 0; i < kHot && f != Function::crba && f != Function::crba_packed; ++i) {
       one(i);
-      theirs(i);
-      worst = std::max(worst, (x - x_other).norm() / (1 + x_other.norm()));
+      const VectorX<double> own = alone.out[0].row(0);
+      call(i, out_data.data());
+      const VectorX<double> found = alone.out[0].row(0);
+      if (!((own - found).norm() < 1e-8 * (1 + found.norm()))) {
+        std::printf("%s differs from %s: %.1e\n", name(f), other.name.c_str(),
+                    (own - found).norm());
+        break;
+      }
     }
-    if (!(worst < 1e-9))
-      std::printf("%s differs from %s: %.1e\n", name(f), other.name.c_str(), worst);
-    const Timing t = side_by_side(name(f), one, theirs, 1500);
+    const Timing t = side_by_side(
+        name(f), one, [&](int i) { call(i % kHot, matrix ? nullptr : out_data.data()); }, 1000);
     m.one = std::min(m.one, t.limb_ns);
     m.other = std::min(m.other, t.other_ns);
-    table.release(robot);
+    if (f != Function::crba_packed) {
+      std::vector<double*> to(s.out.size());
+      const auto rows = [&](int first, int count) {
+        for (int i = first; i < first + count; ++i) {
+          for (std::size_t k = 0; k < to.size(); ++k) to[k] = s.out[k].data() + i * s.out[k].cols();
+          call(i, to.data());
+        }
+      };
+      m.other_rows = std::min(m.other_rows, pieces_ns(rows, kStates, 1.5));
+    }
+    other.table->release(robot);
   }
   if (others.empty()) m.one = side_by_side(name(f), one, one, 500).limb_ns;
-  const auto rows = [&](auto& states, int count) {
-    const auto top = [&](auto& matrix) { return matrix.topRows(count); };
-    auto out = top(states.out);
-    if (f == Function::rnea) fast.rnea(top(states.q), top(states.v), top(states.a), out);
-    if (f == Function::crba) fast.crba(top(states.q), out);
-    if (f == Function::aba) fast.aba(top(states.q), top(states.v), top(states.a), out);
-  };
-  States<float> s32(model, kStates, results);
-  m.rows64 = batch_ns([&] { rows(s, kStates); }, kStates);
-  m.hot64 = batch_ns([&] { rows(s, 64); }, 64, 0.3);
-  m.rows32 = batch_ns([&] { rows(s32, kStates); }, kStates);
-  const MatrixX<double> qc = s.q, vc = s.v, ac = s.a;
-  MatrixX<double> out = MatrixX<double>::Zero(kStates, results);
-  m.columns64 = batch_ns(
-      [&] {
-        if (f == Function::rnea) fast.rnea(qc, vc, ac, out);
-        if (f == Function::crba) fast.crba(qc, out);
-        if (f == Function::aba) fast.aba(qc, vc, ac, out);
-      },
-      kStates);
+  m.rows64 = pieces_ns([&](int i, int count) { s.run(fast, f, i, count); }, kStates);
+  Batch<double> hot(model, fast, f, 64);
+  m.hot64 = batch_ns([&] { hot.run(fast, f, 0, 64); }, 64, 0.3);
+  Batch<float> s32(model, fast, f, kStates);
+  m.rows32 = pieces_ns([&](int i, int count) { s32.run(fast, f, i, count); }, kStates);
   return m;
 }
 
 void measure(const char* title, const Model<double>& model, const std::vector<Opponent>& others) {
-  const std::vector<Function> functions = {Function::rnea, Function::crba, Function::aba};
+  const std::vector<Function> functions = {Function::rnea,
+                                           Function::crba,
+                                           Function::crba_packed,
+                                           Function::aba,
+                                           Function::rnea_derivatives,
+                                           Function::aba_derivatives};
   CompileOptions options;
   options.effects = JointEffects::none();
-  double compiling = std::numeric_limits<double>::infinity();
+  double compiling = kNever;
   for (int k = 0; k < 20; ++k) {
     const auto start = Clock::now();
-    const Compiled trial = compile(model, functions, options);
+    const Compiled trial = compile(model, {Function::rnea, Function::crba, Function::aba}, options);
     compiling = std::min(compiling, milliseconds(start));
   }
   const Compiled fast = compile(model, functions, options);
-  std::printf("\n%s, %d dof: compiled in %.2f ms\n", title, model.nv(), compiling);
-  std::printf("%-6s %9s %9s %7s | %9s %7s %9s %7s %9s %7s | %9s %8s\n", "", "one ns", "other ns",
-              "ratio", "4096 ns", "ratio", "64 ns", "ratio", "columns", "ratio", "f32 ns",
-              "f64/f32");
+  std::printf("\n%s, %d dof: rnea, crba and aba compiled in %.2f ms\n", title, model.nv(),
+              compiling);
+  std::printf("%-17s %8s %8s %6s | %8s %8s %6s %6s | %8s %6s | %8s %7s\n", "", "one ns", "other",
+              "ratio", "4096 ns", "other", "ratio", "alone", "64 ns", "ratio", "f32 ns", "f64/f32");
   for (const Function f : functions) {
     const Measured m = measure(model, fast, f, others);
-    std::printf("%-6s %9.1f %9.1f %6.2fx | %9.2f %6.1fx %9.2f %6.1fx %9.2f %6.1fx | %9.2f %7.2fx\n",
-                name(f), m.one, m.other, m.other / m.one, m.rows64, m.other / m.rows64, m.hot64,
-                m.other / m.hot64, m.columns64, m.other / m.columns64, m.rows32,
-                m.rows64 / m.rows32);
+    std::printf(
+        "%-17s %8.1f %8.1f %5.2fx | %8.1f %8.1f %5.1fx %5.1fx | %8.1f %5.1fx | %8.1f %6.2fx\n",
+        name(f), m.one, m.other, m.other / m.one, m.rows64, m.other_rows, m.other_rows / m.rows64,
+        m.other / m.rows64, m.hot64, m.other / m.hot64, m.rows32, m.rows64 / m.rows32);
     std::fflush(stdout);
   }
   for (const Function f : functions) {
     const codegen::Program& p = fast.program(f);
     if (!p.is_compiled()) continue;
-    std::printf("  %-5s one: %d instructions, %zu bytes; lanes: %d instructions, %zu bytes\n",
-                name(f), p.one_state()->instructions(), p.one_state()->code_bytes(),
+    const FormReport form = fast.form(f);
+    std::printf("  %-17s one: %d instructions, %zu bytes; lanes: %d, %zu; %s, %s (%s)\n", name(f),
+                p.one_state()->instructions(), p.one_state()->code_bytes(),
                 p.lanes_code(codegen::Precision::f64)->instructions(),
-                p.lanes_code(codegen::Precision::f64)->code_bytes());
+                p.lanes_code(codegen::Precision::f64)->code_bytes(), name(form.one_state),
+                name(form.batch), form.reason.c_str());
   }
 }
 
-/// Derivatives: of limb alone, the opponent's are not built.
-void measure_derivatives(const char* title, const Model<double>& model) {
-  CompileOptions options;
-  options.effects = JointEffects::none();
-  const std::vector<Function> functions = {Function::rnea_derivatives, Function::aba_derivatives};
-  const auto start = Clock::now();
-  const Compiled fast = compile(model, functions, options);
-  std::printf("%s derivatives: compiled in %.1f ms", title, milliseconds(start));
-  const int n = model.nv();
-  States<double> s(model, 64, n * n);
-  RowMatrix<double> second = s.out, third = s.out;
-  for (const Function f : functions) {
-    const std::size_t results = f == Function::rnea_derivatives ? 2 : 3;
-    const auto call = [&](int states) {
-      const auto rows = [&](const RowMatrix<double>& m) {
-        return ConstRows<double>{m.data(), states, m.cols()};
-      };
-      const ConstRows<double> in[] = {rows(s.q), rows(s.v), rows(s.a)};
-      const Rows<double> out[] = {{s.out.data(), states, n * n},
-                                  {second.data(), states, n * n},
-                                  {third.data(), states, n * n}};
-      fast.run(f, in, std::span<const Rows<double>>(out, results));
-    };
-    std::printf("; %s one %.0f ns, 64 states %.0f", name(f), batch_ns([&] { call(1); }, 1, 0.3),
-                batch_ns([&] { call(64); }, 64, 0.3));
+/// How fast this machine writes: what no result of that size can beat.
+void measure_memory() {
+  std::printf("\nwriting memory, GB/s:");
+  for (const std::size_t megabytes : {1, 10, 47, 95}) {
+    std::vector<double> x(megabytes << 17);
+    double value = 1;
+    const double ns = batch_ns(
+        [&] {
+          value += 1;
+          std::fill(x.begin(), x.end(), value);
+          benchmark::ClobberMemory();
+        },
+        1, 0.4);
+    std::printf("  %zu MB %.1f", megabytes, static_cast<double>(x.size() * 8) / ns);
   }
   std::puts("");
 }
@@ -262,8 +359,7 @@ int main() {
   bench::measure(real ? "hyq" : "quadruped", four_legs, others);
   bench::measure(real ? "talos" : "humanoid",
                  load("talos_reduced.urdf", "builtin:humanoid", Base::free), others);
-  bench::measure_derivatives("arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed));
-  bench::measure_derivatives("quadruped", four_legs);
+  bench::measure_memory();
   bench::measure_threads(real ? "hyq" : "quadruped", four_legs);
   bench::measure_growth();
 }

@@ -13,9 +13,14 @@
 /// limb model.
 namespace limb::bench {
 
+/// Results stay in its own memory where the last three are null.
+using OpponentDerivatives = void (*)(void* robot, const double* q, const double* v,
+                                     const double* a_or_tau, double* dq, double* dv, double* da);
+
 struct Opponent {
   std::string name;
   const OpponentTable* table = nullptr;
+  OpponentDerivatives rnea_derivatives = nullptr, aba_derivatives = nullptr;
 };
 
 /// Those whose library was built; LIMB_BENCH_OPPONENTS lists the paths, separated by ':'.
@@ -26,7 +31,12 @@ inline std::vector<Opponent> opponents(const std::string& paths) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) continue;
     const auto door = reinterpret_cast<OpponentDoor>(dlsym(library, "opponent_door"));
-    if (door != nullptr) found.push_back({door()->build, door()});
+    if (door == nullptr) continue;
+    const auto derivatives = [&](const char* symbol) {
+      return reinterpret_cast<OpponentDerivatives>(dlsym(library, symbol));
+    };
+    found.push_back({door()->build, door(), derivatives("opponent_rnea_derivatives"),
+                     derivatives("opponent_aba_derivatives")});
   }
   return found;
 }
