@@ -1,0 +1,23 @@
+"""python -m limb: the command line of limb, as a program of its own."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def program() -> Path:
+    """The program that comes with the package, or that of the build around it."""
+    here = Path(__file__).resolve().parent
+    for path in (here / "bin/limb", here.parent.parent / "limb"):
+        if path.is_file():
+            return path
+    sys.exit("limb: the command line is not installed beside the package")
+
+
+def main() -> None:
+    path = str(program())
+    os.execv(path, [path, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Functions of a robot as machine code."""
+
+from collections.abc import Sequence
+
+from . import _limb
+from ._limb import CompiledFunction
+from .types import Axes
+
+__all__ = ["Compiled", "CompiledFunction"]
+
+
+class Compiled:
+    """Functions of one robot, compiled in memory: `fast.rnea(q, v, a)` and so on.
+
+    Each takes one state or a batch `(..., n)`. Batches run in SIMD lanes and threads (`limb.set_threads`);
+    float32 arrays are computed in float32, twice as many lanes. Results that are no symmetric matrices are
+    stored column by column: views that are not C-contiguous.
+
+    Bodies named in `added_inertias` (by their joint) may be heavier in each state: the functions then take one
+    more argument, `added`, ten numbers a body: mass, first moment (3), tensor xx xy xz yy yz zz about the
+    body's frame.
+    """
+
+    rnea: CompiledFunction
+    bias: CompiledFunction
+    gravity: CompiledFunction
+    crba: CompiledFunction
+    aba: CompiledFunction
+    mass_inverse: CompiledFunction
+    frame_poses: CompiledFunction
+    frame_jacobians: CompiledFunction
+    centroidal: CompiledFunction
+    operational_space: CompiledFunction
+    rnea_derivatives: CompiledFunction
+    aba_derivatives: CompiledFunction
+
+    def __init__(self, robot, functions: Sequence[str], *, frames: Sequence[str] = (),
+                 axes: Axes = "local", added_inertias: Sequence[str] = (), interpret: bool = False):
+        if isinstance(functions, str):
+            functions = [functions]
+        functions = ["crba" if name == "mass_matrix" else name for name in functions]
+        self._arguments = (robot, tuple(functions), tuple(frames), axes, tuple(added_inertias), interpret)
+        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, list(added_inertias), interpret)
+        for name in functions:
+            setattr(self, name, self._core.function(name))
+        if "crba" in functions:
+            self.mass_matrix = self.crba
+
+    def __getattr__(self, name):
+        if name in _limb.function_names():
+            raise AttributeError(f"{name} is not among the functions that were compiled: "
+                                 f"{', '.join(self.functions)}")
+        raise AttributeError(f"'Compiled' object has no attribute '{name}'")
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        return self._arguments[1]
+
+    @property
+    def notice(self) -> str:
+        """Why there is no machine code; empty if there is."""
+        return self._core.notice
+
+    def __reduce__(self):
+        return _again, self._arguments
+
+    def __repr__(self) -> str:
+        return f"Compiled({self._arguments[0].name!r}, {list(self.functions)})"
+
+
+def _again(robot, functions, frames, axes, added_inertias, interpret):
+    return Compiled(robot, functions, frames=frames, axes=axes, added_inertias=added_inertias,
+                    interpret=interpret)

@@ -1,0 +1,84 @@
+"""limb's vectors in the customs of Pinocchio, MuJoCo, Drake and RBDL.
+
+    there = limb.convert.to_pinocchio(robot, q, v, a)      # a state, there.q, there.v, there.a
+    here = limb.convert.from_pinocchio(robot, q, v)
+    c = limb.convert.pinocchio(robot)                      # for matrices, Jacobians, wrenches
+
+The facts behind it are tabled in docs/conventions.md.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from numpy import ndarray as Array
+from numpy.typing import ArrayLike
+
+from ._limb import Converter
+
+__all__ = ["Converter", "State", "drake", "from_drake", "from_mujoco", "from_pinocchio", "from_rbdl", "mujoco",
+           "pinocchio", "pinocchio_model", "rbdl", "to_drake", "to_mujoco", "to_pinocchio", "to_rbdl"]
+
+
+class State(NamedTuple):
+    """What was given, translated; the rest is None."""
+
+    q: Array
+    v: Array | None = None
+    a: Array | None = None
+    tau: Array | None = None
+
+
+def _to(library, robot, q, v, a, tau, joint_names):
+    c = Converter(robot, library, list(joint_names))
+    _needs(a, v)
+    return State(c.q_to(q), None if v is None else c.v_to(q, v), None if a is None else c.a_to(q, v, a),
+                 None if tau is None else c.tau_to(q, tau))
+
+
+def _from(library, robot, q, v, a, tau, joint_names):
+    c = Converter(robot, library, list(joint_names))
+    _needs(a, v)
+    here = c.q_from(q)
+    v_here = None if v is None else c.v_from(here, v)
+    return State(here, v_here, None if a is None else c.a_from(here, v_here, a),
+                 None if tau is None else c.tau_from(here, tau))
+
+
+def _needs(a, v):
+    if a is not None and v is None:
+        raise TypeError("accelerations convert only together with velocities: give v, too")
+
+
+def _functions(library: str, title: str):
+    def make(robot, joint_names: Sequence[str] = ()) -> Converter:
+        return Converter(robot, library, list(joint_names))
+
+    def to(robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+           tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+        return _to(library, robot, q, v, a, tau, joint_names)
+
+    def from_(robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+              tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+        return _from(library, robot, q, v, a, tau, joint_names)
+
+    make.__name__, to.__name__, from_.__name__ = library, f"to_{library}", f"from_{library}"
+    make.__doc__ = (f"What converts between limb and {title}; joint_names is the other library's own order, "
+                    "where it is not that of its reader.")
+    to.__doc__ = f"A state of limb as {title} writes it."
+    from_.__doc__ = f"A state of {title} as limb writes it."
+    return make, to, from_
+
+
+pinocchio, to_pinocchio, from_pinocchio = _functions("pinocchio", "Pinocchio")
+mujoco, to_mujoco, from_mujoco = _functions("mujoco", "MuJoCo")
+drake, to_drake, from_drake = _functions("drake", "Drake")
+rbdl, to_rbdl, from_rbdl = _functions("rbdl", "RBDL")
+
+
+def pinocchio_model(robot):
+    """The robot as a `pinocchio.Model`, by way of URDF; needs the package pin."""
+    import pinocchio as pin
+
+    if robot.base == "free":
+        return pin.buildModelFromXML(robot.to_urdf(), pin.JointModelFreeFlyer())
+    return pin.buildModelFromXML(robot.to_urdf())

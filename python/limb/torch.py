@@ -1,0 +1,115 @@
+"""limb's dynamics as functions of PyTorch, with gradients.
+
+    import limb.torch
+    tau = limb.torch.rnea(robot, q, v, a)      # q, v, a: tensors, one state or a batch
+    tau.sum().backward()
+
+Forward passes and derivatives are limb's own analytical ones, computed on the CPU; tensors on a GPU are copied
+there and the results back. The gradient of q is that of its numbers as PyTorch sees them: for quaternions the
+one among all that is tangent to the unit sphere.
+"""
+
+import numpy
+import torch
+
+__all__ = ["aba", "rnea"]
+
+
+def rnea(robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Inverse dynamics; differentiable once by q, v and a."""
+    return _Rnea.apply(robot, q, v, a)
+
+
+def aba(robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    """Forward dynamics; differentiable once by q, v and tau."""
+    return _Aba.apply(robot, q, v, tau)
+
+
+def _host(*tensors):
+    return [tensor.detach().cpu().numpy() for tensor in tensors]
+
+
+def _like(array, tensor):
+    """A gradient in the tensor's own shape: one vector for a whole batch gets the sum."""
+    array = numpy.asarray(array)
+    extra = array.ndim - tensor.dim()
+    if extra > 0:
+        array = array.sum(axis=tuple(range(extra)))
+    return torch.from_numpy(numpy.ascontiguousarray(array)).to(tensor)
+
+
+def _tangent_to_numbers(robot, q, g):
+    """From a gradient by tangents of q to one by its numbers, x with x . dq = g . dv for all dq = J dv.
+
+    Angles and lengths are their own tangents. A quaternion moves by q (w, 0) / 2: its columns are orthogonal and
+    half a unit long, so x = 4 J g. A free joint's position moves by R v, a planar one's by its rotation.
+    """
+    x = numpy.zeros(g.shape[:-1] + (robot.nq,))
+    for joint in robot.joints:
+        if joint.q_index < 0:
+            continue
+        i, k = joint.q_index, joint.v_index
+        if joint.type == "spherical":
+            x[..., i:i + 4] = 2 * _times_pure(q[..., i:i + 4], g[..., k:k + 3])
+        elif joint.type == "free":
+            x[..., i:i + 3] = _rotate(q[..., i + 3:i + 7], g[..., k:k + 3])
+            x[..., i + 3:i + 7] = 2 * _times_pure(q[..., i + 3:i + 7], g[..., k + 3:k + 6])
+        elif joint.type == "planar":
+            c, s = numpy.cos(q[..., i + 2]), numpy.sin(q[..., i + 2])
+            x[..., i] = c * g[..., k] - s * g[..., k + 1]
+            x[..., i + 1] = s * g[..., k] + c * g[..., k + 1]
+            x[..., i + 2] = g[..., k + 2]
+        else:
+            x[..., i:i + joint.nq] = g[..., k:k + joint.nv]
+    return x
+
+
+def _times_pure(q, w):
+    """Hamilton product q (w, 0), both x y z w."""
+    v, s = q[..., :3], q[..., 3:]
+    return numpy.concatenate([s * w + numpy.cross(v, w), -(v * w).sum(-1, keepdims=True)], axis=-1)
+
+
+def _rotate(q, p):
+    v, s = q[..., :3], q[..., 3:]
+    t = 2 * numpy.cross(v, p)
+    return p + s * t + numpy.cross(v, t)
+
+
+def _pull(J, g):
+    """J^T g of each state."""
+    return numpy.einsum("...ij,...i->...j", J, g)
+
+
+class _Rnea(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, robot, q, v, a):
+        ctx.robot = robot
+        ctx.save_for_backward(q, v, a)
+        return torch.from_numpy(robot.rnea(*_host(q, v, a))).to(q)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gradient):
+        q, v, a = ctx.saved_tensors
+        host, g = _host(q, v, a), _host(gradient)[0]
+        d = ctx.robot.rnea_derivatives(*host)
+        return (None, _like(_tangent_to_numbers(ctx.robot, host[0], _pull(d.dq, g)), q),
+                _like(_pull(d.dv, g), v), _like(_pull(d.da, g), a))
+
+
+class _Aba(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, robot, q, v, tau):
+        ctx.robot = robot
+        ctx.save_for_backward(q, v, tau)
+        return torch.from_numpy(robot.aba(*_host(q, v, tau))).to(q)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gradient):
+        q, v, tau = ctx.saved_tensors
+        host, g = _host(q, v, tau), _host(gradient)[0]
+        d = ctx.robot.aba_derivatives(*host)
+        return (None, _like(_tangent_to_numbers(ctx.robot, host[0], _pull(d.dq, g)), q),
+                _like(_pull(d.dv, g), v), _like(_pull(d.dtau, g), tau))

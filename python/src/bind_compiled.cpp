@@ -1,0 +1,238 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "limb/batch/compiled.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/bind.hpp"
+
+namespace limb::python {
+namespace {
+
+/// A result of a compiled function as NumPy shows it.
+struct Shape {
+  Result memory;           ///< as it lies there
+  bool transpose = false;  ///< matrices are column by column
+};
+
+/// Which results are symmetric, so that columns are rows.
+bool is_symmetric(const std::string& name) {
+  return name == "M" || name == "M_inverse" || name == "Lambda" || name == "dtau_da";
+}
+
+struct Core {
+  Core(const Robot& r, const std::vector<std::string>& names,
+       const std::vector<std::string>& frames, const std::string& axes,
+       const std::vector<std::string>& added, bool interpret)
+      : robot(r) {
+    CompileOptions options;
+    options.effects = r.effects();
+    options.axes = axes_named("compile", axes);
+    options.program.interpret = interpret;
+    for (const std::string& frame : frames) options.frames.push_back(r.frame("compile", frame));
+    for (const std::string& joint : added) {
+      options.added_inertias.push_back(r.model().find_body(joint));
+    }
+    frame_count = static_cast<int>(frames.size());
+    std::vector<Function> functions;
+    for (const std::string& name : names) functions.push_back(function_named(name));
+    const nb::gil_scoped_release released;
+    compiled = std::make_unique<Compiled>(r.model(), functions, options);
+  }
+
+  const Robot& robot;
+  int frame_count = 0;
+  std::unique_ptr<Compiled> compiled;
+};
+
+class CompiledFunction {
+ public:
+  CompiledFunction(const Core& core, const std::string& name)
+      : core_(core), function_(function_named(name)), name_(name) {
+    const codegen::Program& program = core.compiled->program(function_);
+    inputs_ = program.inputs();
+    for (const codegen::Array& array : program.outputs()) outputs_.push_back(shape_of(array));
+  }
+
+  const std::string& name() const { return name_; }
+  std::vector<std::string> arguments() const {
+    std::vector<std::string> names;
+    for (const auto& array : inputs_) names.push_back(array.name);
+    return names;
+  }
+  std::vector<std::string> results() const {
+    std::vector<std::string> names;
+    for (const auto& array : core_.compiled->program(function_).outputs()) {
+      names.push_back(array.name);
+    }
+    return names;
+  }
+
+  nb::object call(const nb::args& given, nb::handle out) const;
+
+ private:
+  Shape shape_of(const codegen::Array& array) const {
+    const int k = core_.frame_count;
+    if (function_ == Function::frame_poses && array.name == "R") {
+      return {Result::tensor(k, 3, 3), true};
+    }
+    if (function_ == Function::frame_poses && array.name == "p") {
+      return {{{k, 3}, 2, Result::Order::rows}, false};
+    }
+    if (function_ == Function::frame_jacobians) {
+      return {Result::tensor(k, core_.robot.nv(), 6), true};
+    }
+    if (array.cols == 1) return {Result::vector(array.rows), false};
+    return {{{array.cols, array.rows}, 2, Result::Order::rows},
+            !(array.rows == array.cols && is_symmetric(array.name))};
+  }
+  template <typename T>
+  void run(std::span<const ArrayIn> in, std::span<const ArrayOut> out, std::int64_t states) const;
+
+  const Core& core_;
+  Function function_;
+  std::string name_;
+  std::vector<codegen::Array> inputs_;
+  std::vector<Shape> outputs_;
+};
+
+template <typename T>
+void CompiledFunction::run(std::span<const ArrayIn> in, std::span<const ArrayOut> out,
+                           std::int64_t states) const {
+  std::vector<ConstRows<T>> from;
+  std::vector<Rows<T>> to;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    from.push_back({static_cast<const T*>(in[k].data), states, inputs_[k].size()});
+  }
+  for (const ArrayOut& x : out) to.push_back({static_cast<T*>(x.data), states, x.size});
+  const nb::gil_scoped_release released;
+  core_.compiled->run(function_, std::span<const ConstRows<T>>(from), std::span<const Rows<T>>(to),
+                      {.threads = thread_count()});
+}
+
+/// The same state for all, or another precision than the others': a copy.
+nb::object spread(const ArrayIn& x, int size, const Leading& leading, int type) {
+  const nb::object numpy = nb::module_::import_("numpy");
+  npy_intp dims[1] = {size};
+  const nb::object view = nb::steal(PyArray_SimpleNewFromData(
+      1, dims, x.is_float ? NPY_FLOAT : NPY_DOUBLE, const_cast<void*>(x.data)));
+  const nb::object many = numpy.attr("broadcast_to")(view, nb::make_tuple(leading.count, size));
+  return numpy.attr("ascontiguousarray")(many, type == NPY_FLOAT ? "float32" : "float64");
+}
+
+nb::object CompiledFunction::call(const nb::args& given, nb::handle out) const {
+  if (given.size() != inputs_.size()) {
+    std::string names;
+    for (const auto& array : inputs_) names += (names.empty() ? "" : ", ") + array.name;
+    fail(name_, "the number of arguments", std::to_string(given.size()),
+         std::to_string(inputs_.size()) + ": " + names);
+  }
+  Leading leading;
+  nb::object back;
+  std::vector<ArrayIn> in;
+  std::vector<Argument> arguments;
+  int doubles = 0, floats = 0;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    arguments.push_back({inputs_[k].name.c_str(), given[k], inputs_[k].size()});
+    in.push_back(read_array(name_.c_str(), arguments[k], leading, back));
+    if (in[k].is_float) {
+      ++floats;
+    } else if (!in[k].is_weak) {
+      ++doubles;
+    }
+  }
+  const bool as_float = floats > 0 && doubles == 0;
+  const int type = as_float ? NPY_FLOAT : NPY_DOUBLE;
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const bool single = leading.rank > 0 && in[k].stride == 0;
+    if (!single && in[k].is_float == as_float) continue;
+    const nb::object numpy = nb::module_::import_("numpy");
+    if (single) {
+      in[k].keep = spread(in[k], inputs_[k].size(), leading, type);
+    } else {
+      in[k].keep =
+          numpy.attr("ascontiguousarray")(in[k].keep.is_valid() ? in[k].keep : nb::object(given[k]),
+                                          as_float ? "float32" : "float64");
+    }
+    in[k].data = PyArray_DATA(reinterpret_cast<PyArrayObject*>(in[k].keep.ptr()));
+    in[k].bytes = PyArray_NBYTES(reinterpret_cast<PyArrayObject*>(in[k].keep.ptr()));
+  }
+  std::vector<ArrayOut> made;
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    nb::object place = nb::borrow(out);
+    if (!out.is_none() && outputs_.size() > 1) {
+      if (!nb::isinstance<nb::tuple>(out) || nb::len(out) != outputs_.size()) {
+        fail(name_, "out", nb::cast<std::string>(nb::str(out.type().attr("__name__"))),
+             "a tuple of " + std::to_string(outputs_.size()) + " arrays");
+      }
+      place = nb::borrow(PyTuple_GetItem(out.ptr(), static_cast<Py_ssize_t>(k)));
+    }
+    if (!place.is_none() && outputs_[k].transpose) place = place.attr("swapaxes")(-1, -2);
+    made.push_back(make_array(name_.c_str(), outputs_[k].memory, leading, as_float, place));
+    check_apart(name_.c_str(), in, made[k], arguments);
+  }
+  if (leading.rank == 0 && !as_float) {
+    std::vector<std::span<const double>> from;
+    std::vector<std::span<double>> to;
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      from.emplace_back(static_cast<const double*>(in[k].data),
+                        static_cast<std::size_t>(inputs_[k].size()));
+    }
+    for (const ArrayOut& x : made) {
+      to.emplace_back(static_cast<double*>(x.data), static_cast<std::size_t>(x.size));
+    }
+    core_.compiled->run(function_, std::span<const std::span<const double>>(from),
+                        std::span<const std::span<double>>(to));
+  } else if (as_float) {
+    run<float>(in, made, leading.count);
+  } else {
+    run<double>(in, made, leading.count);
+  }
+  nb::list results;
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    nb::object array = std::move(made[k].array);
+    if (outputs_[k].transpose) array = array.attr("swapaxes")(-1, -2);
+    if (back.is_valid() && out.is_none()) array = back(array);
+    if (made.size() == 1) return array;
+    results.append(array);
+  }
+  return nb::tuple(results);
+}
+
+}  // namespace
+
+void bind_compiled(nb::module_& m) {
+  m.def("function_names", [] {
+    std::vector<std::string> names;
+    for (int k = 0; k < kFunctionCount; ++k) names.emplace_back(name(static_cast<Function>(k)));
+    return names;
+  });
+  nb::class_<CompiledFunction>(m, "CompiledFunction",
+                               "A function of a robot as machine code; call it with arrays.")
+      .def("__call__", &CompiledFunction::call, "args"_a, nb::kw_only(), "out"_a = nb::none(),
+           nb::sig("def __call__(self, *args: ArrayLike, out: Array | tuple[Array, ...] | None = "
+                   "None) -> Any"))
+      .def_prop_ro("name", &CompiledFunction::name)
+      .def_prop_ro("arguments", &CompiledFunction::arguments, "Names of the arguments, in order.")
+      .def_prop_ro("results", &CompiledFunction::results, "Names of the results, in order.")
+      .def("__repr__", [](const CompiledFunction& f) {
+        std::string text = "<compiled " + f.name() + "(";
+        for (const auto& argument : f.arguments()) {
+          text += (text.back() == '(' ? "" : ", ") + argument;
+        }
+        text += ") ->";
+        for (const auto& r : f.results()) text += " " + r;
+        return text + ">";
+      });
+  nb::class_<Core>(m, "CompiledCore")
+      .def(nb::init<const Robot&, const std::vector<std::string>&, const std::vector<std::string>&,
+                    const std::string&, const std::vector<std::string>&, bool>(),
+           "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "interpret"_a,
+           nb::keep_alive<1, 2>())
+      .def(
+          "function",
+          [](const Core& core, const std::string& name) { return CompiledFunction(core, name); },
+          "name"_a, nb::keep_alive<0, 1>())
+      .def_prop_ro("notice", [](const Core& core) { return core.compiled->notice(); });
+}
+
+}  // namespace limb::python

@@ -1,0 +1,270 @@
+#include <nanobind/operators.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <sstream>
+
+#include "limb/math/euler.hpp"
+#include "limb/math/inertia.hpp"
+#include "limb/math/se3.hpp"
+#include "python/src/bind.hpp"
+#include "python/src/matrix_caster.hpp"
+
+namespace limb::python {
+namespace {
+
+using V3 = Vector3<double>;
+using V4 = Vector4<double>;
+using V6 = Vector6<double>;
+using M3 = Matrix3<double>;
+using Quat = Quaternion<double>;
+using X = Pose<double>;
+using I6 = Inertia<double>;
+
+/// A rotation as a type of its own; the library itself uses plain matrices.
+struct Rotation {
+  M3 R = M3::Identity();
+};
+
+Motion<double> motion(const V6& x) {
+  return {x.head<3>(), x.tail<3>()};
+}
+Force<double> force(const V6& x) {
+  return {x.head<3>(), x.tail<3>()};
+}
+
+template <typename T>
+std::string text_of(const T& x) {
+  std::ostringstream out;
+  out << x;
+  return out.str();
+}
+
+void bind_quaternion(nb::module_& m) {
+  nb::class_<Quat>(m, "Quaternion",
+                   "Hamilton quaternion, made by from_xyzw or from_wxyz; in memory x y z w. As an\n"
+                   "orientation it is that of B in A: `p_A = q p_B q^-1`.")
+      .def(nb::init<>(), "The identity.")
+      .def_static(
+          "from_xyzw", [](const V4& x) { return Quat::from_xyzw(x); }, "xyzw"_a)
+      .def_static(
+          "from_wxyz", [](const V4& x) { return Quat::from_wxyz(x); }, "wxyz"_a)
+      .def_static(
+          "from_matrix",
+          [](const M3& R) {
+            check_rotation<double>("Quaternion.from_matrix", "R", R);
+            return quaternion_from_matrix<double>(R);
+          },
+          "R"_a)
+      .def_static("from_axis_angle", &quaternion_from_axis_angle<double>, "axis"_a, "angle"_a)
+      .def_static("exp", &quaternion_exp<double>, "w"_a, "Of a rotation vector.")
+      .def("log", &quaternion_log<double>, "Rotation vector, of length at most pi.")
+      .def("xyzw", [](const Quat& q) { return V4(q.xyzw()); })
+      .def("wxyz", [](const Quat& q) { return q.wxyz(); })
+      .def("matrix", [](const Quat& q) { return to_matrix(q); })
+      .def("norm", &Quat::norm)
+      .def("normalized", &Quat::normalized)
+      .def("conjugate", &Quat::conjugate)
+      .def("inverse", &Quat::inverse)
+      .def("rotate", &Quat::rotate, "p"_a)
+      .def(
+          "slerp", [](const Quat& a, const Quat& b, double t) { return slerp(a, b, t); }, "other"_a,
+          "t"_a, "Constant-speed interpolation on the short way.")
+      .def(
+          "rate", [](const Quat& q, const V3& w) { return quaternion_rate<double>(q, w); }, "w"_a,
+          "dq/dt for the angular velocity w in the body's own axes.")
+      .def(
+          "angular_velocity",
+          [](const Quat& q, const Quat& dq) { return angular_velocity<double>(q, dq); }, "rate"_a)
+      .def(
+          "__mul__", [](const Quat& a, const Quat& b) { return a * b; }, nb::is_operator())
+      .def(
+          "__matmul__", [](const Quat& a, const Quat& b) { return a * b; }, nb::is_operator())
+      .def("__neg__", [](const Quat& a) { return -a; })
+      .def("__getstate__",
+           [](const Quat& q) { return std::make_tuple(q.x(), q.y(), q.z(), q.w()); })
+      .def("__setstate__",
+           [](Quat& q, const std::tuple<double, double, double, double>& s) {
+             const auto [x, y, z, w] = s;
+             new (&q) Quat(quat_xyzw(x, y, z, w));
+           })
+      .def("__repr__", [](const Quat& q) { return text_of(q); });
+}
+
+void bind_so3(nb::module_& m) {
+  nb::class_<Rotation>(m, "SO3", "A rotation `R_AB`: `p_A = R p_B`.")
+      .def(
+          "__init__",
+          [](Rotation* self, const M3& R) {
+            check_rotation<double>("SO3", "R", R);
+            new (self) Rotation{R};
+          },
+          "R"_a = M3(M3::Identity()))
+      .def_static(
+          "exp", [](const V3& w) { return Rotation{so3::exp<double>(w)}; }, "w"_a)
+      .def_static(
+          "from_rpy", [](double r, double p, double y) { return Rotation{rpy_to_matrix(r, p, y)}; },
+          "roll"_a, "pitch"_a, "yaw"_a)
+      .def_static(
+          "from_euler",
+          [](const std::string& sequence, const V3& angles) {
+            return Rotation{euler_to_matrix<double>(EulerSequence(sequence), angles)};
+          },
+          "sequence"_a, "angles"_a,
+          "Uppercase letters turn about the moving axes, lowercase about the fixed ones.")
+      .def_static(
+          "nearest", [](const M3& A) { return Rotation{nearest_rotation<double>(A)}; }, "A"_a,
+          "The nearest rotation to any matrix.")
+      .def_static(
+          "skew", [](const V3& w) { return skew<double>(w); }, "w"_a)
+      .def_static(
+          "left_jacobian", [](const V3& w) { return so3::left_jacobian<double>(w); }, "w"_a)
+      .def_static(
+          "right_jacobian", [](const V3& w) { return so3::right_jacobian<double>(w); }, "w"_a)
+      .def_static(
+          "left_jacobian_inverse",
+          [](const V3& w) { return so3::left_jacobian_inverse<double>(w); }, "w"_a)
+      .def_static(
+          "right_jacobian_inverse",
+          [](const V3& w) { return so3::right_jacobian_inverse<double>(w); }, "w"_a)
+      .def(
+          "euler",
+          [](const Rotation& r, const std::string& sequence) {
+            return euler_from_matrix<double>(EulerSequence(sequence), r.R).angles;
+          },
+          "sequence"_a)
+      .def("log", [](const Rotation& r) { return so3::log<double>(r.R); })
+      .def("matrix", [](const Rotation& r) { return r.R; })
+      .def("quaternion", [](const Rotation& r) { return quaternion_from_matrix<double>(r.R); })
+      .def("inverse", [](const Rotation& r) { return Rotation{r.R.transpose()}; })
+      .def(
+          "interpolate",
+          [](const Rotation& a, const Rotation& b, double t) {
+            return Rotation{so3::interpolate<double>(a.R, b.R, t)};
+          },
+          "other"_a, "t"_a)
+      .def(
+          "__mul__", [](const Rotation& a, const Rotation& b) { return Rotation{a.R * b.R}; },
+          nb::is_operator())
+      .def(
+          "__matmul__", [](const Rotation& a, const Rotation& b) { return Rotation{a.R * b.R}; },
+          nb::is_operator())
+      .def(
+          "__mul__", [](const Rotation& a, const V3& p) { return V3(a.R * p); }, nb::is_operator())
+      .def("__getstate__", [](const Rotation& r) { return std::make_tuple(r.R); })
+      .def("__setstate__",
+           [](Rotation& r, const std::tuple<M3>& s) { new (&r) Rotation{std::get<0>(s)}; })
+      .def("__repr__", [](const Rotation& r) {
+        return "SO3([" + text_of(r.R.row(0)) + "; " + text_of(r.R.row(1)) + "; " +
+               text_of(r.R.row(2)) + "])";
+      });
+}
+
+void bind_se3(nb::module_& m) {
+  nb::class_<X>(m, "SE3", "A pose `X_AB` of B in A: `p_A = R p_B + p`.")
+      .def(nb::init<>(), "The identity.")
+      .def(
+          "__init__", [](X* self, const Matrix4<double>& T) { new (self) X(X::from_matrix(T)); },
+          "matrix"_a)
+      .def(
+          "__init__",
+          [](X* self, const M3& R, const V3& p) {
+            check_rotation<double>("SE3", "R", R);
+            new (self) X{R, p};
+          },
+          "R"_a, "p"_a)
+      .def(
+          "__init__",
+          [](X* self, const Quat& q, const V3& p) {
+            check_unit("SE3", "q", q.xyzw());
+            new (self) X(X::from_quaternion(q, p));
+          },
+          "q"_a, "p"_a)
+      .def_static(
+          "exp", [](const V6& V) { return se3::exp<double>(motion(V)); }, "V"_a,
+          "Of a twist (v, w).")
+      .def("log", [](const X& x) { return V6(se3::log<double>(x).vector()); })
+      .def_prop_ro("R", [](const X& x) { return x.R; })
+      .def_prop_ro("p", [](const X& x) { return x.p; })
+      .def("matrix", [](const X& x) { return x.matrix(); })
+      .def("quaternion", [](const X& x) { return quaternion_from_matrix<double>(x.R); })
+      .def("inverse", &X::inverse)
+      .def("adjoint", &X::adjoint, "Ad with `V_A = Ad V_B`, (linear, angular).")
+      .def("dual_adjoint", &X::dual_adjoint, "Of wrenches: `F_A = Ad* F_B`.")
+      .def(
+          "act_motion", [](const X& x, const V6& V) { return V6(x.act(motion(V)).vector()); },
+          "V"_a)
+      .def(
+          "act_force", [](const X& x, const V6& F) { return V6(x.act(force(F)).vector()); }, "F"_a)
+      .def(
+          "interpolate",
+          [](const X& a, const X& b, double t) { return se3::interpolate<double>(a, b, t); },
+          "other"_a, "t"_a)
+      .def_static(
+          "left_jacobian", [](const V6& V) { return se3::left_jacobian<double>(motion(V)); }, "V"_a)
+      .def_static(
+          "right_jacobian", [](const V6& V) { return se3::right_jacobian<double>(motion(V)); },
+          "V"_a)
+      .def(
+          "__mul__", [](const X& a, const X& b) { return a * b; }, nb::is_operator())
+      .def(
+          "__matmul__", [](const X& a, const X& b) { return a * b; }, nb::is_operator())
+      .def(
+          "__mul__", [](const X& a, const V3& p) { return V3(a * p); }, nb::is_operator())
+      .def("__getstate__", [](const X& x) { return std::make_tuple(x.R, x.p); })
+      .def("__setstate__",
+           [](X& x, const std::tuple<M3, V3>& s) {
+             new (&x) X{std::get<0>(s), std::get<1>(s)};
+           })
+      .def("__repr__", [](const X& x) {
+        return "SE3(R = [" + text_of(x.R.row(0)) + "; " + text_of(x.R.row(1)) + "; " +
+               text_of(x.R.row(2)) + "], p = [" + text_of(x.p.transpose()) + "])";
+      });
+}
+
+void bind_inertia(nb::module_& m) {
+  nb::class_<I6>(
+      m, "Inertia",
+      "Spatial inertia of a rigid body about the origin and in the axes of a frame. Off\n"
+      "the diagonal of a tensor stands -int(xy) dm, as in URDF.")
+      .def(nb::init<>(), "No mass.")
+      .def_static("from_com", &I6::from_com, "mass"_a, "com"_a, "tensor"_a,
+                  "With the tensor about the mass centre.")
+      .def_static("from_origin", &I6::from_origin, "mass"_a, "com"_a, "tensor"_a,
+                  "With the tensor about the frame's origin.")
+      .def_static("point_mass", &I6::point_mass, "mass"_a, "position"_a)
+      .def_prop_ro("mass", &I6::mass)
+      .def_prop_ro("com", &I6::com)
+      .def_prop_ro("first_moment", &I6::first_moment)
+      .def_prop_ro(
+          "tensor", [](const I6& x) { return x.tensor(); }, "About the origin.")
+      .def_prop_ro("tensor_about_com", &I6::tensor_about_com)
+      .def("matrix", &I6::matrix, "6 x 6, (linear, angular).")
+      .def("seen_from", &I6::seen_from, "X_AB"_a, "The same body about and in the axes of A.")
+      .def(
+          "momentum", [](const I6& x, const V6& V) { return V6((x * motion(V)).vector()); }, "V"_a)
+      .def(
+          "__add__", [](const I6& a, const I6& b) { return a + b; }, nb::is_operator())
+      .def(
+          "__sub__", [](const I6& a, const I6& b) { return a - b; }, nb::is_operator())
+      .def("__getstate__",
+           [](const I6& x) {
+             return std::make_tuple(x.mass(), V3(x.first_moment()), M3(x.tensor()));
+           })
+      .def("__setstate__",
+           [](I6& x, const std::tuple<double, V3, M3>& s) {
+             new (&x) I6(std::get<0>(s), std::get<1>(s), std::get<2>(s));
+           })
+      .def("__repr__", [](const I6& x) { return text_of(x); });
+}
+
+}  // namespace
+
+void bind_math(nb::module_& m) {
+  bind_quaternion(m);
+  bind_so3(m);
+  bind_se3(m);
+  bind_inertia(m);
+}
+
+}  // namespace limb::python

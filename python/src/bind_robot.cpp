@@ -1,0 +1,257 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "limb/base/text_file.hpp"
+#include "limb/dynamics/legged.hpp"
+#include "limb/dynamics/proof.hpp"
+#include "limb/model/builtin.hpp"
+#include "limb/model/check.hpp"
+#include "limb/model/check_structure.hpp"
+#include "limb/model/load.hpp"
+#include "limb/model/operations.hpp"
+#include "limb/model/read_recipe.hpp"
+#include "limb/model/repair.hpp"
+#include "limb/model/write_recipe.hpp"
+#include "limb/model/write_urdf.hpp"
+#include "python/src/bind.hpp"
+
+namespace limb::python {
+namespace {
+
+ReadOptions options_of(const std::vector<std::string>& roots) {
+  ReadOptions options;
+  for (const std::string& root : roots) options.roots.emplace_back(root);
+  return options;
+}
+
+/// A recipe as it was written, which has the symbols that closed forms are made of.
+std::string recipe_text(const std::string& path) {
+  if (is_builtin(path) || !path.ends_with(".toml")) return {};
+  return read_text_file("load", path);
+}
+
+void load(Robot* self, const std::string& path, const std::string& base,
+          const std::vector<std::string>& roots, bool armature, bool damping, bool friction) {
+  const nb::gil_scoped_release released;
+  Description<double> description = load_description(path, options_of(roots));
+  Origin origin{path, recipe_text(path), write_recipe(description), base};
+  new (self)
+      Robot(std::move(origin), std::move(description), JointEffects{armature, damping, friction});
+}
+
+using State = std::tuple<std::string, std::string, std::string, std::string, bool, bool, bool>;
+
+State get_state(const Robot& r) {
+  const Origin& o = r.origin();
+  const JointEffects& e = r.effects();
+  return {o.path, o.text, o.recipe, o.base, e.armature, e.damping, e.friction};
+}
+
+Description<double> from_recipe(const std::string& recipe, const std::string& name) {
+  Diagnostics diagnostics;
+  Description<double> description = parse_recipe<double>(recipe, name, {}, diagnostics);
+  throw_first_error("load", diagnostics);
+  return description;
+}
+
+void set_state(Robot& self, const State& s) {
+  const auto& [path, text, recipe, base, armature, damping, friction] = s;
+  new (&self) Robot({path, text, recipe, base}, from_recipe(recipe, path),
+                    JointEffects{armature, damping, friction});
+}
+
+nb::object result(const char* name) {
+  return nb::module_::import_("limb.results").attr(name);
+}
+
+nb::list joints(const Robot& r) {
+  nb::list all;
+  const nb::object type = result("Joint");
+  const auto& rows = r.model().coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Body<double>& body = r.model().bodies()[i + 1];
+    const auto& row = rows[i];
+    const bool owns = row.yq >= 0;
+    const std::string parent =
+        body.parent.value() == 0 ? "world" : r.model().body(body.parent).name;
+    all.append(type(body.name, std::string(to_text(body.joint.type())), parent, body.link,
+                    owns ? body.joint.nq() : 0, owns ? body.joint.nv() : 0, owns ? row.yq : -1,
+                    owns && !row.terms.empty() ? row.terms[0].y : -1));
+  }
+  return all;
+}
+
+nb::object limits(const Robot& r) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const int nq = r.nq(), n = r.nv();
+  std::vector<double> lower(static_cast<std::size_t>(nq), -inf),
+      upper(static_cast<std::size_t>(nq), inf), velocity(static_cast<std::size_t>(n), inf),
+      effort(static_cast<std::size_t>(n), inf);
+  const auto& rows = r.model().coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Body<double>& body = r.model().bodies()[i + 1];
+    if (rows[i].yq < 0) continue;
+    for (std::size_t k = 0; k < body.limits.size(); ++k) {
+      const auto v = static_cast<std::size_t>(rows[i].terms[k].y);
+      if (body.limits[k].velocity) velocity[v] = *body.limits[k].velocity;
+      if (body.limits[k].effort) effort[v] = *body.limits[k].effort;
+      if (body.joint.nq() != body.joint.nv()) continue;
+      const auto q = static_cast<std::size_t>(rows[i].yq) + k;
+      if (body.limits[k].lower) lower[q] = *body.limits[k].lower;
+      if (body.limits[k].upper) upper[q] = *body.limits[k].upper;
+    }
+  }
+  const nb::object asarray = nb::module_::import_("numpy").attr("array");
+  return result("Limits")(asarray(lower), asarray(upper), asarray(velocity), asarray(effort));
+}
+
+std::vector<std::string> frames(const Robot& r) {
+  std::vector<std::string> names;
+  for (const auto& frame : r.model().frames()) names.push_back(frame.name);
+  return names;
+}
+
+nb::list findings(const Diagnostics& diagnostics) {
+  nb::list all;
+  const nb::object type = result("Finding");
+  for (const Diagnostic& d : diagnostics) {
+    all.append(type(to_text(d.severity), d.rule, d.source.file, d.source.line, d.message, d.reason,
+                    d.fix));
+  }
+  return all;
+}
+
+nb::list check_file(const std::string& path, const std::vector<std::string>& roots) {
+  Diagnostics diagnostics;
+  {
+    const nb::gil_scoped_release released;
+    const Description<double> description = parse_robot(path, options_of(roots), diagnostics);
+    const Diagnostics rules = check(description);
+    diagnostics.insert(diagnostics.end(), rules.begin(), rules.end());
+  }
+  return findings(diagnostics);
+}
+
+nb::object prove_robot(const Robot& r, int states, unsigned seed) {
+  std::vector<ProofRow> rows;
+  {
+    const nb::gil_scoped_release released;
+    rows = prove(r.model(), {.states = states, .seed = seed, .progress = {}});
+  }
+  nb::list all;
+  const nb::object type = result("ProofRow");
+  for (const ProofRow& row : rows) {
+    all.append(type(row.statement, row.worst, row.tolerance, row.holds()));
+  }
+  return result("Proof")(all);
+}
+
+/// What makes the same robot after an operation on its description.
+State changed(const Robot& r, const Description<double>& description) {
+  const JointEffects& e = r.effects();
+  return {description.name, {},        write_recipe(description), r.origin().base, e.armature,
+          e.damping,        e.friction};
+}
+
+Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::handle tensor) {
+  const auto read = [&](nb::handle x, const char* name, int size) {
+    std::vector<double> numbers;
+    const nb::object flat = nb::module_::import_("numpy")
+                                .attr("asarray")(x, "float64")
+                                .attr("ravel")()
+                                .attr("tolist")();
+    if (!nb::try_cast(flat, numbers) || static_cast<int>(numbers.size()) != size) {
+      fail(call, name, std::to_string(numbers.size()) + " numbers", std::to_string(size));
+    }
+    return numbers;
+  };
+  const auto c = read(com, "com", 3), t = read(tensor, "tensor", 9);
+  Matrix3<double> I;
+  for (int i = 0; i < 9; ++i) I(i / 3, i % 3) = t[static_cast<std::size_t>(i)];
+  return Inertia<double>::from_com(mass, {c[0], c[1], c[2]}, I);
+}
+
+}  // namespace
+
+void bind_robot(nb::module_& m, RobotClass& c) {
+  m.def("builtin_names", &builtin_names, "Names of the robots that come with limb.");
+  m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>());
+  m.def("set_threads", &set_thread_count, "threads"_a,
+        "How many threads compute batches; 0: as many as there are cores.");
+  m.def("threads", &thread_count, "How many threads compute batches; 0: all cores.");
+
+  c.def("__init__", load, "path"_a, "base"_a = "described", nb::kw_only(),
+        "roots"_a = std::vector<std::string>(), "armature"_a = true, "damping"_a = true,
+        "friction"_a = true,
+        nb::sig("def __init__(self, path: str, base: Base = 'described', *, roots: Sequence[str] = "
+                "[], armature: bool = True, damping: bool = True, friction: bool = True) -> None"));
+  c.def("__getstate__", get_state, nb::sig("def __getstate__(self) -> tuple"));
+  c.def("__setstate__", set_state, nb::sig("def __setstate__(self, state: tuple) -> None"));
+  c.def_prop_ro("name", [](const Robot& r) { return r.model().name(); });
+  c.def_prop_ro(
+      "path", [](const Robot& r) { return r.origin().path; }, "Where it was loaded.");
+  c.def_prop_ro("base", [](const Robot& r) { return r.origin().base; });
+  c.def_prop_ro("nq", &Robot::nq, "Numbers of a configuration q.");
+  c.def_prop_ro("nv", &Robot::nv, "Numbers of a velocity, an acceleration, torques.");
+  c.def_prop_ro(
+      "mass", [](const Robot& r) { return r.model().total_mass(); },
+      "kg; what is welded to the world does not count.");
+  c.def_prop_ro(
+      "gravity_vector",
+      [](const Robot& r) {
+        const auto& g = r.model().gravity();
+        return std::make_tuple(g[0], g[1], g[2]);
+      },
+      "m/s^2, in the world.");
+  c.def_prop_ro("joints", joints, nb::sig("def joints(self) -> list[Joint]"),
+                "The joints, parents first.");
+  c.def_prop_ro("frames", frames, "Names of links and sites.");
+  c.def_prop_ro("limits", limits, nb::sig("def limits(self) -> Limits"),
+                "Limits of the coordinates and velocities; infinite where there are none.");
+  c.def_prop_ro(
+      "motors", [](const Robot& r) { return motor_count(r.model()); },
+      "How many velocities a motor drives.");
+  c.def_prop_ro(
+      "loops", [](const Robot& r) { return static_cast<int>(r.model().loops().size()); },
+      "Closed loops of the model.");
+  c.def_prop_ro(
+      "effects",
+      [](const Robot& r) {
+        const JointEffects& e = r.effects();
+        return std::map<std::string, bool>{
+            {"armature", e.armature}, {"damping", e.damping}, {"friction", e.friction}};
+      },
+      "Which effects of the drives count.");
+  c.def("prove", prove_robot, nb::kw_only(), "states"_a = 20, "seed"_a = 1,
+        nb::sig("def prove(self, *, states: int = 20, seed: int = 1) -> Proof"),
+        "Runs every formulation of the dynamics on this robot and compares them.");
+  c.def(
+      "to_recipe", [](const Robot& r) { return r.origin().recipe; },
+      "The robot as a TOML recipe, number for number.");
+  c.def(
+      "to_urdf",
+      [](const Robot& r) {
+        Diagnostics lost;
+        return write_urdf(r.description(), lost);
+      },
+      "The robot as URDF text.");
+  c.def("_recipe_source", [](const Robot& r) { return r.origin().text; });
+  c.def(
+      "_lock_joints",
+      [](const Robot& r, const std::map<std::string, std::vector<double>>& held) {
+        return changed(r, lock_joints(r.description(), held));
+      },
+      "held"_a);
+  c.def(
+      "_attach_payload",
+      [](const Robot& r, const std::string& link, double mass, nb::handle com, nb::handle tensor) {
+        return changed(r, attach_payload(r.description(), link,
+                                         inertia_of("attach_payload", mass, com, tensor)));
+      },
+      "link"_a, "mass"_a, "com"_a, "tensor"_a);
+}
+
+}  // namespace limb::python

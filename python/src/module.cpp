@@ -1,0 +1,53 @@
+#define LIMB_IMPORTS_NUMPY
+#include "limb/base/version.hpp"
+#include "python/src/bind.hpp"
+
+namespace {
+
+/// limb::Error as limb.Error (a ValueError), or limb.ComputationError if a result does not exist.
+void translate(const std::exception_ptr& thrown, void* types) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const limb::Error& error) {
+    PyObject** both = static_cast<PyObject**>(types);
+    PyErr_SetString(both[error.kind() == limb::Error::Kind::bad_input ? 0 : 1], error.what());
+  }
+}
+
+PyObject* error_types[2];
+
+}  // namespace
+
+NB_MODULE(_limb, m) {
+  using namespace limb::python;
+  if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
+  m.doc() = "The compiled part of limb.";
+  m.attr("__version__") = limb::kVersion;
+
+  error_types[0] = PyErr_NewExceptionWithDoc(
+      "limb.Error", "Bad input: the text names call, argument, found, expected.", PyExc_ValueError,
+      nullptr);
+  error_types[1] = PyErr_NewExceptionWithDoc("limb.ComputationError",
+                                             "The input is legal but the result does not exist.",
+                                             error_types[0], nullptr);
+  m.attr("Error") = nb::handle(error_types[0]);
+  m.attr("ComputationError") = nb::handle(error_types[1]);
+  nb::register_exception_translator(translate, error_types);
+
+  nb::class_<Robot> robot(m, "Robot", "A robot; see limb.Robot.");
+  bind_robot(m, robot);
+  bind_kinematics(robot);
+  bind_frames(robot);
+  bind_dynamics(robot);
+  bind_lagrange(robot);
+  bind_momentum(robot);
+  bind_derivatives(robot);
+  bind_regressor(robot);
+  bind_contacts(m, robot);
+  bind_operational_space(robot);
+  bind_inverse_kinematics(robot);
+  bind_compiled(m);
+  bind_derivation(m);
+  bind_convert(m);
+  bind_math(m);
+}

@@ -1,0 +1,259 @@
+#include "python/src/states.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "limb/base/check.hpp"
+#include "limb/batch/run_rows.hpp"
+#include "limb/dynamics/check_state.hpp"
+#include "python/src/arrays.hpp"
+
+namespace limb::python {
+namespace {
+
+constexpr std::size_t kMostArrays = 24;
+/// States that a thread takes at a time: from 20 microseconds to some milliseconds of work.
+constexpr std::int64_t kGrain = 128;
+
+std::atomic<int> threads{0};
+
+/// A room of the robot's, given back in any case.
+class Borrowed {
+ public:
+  explicit Borrowed(const Robot& robot) : robot_(robot), work_(robot.take_work()) {}
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed() { robot_.give_back(std::move(work_)); }
+  Work& operator*() { return *work_; }
+
+ private:
+  const Robot& robot_;
+  std::unique_ptr<Work> work_;
+};
+
+struct States {
+  const Call& call;
+  StateFunction body;
+  const void* function;
+  std::array<ArrayIn, kMostArrays> in;
+  std::array<ArrayOut, kMostArrays> out;
+  Leading leading;
+  bool as_float = false;
+  bool plain = true;  ///< all arrays are double, and results in the order in which they are written
+
+  void check_quaternions(const Argument& argument, const double* q, std::int64_t state) const {
+    for (const auto& place : call.robot.quaternions()) {
+      const double* x = q + place.at;
+      const double norm = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
+      if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
+      const std::string row = leading.rank == 0 ? "" : std::to_string(state) + ", ";
+      const auto entry = [&](int k) {
+        return std::string(argument.name) + "[" + row + std::to_string(k) + "]";
+      };
+      fail(call.name,
+           "norm of the quaternion " + entry(place.at) + " to " + entry(place.at + 3) +
+               " of joint '" + place.joint + "'",
+           to_text(norm), "1 within " + to_text(kQuaternionTolerance),
+           "robot.normalize makes it unit");
+    }
+  }
+
+  /// One state, its numbers where they lie or by way of the room.
+  void run(Work& work, std::int64_t i) const {
+    const double* from[kMostArrays];
+    double* to[kMostArrays];
+    const auto inputs = call.arguments.size(), outputs = call.results.size();
+    if (plain) {
+      for (std::size_t k = 0; k < inputs; ++k) {
+        from[k] = static_cast<const double*>(in[k].data) + i * in[k].stride;
+      }
+      for (std::size_t k = 0; k < outputs; ++k) {
+        to[k] = static_cast<double*>(out[k].data) + i * out[k].size;
+      }
+    } else {
+      place(work, i, from, to);
+    }
+    if (!call.robot.quaternions().empty()) {
+      for (std::size_t k = 0; k < inputs; ++k) {
+        if (call.arguments[k].kind == Argument::Kind::position) {
+          check_quaternions(call.arguments[k], from[k], i);
+        }
+      }
+    }
+    body(function, work, from, to);
+    if (!plain) store(i, to);
+  }
+
+  void place(Work& work, std::int64_t i, const double** from, double** to) const {
+    std::size_t size = 0;
+    for (std::size_t k = 0; k < call.arguments.size(); ++k) {
+      size += static_cast<std::size_t>(std::max(1, call.arguments[k].size));
+    }
+    for (std::size_t k = 0; k < call.results.size(); ++k) {
+      size += static_cast<std::size_t>(out[k].size);
+    }
+    double* room = work.numbers(size);
+    for (std::size_t k = 0; k < call.arguments.size(); ++k) {
+      const std::int64_t n = std::max(1, call.arguments[k].size);
+      if (in[k].is_float) {
+        const float* x = static_cast<const float*>(in[k].data) + i * in[k].stride;
+        std::copy(x, x + n, room);
+        from[k] = room;
+        room += n;
+      } else {
+        from[k] = static_cast<const double*>(in[k].data) + i * in[k].stride;
+      }
+    }
+    for (std::size_t k = 0; k < call.results.size(); ++k) {
+      to[k] = room;
+      room += out[k].size;
+    }
+  }
+
+  template <typename T>
+  static void write(const Result& result, const double* x, T* y) {
+    const int size = result.size();
+    if (result.order == Result::Order::rows) {
+      std::copy(x, x + size, y);
+      return;
+    }
+    const int rows = result.dims[0], cols = result.dims[1];
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) *y++ = static_cast<T>(x[c * rows + r]);
+    }
+  }
+  void store(std::int64_t i, double* const* to) const {
+    for (std::size_t k = 0; k < call.results.size(); ++k) {
+      const std::int64_t at = i * out[k].size;
+      if (as_float) {
+        write(call.results[k], to[k], static_cast<float*>(out[k].data) + at);
+      } else {
+        write(call.results[k], to[k], static_cast<double*>(out[k].data) + at);
+      }
+    }
+  }
+
+  void run_all() const {
+    if (leading.rank == 0) {
+      Borrowed work(call.robot);
+      run(*work, 0);
+      return;
+    }
+    const nb::gil_scoped_release released;
+    for_ranges(leading.count, 1, kGrain, threads.load(),
+               [this](std::int64_t first, std::int64_t count) {
+                 Borrowed work(call.robot);
+                 for (std::int64_t i = first; i < first + count; ++i) run(*work, i);
+               });
+  }
+};
+
+}  // namespace
+
+int thread_count() {
+  return threads.load();
+}
+void set_thread_count(int count) {
+  if (count < 0) fail("set_threads", "threads", std::to_string(count), "0 or more");
+  threads.store(count);
+}
+
+nb::object map_states(const Call& call, StateFunction body, const void* function) {
+  States s{.call = call, .body = body, .function = function, .in = {}, .out = {}, .leading = {}};
+  const std::size_t inputs = call.arguments.size(), outputs = call.results.size();
+  if (inputs > kMostArrays) {
+    fail(call.name, "external", std::to_string(inputs) + " arrays", "20 frames at most");
+  }
+
+  // Arguments: floats only if all are.
+  int doubles = 0, floats = 0;
+  nb::object back;  // what makes results the kind of array that the arguments are
+  for (std::size_t k = 0; k < inputs; ++k) {
+    s.in[k] = read_array(call.name, call.arguments[k], s.leading, back);
+    if (s.in[k].is_float) {
+      ++floats;
+    } else if (!s.in[k].is_weak) {
+      ++doubles;
+    }
+  }
+  s.as_float = floats > 0 && doubles == 0;
+  s.plain = floats == 0;
+
+  // Results.
+  for (std::size_t k = 0; k < outputs; ++k) {
+    nb::handle given = call.out;
+    if (outputs > 1 && !given.is_none()) {
+      if (!nb::isinstance<nb::tuple>(given) || nb::len(given) != outputs) {
+        fail(call.name, "out", nb::cast<std::string>(nb::str(given.type().attr("__name__"))),
+             "a tuple of " + std::to_string(outputs) + " arrays");
+      }
+      given = PyTuple_GetItem(given.ptr(), static_cast<Py_ssize_t>(k));
+    }
+    s.out[k] = make_array(call.name, call.results[k], s.leading, s.as_float, given);
+    check_apart(call.name, {s.in.data(), inputs}, s.out[k], call.arguments);
+    if (call.results[k].order == Result::Order::columns) s.plain = false;
+  }
+
+  s.run_all();
+
+  const bool bare = s.leading.rank == 0 && call.out.is_none();
+  const auto finished = [&](std::size_t k) {
+    nb::object array = std::move(s.out[k].array);
+    if (bare && call.results[k].rank == 0 && !back.is_valid())
+      return nb::object(array[nb::tuple()]);
+    return back.is_valid() && call.out.is_none() ? back(array) : array;
+  };
+  if (outputs == 1) return finished(0);
+  nb::list parts;
+  for (std::size_t k = 0; k < outputs; ++k) parts.append(finished(k));
+  return call.type(*parts);
+}
+
+External::External(const char* call, const Robot& robot, nb::handle given) {
+  if (given.is_none()) return;
+  if (!nb::isinstance<nb::dict>(given)) {
+    fail(call, "external", nb::cast<std::string>(nb::str(given.type().attr("__name__"))),
+         "a dict {frame: wrench}");
+  }
+  for (const auto& [key, value] : nb::borrow<nb::dict>(given)) {
+    const std::string name = nb::cast<std::string>(nb::str(key));
+    frames_.push_back(robot.frame(call, name));
+    names_.push_back("external['" + name + "']");
+    values_.push_back(nb::borrow(value));
+  }
+}
+
+std::span<const Argument> External::join(std::initializer_list<Argument> own) {
+  own_ = own.size();
+  arguments_.assign(own);
+  for (std::size_t k = 0; k < frames_.size(); ++k) {
+    arguments_.push_back({names_[k].c_str(), values_[k], 6});
+  }
+  return arguments_;
+}
+
+std::vector<FrameWrench<double>> External::read(const double* const* in) const {
+  std::vector<FrameWrench<double>> wrenches;
+  wrenches.reserve(frames_.size());
+  for (std::size_t k = 0; k < frames_.size(); ++k) {
+    const double* x = in[own_ + k];
+    wrenches.push_back({frames_[k], {{x[0], x[1], x[2]}, {x[3], x[4], x[5]}}});
+  }
+  return wrenches;
+}
+
+FrameAxes axes_named(const char* call, std::string_view name) {
+  if (name == "local") return FrameAxes::local;
+  if (name == "world") return FrameAxes::world;
+  if (name == "local_world_aligned") return FrameAxes::local_world_aligned;
+  fail(call, "axes", "'" + std::string(name) + "'", "'local', 'local_world_aligned' or 'world'");
+}
+
+AccelerationKind kind_named(const char* call, std::string_view name) {
+  if (name == "spatial") return AccelerationKind::spatial;
+  if (name == "classical") return AccelerationKind::classical;
+  fail(call, "kind", "'" + std::string(name) + "'", "'spatial' or 'classical'");
+}
+
+}  // namespace limb::python

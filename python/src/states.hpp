@@ -1,0 +1,141 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "python/src/numpy_api.hpp"
+#include "python/src/robot.hpp"
+
+/// One way for all functions to take NumPy arrays: one state (n,) or many (..., n), float64 or
+/// float32, and to return arrays of the same kind.
+namespace limb::python {
+
+/// What a method takes: `size` numbers for each state.
+struct Argument {
+  enum class Kind {
+    vector,    ///< (size,) or (..., size)
+    position,  ///< the same, of which quaternions must be unit
+    number,    ///< () or (...)
+    matrix,    ///< (rows, size / rows) or (..., rows, size / rows); handed on by rows
+  };
+  const char* name;
+  nb::handle value;
+  int size;
+  Kind kind = Kind::vector;
+  int rows = 0;
+};
+
+/// What a method returns for each state.
+struct Result {
+  enum class Order {
+    rows,     ///< written as NumPy stores it; also for vectors and symmetric matrices
+    columns,  ///< a matrix that is written column by column, as Eigen does
+  };
+  std::array<int, 3> dims{};
+  int rank = 0;
+  Order order = Order::rows;
+
+  static Result number() { return {}; }
+  static Result vector(int n) { return {{n}, 1, Order::rows}; }
+  static Result symmetric(int n) { return {{n, n}, 2, Order::rows}; }
+  /// Computed by columns, as Eigen does.
+  static Result matrix(int rows, int cols) { return {{rows, cols}, 2, Order::columns}; }
+  static Result tensor(int a, int b, int c) { return {{a, b, c}, 3, Order::rows}; }
+
+  int size() const {
+    int product = 1;
+    for (int i = 0; i < rank; ++i) product *= dims[static_cast<std::size_t>(i)];
+    return product;
+  }
+};
+
+/// Arguments of one state in, results of one state out, all double.
+using StateFunction = void (*)(const void* function, Work& work, const double* const* in,
+                               double* const* out);
+
+/// A call with all that is known before its arrays are looked at.
+struct Call {
+  const char* name;
+  const Robot& robot;
+  std::span<const Argument> arguments;
+  std::span<const Result> results;
+  nb::handle out;   ///< None, an array, or a tuple of them
+  nb::handle type;  ///< what several results are returned as: a NamedTuple
+};
+
+/// Checks, computes every state (many: in parallel, without the lock of the interpreter), returns.
+nb::object map_states(const Call& call, StateFunction body, const void* function);
+
+template <typename Function>
+nb::object map(const Call& call, const Function& function) {
+  return map_states(
+      call,
+      [](const void* f, Work& work, const double* const* in, double* const* out) {
+        (*static_cast<const Function*>(f))(work, in, out);
+      },
+      &function);
+}
+
+/// One result.
+template <typename Function>
+nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
+               const Result& result, nb::handle out, const Function& function) {
+  return map({name, robot, {arguments.begin(), arguments.size()}, {&result, 1}, out, {}}, function);
+}
+/// Several results, in a NamedTuple of limb.results.
+template <typename Function>
+nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
+               std::initializer_list<Result> results, const char* type, nb::handle out,
+               const Function& function) {
+  const nb::object made = nb::module_::import_("limb.results").attr(type);
+  return map({name,
+              robot,
+              {arguments.begin(), arguments.size()},
+              {results.begin(), results.size()},
+              out,
+              made},
+             function);
+}
+
+/// q, v, a and their kin of a robot.
+inline Argument position(const Robot& robot, nb::handle q, const char* name = "q") {
+  return {name, q, robot.nq(), Argument::Kind::position};
+}
+inline Argument velocity(const Robot& robot, nb::handle v, const char* name = "v") {
+  return {name, v, robot.nv()};
+}
+
+using ConstVector = Eigen::Map<const VectorX<double>>;
+using Vector = Eigen::Map<VectorX<double>>;
+using Matrix = Eigen::Map<MatrixX<double>>;
+using Jacobian = Eigen::Map<Matrix6X<double>>;
+
+/// Wrenches on frames, {name: (6,) or (..., 6)}: arguments after those of the method.
+class External {
+ public:
+  External(const char* call, const Robot& robot, nb::handle given);
+  bool empty() const { return frames_.empty(); }
+  /// The method's own arguments and these.
+  std::span<const Argument> join(std::initializer_list<Argument> own);
+  /// The wrenches of one state, given the arguments of this one; `room` for as many as there are.
+  std::vector<FrameWrench<double>> read(const double* const* in) const;
+
+ private:
+  std::size_t own_ = 0;
+  std::vector<FrameId> frames_;
+  std::vector<std::string> names_;
+  std::vector<nb::object> values_;
+  std::vector<Argument> arguments_;
+};
+
+FrameAxes axes_named(const char* call, std::string_view name);
+AccelerationKind kind_named(const char* call, std::string_view name);
+
+/// How many threads compute batches; 0: as many as there are cores.
+int thread_count();
+void set_thread_count(int threads);
+
+}  // namespace limb::python

@@ -1,0 +1,122 @@
+"""Compiled functions against the methods of the robot."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import limb
+
+
+def states(robot, n, seed=1):
+    random = np.random.default_rng(seed)
+    return robot.random(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv))
+
+
+def near(found, expected, tolerance):
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(np.asarray(found) - expected).max() < tolerance * scale
+
+
+@pytest.fixture(scope="module", params=["arm7", "quadruped"])
+def robot(request):
+    return limb.load(f"builtin:{request.param}")
+
+
+@pytest.fixture(scope="module")
+def fast(robot):
+    return robot.compile(["rnea", "bias", "gravity", "mass_matrix", "aba", "mass_inverse", "rnea_derivatives",
+                          "aba_derivatives", "frame_poses", "frame_jacobians", "centroidal"],
+                         frames=robot.frames[-2:])
+
+
+# Recorded and computed functions differ by the order of sums: some hundred eps of the size of the result; float
+# has 2^29 times as many. aba also by the condition of the mass matrix.
+DOUBLE, FLOAT = 1e-11, 2e-4
+
+
+@pytest.mark.parametrize("n", [None, 1, 37])
+def test_same_numbers(robot, fast, n):
+    Q, V, A = states(robot, n or 1)
+    if n is None:
+        Q, V, A = Q[0], V[0], A[0]
+    tau = robot.rnea(Q, V, A)
+    near(fast.rnea(Q, V, A), tau, DOUBLE)
+    near(fast.bias(Q, V), robot.bias(Q, V), DOUBLE)
+    near(fast.gravity(Q), robot.gravity(Q), DOUBLE)
+    near(fast.mass_matrix(Q), robot.mass_matrix(Q), DOUBLE)
+    near(fast.mass_inverse(Q), robot.mass_inverse(Q), 1e-9)
+    near(fast.aba(Q, V, tau), A, 1e-8)
+    frames = robot.frames[-2:]
+    R, p = fast.frame_poses(Q)
+    J = fast.frame_jacobians(Q)
+    for k, frame in enumerate(frames):
+        pose = robot.frame_pose(Q, frame)
+        near(R[..., k, :, :], pose[..., :3, :3], DOUBLE)
+        near(p[..., k, :], pose[..., :3, 3], DOUBLE)
+        near(J[..., k, :, :], robot.frame_jacobian(Q, frame), DOUBLE)
+    A_G, com = fast.centroidal(Q)
+    near(A_G, robot.centroidal_matrix(Q), DOUBLE)
+    near(com, robot.center_of_mass(Q), DOUBLE)
+    dq, dv = fast.rnea_derivatives(Q, V, A)
+    d = robot.rnea_derivatives(Q, V, A)
+    near(dq, d.dq, DOUBLE)
+    near(dv, d.dv, DOUBLE)
+
+
+def test_float32(robot, fast):
+    Q, V, A = (x.astype(np.float32) for x in states(robot, 50))
+    tau = fast.rnea(Q, V, A)
+    assert tau.dtype == np.float32
+    near(tau, robot.rnea(Q, V, A), FLOAT)
+    assert fast.rnea(Q[0], V[0], A[0]).dtype == np.float32
+    near(fast.rnea(Q, V.astype(float), A), robot.rnea(Q, V.astype(float), A), DOUBLE)
+
+
+def test_broadcast_out_and_errors(robot, fast):
+    Q, V, A = states(robot, 20)
+    near(fast.rnea(Q, V[0], A), robot.rnea(Q, V[0], A), DOUBLE)
+    out = np.empty((20, robot.nv))
+    assert fast.rnea(Q, V, A, out=out) is out
+    near(out, robot.rnea(Q, V, A), DOUBLE)
+    J = fast.frame_jacobians(Q)
+    assert np.shares_memory(fast.frame_jacobians(Q, out=J), J)
+    with pytest.raises(limb.Error, match="rnea: the number of arguments is 2, expected 3: q, v, a"):
+        fast.rnea(Q, V)
+    with pytest.raises(limb.Error, match=r"rnea: v has shape \(20, 3\), expected"):
+        fast.rnea(Q, V[:, :3], A)
+    with pytest.raises(limb.Error, match="rnea: out shares memory with v"):
+        fast.rnea(Q, V, A, out=V)
+    with pytest.raises(limb.Error, match="compile: no function is named 'rnia'.*rnea"):
+        robot.compile(["rnia"])
+    with pytest.raises(AttributeError, match="aba is not among the functions that were compiled: rnea"):
+        robot.compile(["rnea"]).aba
+    assert "compiled rnea(q, v, a) -> tau" in repr(fast.rnea)
+    assert fast.rnea.arguments == ["q", "v", "a"] and fast.notice == ""
+
+
+def test_added_inertias(robot):
+    """A payload of its own in each state is the robot with that payload."""
+    joint = robot.joints[-1]
+    fast = robot.compile(["rnea"], added_inertias=[joint.name])
+    Q, V, A = states(robot, 3)
+    mass, com = np.array([0.0, 1.0, 2.5]), np.array([0.1, 0.0, 0.2])
+    added = np.zeros((3, 10))
+    added[:, 0] = mass
+    added[:, 1:4] = mass[:, None] * com
+    I = mass[:, None, None] * (com @ com * np.eye(3) - np.outer(com, com))
+    added[:, 4:] = I[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    tau = fast.rnea(Q, V, A, added)
+    near(tau[0], robot.rnea(Q[0], V[0], A[0]), DOUBLE)
+    loaded = robot.attach_payload(joint.link, 2.5, com, np.zeros((3, 3)))
+    near(tau[2], loaded.rnea(Q[2], V[2], A[2]), DOUBLE)
+
+
+def test_pickle_and_interpreter(robot):
+    Q, V, A = states(robot, 5)
+    fast = robot.compile(["rnea"])
+    again = pickle.loads(pickle.dumps(fast))
+    assert np.array_equal(again.rnea(Q, V, A), fast.rnea(Q, V, A))
+    slow = robot.compile("rnea", interpret=True)
+    assert slow.notice != ""
+    near(slow.rnea(Q, V, A), fast.rnea(Q, V, A), DOUBLE)

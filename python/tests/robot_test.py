@@ -1,0 +1,289 @@
+"""What a robot is and can, each method by an identity that does not use it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import limb
+
+EPS = np.finfo(float).eps
+
+
+def state(robot, seed=5):
+    random = np.random.default_rng(seed)
+    return robot.random(seed), random.normal(size=robot.nv), random.normal(size=robot.nv)
+
+
+def close(found, expected, n, what=""):
+    """n eps of the size of what is expected; n grows with the number of joints and products."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape, what
+    scale = max(1.0, np.abs(expected).max(initial=0))
+    error = np.abs(found - expected).max(initial=0) / scale / EPS
+    assert error <= n, f"{what}: {error:.0f} eps"
+
+
+@pytest.fixture(scope="module", params=["arm7", "belt-leg", "quadruped", "humanoid", "cartpole"])
+def robot(request):
+    return limb.load(f"builtin:{request.param}")
+
+
+def test_properties(arm, quadruped):
+    assert (arm.nq, arm.nv, len(arm.joints), arm.base) == (7, 7, 7, "described")
+    assert (quadruped.nq, quadruped.nv) == (19, 18)
+    first = quadruped.joints[0]
+    assert (first.type, first.nq, first.nv, first.q_index, first.v_index, first.parent) == (
+        "free", 7, 6, 0, 0, "world")
+    assert quadruped.motors == 12 and quadruped.loops == 0
+    assert arm.mass > 0 and arm.gravity_vector == (0.0, 0.0, -9.81)
+    assert arm.limits.lower.shape == (7,) and (arm.limits.lower < arm.limits.upper).all()
+    assert "Robot('arm7'" in repr(arm) and "7 joints" in repr(arm)
+    page = arm._repr_html_()
+    assert page.count("<tr>") == 8 and all(joint.name in page for joint in arm.joints)
+    assert sorted(limb.builtin_names()) == limb.builtin_names() and "arm7" in limb.builtin_names()
+    assert limb.load("builtin:quadruped", base="fixed").nv == 12
+    assert arm.effects == {"armature": True, "damping": True, "friction": True}
+
+
+def test_equations_of_motion(robot):
+    q, v, a = state(robot)
+    M, h = robot.mass_matrix(q), robot.bias(q, v)
+    tau = robot.rnea(q, v, a)
+    close(M @ a + h, tau, 2000, "M a + h")
+    close(M, M.T, 0, "symmetric")
+    close(robot.crba(q), M, 0, "crba")
+    close(robot.aba(q, v, tau), a, 1e6, "forward undoes inverse dynamics, up to the condition of M")
+    close(M @ robot.mass_inverse(q), np.eye(robot.nv), 1e6, "M^-1")
+    close(robot.gravity(q), robot.rnea(q, 0 * v, 0 * a), 1000, "gravity")
+
+
+def test_lagrange(robot):
+    rigid = limb.load(robot.path, robot.base, armature=False, damping=False, friction=False)
+    q, v, _ = state(rigid)
+    C, gamma = rigid.coriolis_matrix(q, v), rigid.christoffel(q)
+    close(gamma @ v, C, 2000, "C from the symbols")
+    close(C @ v, rigid.bias(q, v) - rigid.gravity(q), 4000, "C v")
+    split = rigid.centrifugal_coriolis_split(q)
+    pairs = np.concatenate([v[i] * v[i + 1:] for i in range(rigid.nv)])
+    close(split.squares @ v**2 + split.products @ pairs, C @ v, 4000, "split")
+    budget = rigid.torque_budget(q, v, v)
+    close(sum(budget[:-1]), budget.tau, 100, "budget")
+    close(budget.tau, rigid.rnea(q, v, v), 4000, "budget")
+
+
+def test_frames_and_points(robot):
+    q, v, a = state(robot)
+    e = 1e-6
+    for frame in robot.frames[-2:]:
+        for axes in ("local", "local_world_aligned", "world"):
+            J = robot.frame_jacobian(q, frame, axes)
+            close(J @ v, robot.frame_velocity(q, v, frame, axes), 1000, "J v")
+            bias = robot.frame_jacobian_rate_times_v(q, v, frame, axes)
+            close(robot.frame_jacobian_rate(q, v, frame, axes) @ v, bias, 4000, "dJ/dt v")
+            kind = "classical" if axes == "local_world_aligned" else "spatial"
+            close(J @ a + bias, robot.frame_acceleration(q, v, a, frame, axes, kind), 4000, "acceleration")
+            close(robot.frame_bias_acceleration(q, v, frame, axes, kind), bias, 4000, "bias acceleration")
+            H = robot.frame_hessian(q, frame, axes)
+            close(H @ v, robot.frame_jacobian_rate(q, v, frame, axes), 1e4, "Hessian along v")
+        pose = robot.frame_pose(q, frame)
+        close(pose[3], [0, 0, 0, 1], 0)
+        point = np.array([0.1, -0.2, 0.3])
+        Jp = robot.point_jacobian(q, frame, point)
+        ahead = robot.frame_pose(robot.integrate(q, e * v), frame)
+        behind = robot.frame_pose(robot.integrate(q, -e * v), frame)
+        slope = ((ahead - behind) / (2 * e) @ [*point, 1])[:3]
+        assert np.abs(Jp @ v - slope).max() < 1e-8  # eps / e and e^2, times the size of a robot
+        lwa = robot.frame_jacobian_rate_times_v(q, v, frame, "local_world_aligned")
+        close(robot.point_jacobian_rate_times_v(q, v, frame, [0, 0, 0]), lwa[:3], 1000, "of the origin")
+
+
+def test_momentum_and_energy(robot):
+    q, v, a = state(robot)
+    A = robot.centroidal_matrix(q)
+    h = robot.centroidal_momentum(q, v)
+    close(A @ v, h, 1000, "h = A v")
+    close(robot.centroidal_momentum_rate(q, v, a), A @ a + robot.centroidal_matrix_rate(q, v) @ v, 1e4, "dh/dt")
+    close(robot.center_of_mass_jacobian(q) @ v, robot.center_of_mass_velocity(q, v), 1000, "com")
+    close(h[:3], robot.mass * robot.center_of_mass_velocity(q, v), 1000, "m v")
+    close(robot.center_of_mass_acceleration(q, v, a), robot.center_of_mass_jacobian(q) @ a
+          + robot.center_of_mass_jacobian_rate_times_v(q, v), 4000, "acom")
+    com = robot.center_of_mass(q)
+    spatial = robot.spatial_momentum(q, v)
+    close(spatial[3:], h[3:] + np.cross(com, h[:3]), 4000, "about the origin")
+    assert robot.kinetic_energy(q, v) == pytest.approx(v @ robot.mass_matrix(q) @ v / 2, rel=1e-12)
+    assert isinstance(robot.kinetic_energy(q, v), float)
+    assert robot.potential_energy(q) == pytest.approx(-robot.mass * com @ robot.gravity_vector, rel=1e-12, abs=1e-11)
+    assert robot.kinetic_energy(np.array([q, q]), v).shape == (2,)
+
+
+def test_regressors(robot):
+    rigid = limb.load(robot.path, robot.base, armature=False, damping=False, friction=False)
+    q, v, a = state(rigid)
+    p = rigid.inertial_parameters()
+    assert len(p) == len(rigid.parameter_names()) == 10 * len(rigid.joints)
+    close(rigid.regressor(q, v, a) @ p, rigid.rnea(q, v, a), 4000, "torques")
+    close(rigid.static_regressor(q) @ p, rigid.gravity(q), 4000, "gravity")
+    assert rigid.kinetic_energy_regressor(q, v) @ p == pytest.approx(rigid.kinetic_energy(q, v), rel=1e-11)
+    assert rigid.potential_energy_regressor(q) @ p == pytest.approx(rigid.potential_energy(q), rel=1e-11, abs=1e-9)
+    close(rigid.momentum_regressor(q, v) @ p, rigid.spatial_momentum(q, v), 4000, "momentum")
+
+
+def test_base_parameters(arm):
+    rigid = limb.load("builtin:arm7", armature=False, damping=False, friction=False)
+    base = rigid.base_parameters()
+    q, v, a = state(rigid)
+    groups = base.K @ rigid.inertial_parameters()
+    assert len(base.groups) == len(groups) == len(base.leading)
+    Y = rigid.regressor(q, v, a)
+    # The factors K come from a decomposition with tolerance 1e-9.
+    assert np.allclose(Y[:, base.leading] @ groups, rigid.rnea(q, v, a), rtol=1e-7, atol=1e-7)
+    assert np.abs(Y[:, base.unidentifiable]).max(initial=0) < 1e-9
+
+
+def test_derivatives_by_differences(robot):
+    q, v, a = state(robot)
+    d = robot.rnea_derivatives(q, v, a)
+    close(d.da, robot.mass_matrix(q), 1000, "dtau/da")
+    e = 1e-6
+    tau = np.abs(robot.rnea(q, v, a)).max()
+    for k in (0, robot.nv // 2, robot.nv - 1):
+        w = np.zeros(robot.nv)
+        w[k] = e
+        slope = (robot.rnea(robot.integrate(q, w), v, a) - robot.rnea(robot.integrate(q, -w), v, a)) / (2 * e)
+        assert np.abs(d.dq[:, k] - slope).max() < 1e-7 * (1 + tau)  # eps / e relative to the torques
+    f = robot.aba_derivatives(q, v, robot.rnea(q, v, a))
+    close(f.dtau @ d.dq, -f.dq, 1e7, "M da/dq = -dtau/dq")
+    close(f.a, a, 1e6, "accelerations")
+    pushed = {robot.frames[-1]: [1.0, -2, 3, 0.1, 0.2, -0.3]}
+    f = robot.aba_derivatives(q, v, robot.rnea(q, v, a, external=pushed), external=pushed)
+    close(f.a, a, 1e6, "accelerations under a wrench")
+
+
+def test_manifold(robot):
+    q0, v, _ = state(robot)
+    q1 = robot.integrate(q0, 0.3 * v)
+    close(robot.difference(q0, q1), 0.3 * v, 1000, "difference undoes integrate")
+    close(robot.interpolate(q0, q1, 1.0), q1, 1000)
+    halves = robot.interpolate(q0, q1, [0.0, 0.5])
+    close(halves[0], q0, 100)
+    close(robot.difference(q0, halves[1]), 0.15 * v, 1000)
+    assert robot.distance(q0, q1) == pytest.approx(np.linalg.norm(0.3 * v), rel=1e-12)
+    J = robot.integrate_jacobians(0.3 * v)
+    D = robot.difference_jacobians(q0, q1)
+    close(D.q1 @ J.v, np.eye(robot.nv), 4000, "difference(q, integrate(q, v)) = v")
+    assert robot.random(3, 5).shape == (5, robot.nq)
+    assert np.array_equal(robot.random(3, 5), robot.random(3, 5))
+    poses = robot.forward_kinematics(q0)
+    assert poses.shape == (len(robot.joints) + 1, 4, 4) and np.array_equal(poses[0], np.eye(4))
+
+
+def test_contacts(quadruped):
+    feet = [name for name in quadruped.frames if "foot" in name]
+    assert len(feet) == 4
+    q = quadruped.neutral()
+    q[2] = 0.4
+    q[7:] += np.tile([0.1, -0.6, 1.1], 4) * 0.5
+    v, tau = np.zeros(18), np.zeros(18)
+    M, h = quadruped.mass_matrix(q), quadruped.bias(q, v)
+    motion = quadruped.constrained_forward_dynamics(q, v, tau, feet)
+    J, drift = quadruped.constraint_jacobian(q, v, feet)
+    assert J.shape == (12, 18) and motion.f.shape == (12,) and motion.rank == 12
+    close(M @ motion.a + h, J.T @ motion.f, 1e5, "equation of motion")
+    close(J @ motion.a + drift, np.zeros(12), 1e5, "feet stay")
+    assert isinstance(motion.rank, int) and motion.residual < 1e-9
+    # Standing still: the feet carry the weight.
+    torques = quadruped.constrained_inverse_dynamics(q, v, 0 * v, feet)
+    assert torques.f.reshape(4, 3)[:, 2].sum() == pytest.approx(9.81 * quadruped.mass, rel=1e-9)
+    assert np.abs(torques.tau[:6]).max() == 0 and torques.residual < 1e-9
+    # A batch, and a set that is made once.
+    held = quadruped.contacts(feet, kind="point", axes="world")
+    assert held.rows == 12 and held.frames == feet
+    batch = quadruped.constrained_forward_dynamics(np.array([q, q]), v, tau, held)
+    assert np.array_equal(batch.f[1], motion.f) and batch.rank.tolist() == [12, 12]
+    hit = quadruped.impact(q, np.ones(18) * 0.1, held)
+    close(J @ hit.v, np.zeros(12), 1e5, "feet stay after the impact")
+    under = quadruped.underactuation(q, held)
+    assert (under.velocities, under.motors, under.rows, under.rank) == (18, 12, 12, 18)
+    assert quadruped.underactuation(q).free_directions.shape == (18, 6)
+    parts = quadruped.legged_parts(M, h)
+    close(np.block([[parts.M_bb, parts.M_bj], [parts.M_bj.T, parts.M_jj]]), M, 0, "parts")
+    S = quadruped.selection_matrix()
+    close(S @ np.arange(18.0), np.arange(6.0, 18.0), 0, "selection")
+    with pytest.raises(limb.Error, match="contacts were made for another robot"):
+        limb.load("builtin:quadruped").constrained_forward_dynamics(q, v, tau, held)
+    with pytest.raises(limb.Error, match="contacts is int, expected a ContactSet, a frame or a list of frames"):
+        quadruped.impact(q, v, 3)
+
+
+def test_operational_space(arm):
+    q, v, _ = state(arm)
+    frame = arm.frames[-1]
+    task = arm.operational_space(q, v, frame, "local_world_aligned")
+    J = arm.frame_jacobian(q, frame, "local_world_aligned")
+    close(np.linalg.inv(task.Lambda), J @ arm.mass_inverse(q) @ J.T, 1e8, "Lambda, up to its condition")
+    close(J @ task.J_bar, np.eye(6), 1e8, "J J_bar")
+    close(task.N, np.eye(7) - task.J_bar @ J, 1e6, "N")
+    assert task.damped == 0 and isinstance(task.damped, int)
+    assert arm.operational_space(np.array([q, q]), v, frame).Lambda.shape == (2, 6, 6)
+
+
+def test_inverse_kinematics(arm):
+    frame = arm.frames[-1]
+    goals = arm.frame_pose(arm.random(8, 5), frame)
+    found = arm.inverse_kinematics({frame: goals}, arm.random(9), restarts=20)
+    assert found.converged.all() and found.position_error.shape == (5, 1)
+    assert np.abs(arm.frame_pose(found.q, frame) - goals).max() < 1e-7
+    one = arm.inverse_kinematics({frame: goals[0, :3, 3]}, arm.random(9), restarts=20)
+    assert one.converged is True and one.stop == "converged"
+    far = arm.inverse_kinematics({frame: [50.0, 0, 0]})
+    assert far.converged is False and far.stop == "unreachable"
+    with pytest.raises(limb.Error, match="goals is list, expected a dict"):
+        arm.inverse_kinematics([1])
+
+
+def test_floating_base_customs(quadruped):
+    q, v, a = state(quadruped)
+    pose = limb.SE3(quadruped.frame_pose(q, quadruped.joints[0].link))
+    close(quadruped.base_velocity(q, v, "body"), v[:6], 10)
+    close(quadruped.base_velocity(q, v, "hybrid")[:3], pose.R @ v[:3], 100)
+    close(quadruped.base_velocity(q, v, "world"), pose.act_motion(v[:6]), 100)
+    close(quadruped.base_acceleration(q, v, a, "hybrid")[:3], pose.R @ (a[:3] + np.cross(v[3:6], v[:3])), 100)
+
+
+def test_changed_robots(arm):
+    name = arm.joints[3].name
+    locked = arm.lock_joints({name: 0.5})
+    assert type(locked) is limb.Robot and locked.nv == 6
+    q = arm.random(4)
+    q[3] = 0.5
+    rest = np.delete(q, 3)
+    frame = arm.frames[-1]
+    close(locked.frame_pose(rest, frame), arm.frame_pose(q, frame), 100)
+    loaded = arm.attach_payload(arm.joints[-1].link, 2.0, [0, 0, 0.1], np.diag([0.01, 0.01, 0.02]))
+    assert loaded.mass == pytest.approx(arm.mass + 2)
+    assert np.array_equal(limb.load("builtin:arm7").to_recipe(), arm.to_recipe())
+
+
+def test_check_and_prove(arm, tmp_path):
+    assert [finding for finding in arm.check() if finding.severity == "error"] == []
+    path = tmp_path / "bad.urdf"
+    path.write_text('<robot name="r"><link name="a"/><link name="b"><inertial><mass value="-1"/>'
+                    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+                    '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint></robot>')
+    findings = limb.check(path)
+    assert any(f.severity == "error" and "-1" in f.message and f.line == 1 for f in findings)
+    assert str(path) in str(findings[0])
+    proof = arm.prove(states=3)
+    assert proof and proof.holds and len(proof) > 5
+    assert "holds" in repr(proof) and "<table>" in proof._repr_html_()
+
+
+def test_command_line():
+    done = subprocess.run([sys.executable, "-c", "import sys; sys.path[:0] = " + repr(sys.path)
+                           + "; sys.argv = ['limb', 'info', 'builtin:arm7']; import runpy; "
+                           "runpy.run_module('limb', run_name='__main__')"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "arm7" in done.stdout

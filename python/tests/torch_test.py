@@ -1,0 +1,76 @@
+"""Gradients of limb.torch against difference quotients, and tensors through plain methods."""
+
+import numpy as np
+import pytest
+
+import limb
+
+torch = pytest.importorskip("torch", reason="the package torch is not installed")
+import limb.torch  # noqa: E402
+
+
+def tensors(robot, n, seed=2):
+    random = np.random.default_rng(seed)
+    return [torch.tensor(x, requires_grad=True) for x in
+            (robot.random(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv)))]
+
+
+@pytest.mark.parametrize("name", ["arm7", "belt-leg"])
+@pytest.mark.parametrize("function", ["rnea", "aba"])
+def test_gradients_of_angles(name, function):
+    robot = limb.load(f"builtin:{name}")
+    x = tensors(robot, 3)
+    call = getattr(limb.torch, function)
+    # gradcheck compares with central differences of step 1e-6: errors of 1e-10 relative, times the curvature.
+    assert torch.autograd.gradcheck(lambda *args: call(robot, *args), x, eps=1e-6, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("function", ["rnea", "aba"])
+def test_gradients_along_tangents(quadruped, function):
+    """With a quaternion: the change along integrate(q, e w) is the gradient times the change of q's numbers."""
+    q, v, a = tensors(quadruped, 1)
+    call = getattr(limb.torch, function)
+    weights = torch.tensor(np.random.default_rng(3).normal(size=(1, quadruped.nv)))
+    (call(quadruped, q, v, a) * weights).sum().backward()
+
+    def value(at):
+        return (call(quadruped, torch.tensor(at), v, a) * weights).sum().item()
+
+    start, e = q.detach().numpy(), 1e-6
+    for k in range(quadruped.nv):
+        w = np.zeros((1, quadruped.nv))
+        w[0, k] = e
+        ahead, behind = quadruped.integrate(start, w), quadruped.integrate(start, -w)
+        slope = (value(ahead) - value(behind)) / (2 * e)
+        rate = ((ahead - behind) / (2 * e) * q.grad.numpy()).sum()
+        # Central differences of step 1e-6 leave eps / 1e-6 relative to the size of the torques, about 1e3 here.
+        assert abs(rate - slope) < 1e-5 * max(1, abs(slope)), k
+
+
+def test_one_vector_for_a_batch(arm):
+    q, v, a = tensors(arm, 4)
+    single = v[0].detach().requires_grad_()
+    limb.torch.rnea(arm, q, single, a).sum().backward()
+    spread = single.detach().expand(4, 7).clone().requires_grad_()
+    limb.torch.rnea(arm, q, spread, a).sum().backward()
+    assert torch.allclose(single.grad, spread.grad.sum(0))
+
+
+def test_tensors_in_tensors_out(arm):
+    q, v, a = (x.detach() for x in tensors(arm, 4))
+    tau = arm.rnea(q, v, a)
+    assert isinstance(tau, torch.Tensor) and tau.dtype == torch.float64
+    assert np.array_equal(tau.numpy(), arm.rnea(q.numpy(), v.numpy(), a.numpy()))
+    assert arm.rnea(q.float(), v.float(), a.float()).dtype == torch.float32
+    assert isinstance(arm.rnea_derivatives(q, v, a).dq, torch.Tensor)
+    assert isinstance(arm.compile(["rnea"]).rnea(q, v, a), torch.Tensor)
+    with pytest.raises(limb.Error, match="rnea: q requires a gradient.*limb.torch"):
+        arm.rnea(q.requires_grad_(), v, a)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda_tensors_come_back_to_their_device(arm):
+    q, v, a = (x.detach().cuda() for x in tensors(arm, 4))
+    tau = arm.rnea(q, v, a)
+    assert tau.device == q.device
+    assert np.array_equal(tau.cpu().numpy(), arm.rnea(q.cpu().numpy(), v.cpu().numpy(), a.cpu().numpy()))
