@@ -6,13 +6,15 @@
         except the bare ./run, whose output is that of `limb demo`.
   cpp   a complete program: compiled against the build tree, linked with limb::limb, run.
   toml  a complete recipe: `limb check` must read it and find no error.
-  text  directly after sh or cpp: exactly what that block prints on stdout.
+  python  the blocks of a document are one session with the package of the build.
+  text  directly after sh, cpp or python: exactly what that block prints on stdout.
 
 Blocks of any other kind are listed, not executed. A failure is reported as FILE:LINE: what.
 """
 
 import argparse
 import difflib
+import json
 import os
 import re
 import shlex
@@ -38,6 +40,21 @@ foreach(name {names})
   add_executable(${{name}} ${{name}}.cpp)
   target_link_libraries(${{name}} PRIVATE limb::limb)
 endforeach()
+"""
+
+# Runs the blocks of a document one after the other; traces then name the document and its line.
+PYTHON_SESSION = """\
+import contextlib, io, json, sys, traceback
+scope, results = {"__name__": "__main__"}, []
+for file, line, text in json.load(sys.stdin):
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(compile("\\n" * (line - 1) + text, file, "exec"), scope)
+        results.append([out.getvalue(), ""])
+    except BaseException:
+        results.append(["", traceback.format_exc()])
+json.dump(results, sys.stdout)
 """
 
 
@@ -158,6 +175,28 @@ class Runner:
             output = None if output is None else output + printed
         return output
 
+    def run_python(self, blocks: list[Block]) -> dict[int, str | Failure]:
+        """What each block prints; blocks of one document share their names."""
+        if not blocks:
+            return {}
+        if not (self.build / "python/limb/__init__.py").exists():
+            print(f"{len(blocks)} python blocks not executed: the Python package is not built")
+            return {}
+        python = self.root / ".venv/bin/python"
+        environment = {**os.environ, "PYTHONPATH": str(self.build / "python")}
+        results: dict[int, str | Failure] = {}
+        for file in dict.fromkeys(block.file for block in blocks):
+            session = [block for block in blocks if block.file == file]
+            done = subprocess.run(
+                [str(python) if python.exists() else sys.executable, "-B", "-c", PYTHON_SESSION],
+                input=json.dumps([[b.file, b.line, b.text()] for b in session]), cwd=self.root,
+                env=environment, capture_output=True, text=True, timeout=5 * TIMEOUT_S)
+            if done.returncode != 0:
+                raise Failure(f"{session[0].where()}: the session died\n{done.stderr}")
+            for block, (printed, trace) in zip(session, json.loads(done.stdout)):
+                results[id(block)] = Failure(f"{block.where()}: {trace}") if trace else printed
+        return results
+
     def check_recipe(self, block: Block) -> None:
         self.scratch.mkdir(exist_ok=True)
         path = self.scratch / (re.sub(r"\W", "_", f"{block.file}_{block.line}") + ".toml")
@@ -196,10 +235,20 @@ class Runner:
             programs = self.compile([block for block in blocks if block.language == "cpp"])
         except Failure as failure:
             failures.append(failure)
+        try:
+            sessions = self.run_python([block for block in blocks if block.language == "python"])
+        except Failure as failure:
+            failures.append(failure)
+            sessions = {}
         outputs: dict[int, str | None] = {}
         for block in blocks:
             try:
-                if block.language == "sh":
+                if id(block) in sessions:
+                    result = sessions[id(block)]
+                    if isinstance(result, Failure):
+                        raise result
+                    outputs[id(block)] = result
+                elif block.language == "sh":
                     outputs[id(block)] = self.run_shell(block)
                 elif block.language == "cpp" and id(block) in programs:
                     outputs[id(block)] = self.execute([str(programs[id(block)])], block.where())
@@ -209,7 +258,7 @@ class Runner:
                     compare(block, outputs[id(block.follows)])
                 elif block.language in LOOKS_LIKE_SHELL:
                     raise Failure(f"{block.where(-1)}: write sh, not {block.language}")
-                elif block.language not in ("cpp", "text"):
+                elif block.language not in ("cpp", "text", "python"):
                     print(f"{block.where(-1)}: not executed: {block.language or '(no language)'}")
             except Failure as failure:
                 failures.append(failure)
@@ -248,9 +297,9 @@ def main() -> int:
             blocks += parse(str(path.relative_to(root)), path.read_text())
         except Failure as failure:
             failures.append(failure)
-    executed = sum(block.language in ("sh", "cpp", "toml") for block in blocks)
+    executed = sum(block.language in ("sh", "cpp", "toml", "python") for block in blocks)
     if executed == 0 and not failures:
-        failures.append(Failure("README.md:1: no sh, cpp or toml block to execute"))
+        failures.append(Failure("README.md:1: no sh, cpp, toml or python block to execute"))
     runner = Runner(root, options.build.resolve(), options.compiler, options.flags)
     failures += runner.run(blocks)
     for failure in failures:

@@ -28,7 +28,7 @@ class RunSnippets(unittest.TestCase):
 
     def write(self, name, text):
         path = self.root / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)
         return path
 
@@ -94,15 +94,15 @@ class RunSnippets(unittest.TestCase):
         self.assert_fails("'sudo' is not run here", fenced("sh", "true && sudo true"))
 
     def test_other_languages_are_listed_and_shell_in_disguise_fails(self):
-        listing = self.assert_passes(fenced("sh", "true"), fenced("python", "1 / 0"))
-        self.assertIn("README.md:5: not executed: python", listing)
+        listing = self.assert_passes(fenced("sh", "true"), fenced("lua", "1 / 0"))
+        self.assertIn("README.md:5: not executed: lua", listing)
         self.assert_fails("README.md:5: write sh, not bash", fenced("sh", "true"), fenced("bash", "x"))
 
     def test_unclosed_fence_fails(self):
         self.assert_fails("README.md:2: this fence is never closed", "words", "```sh", "true")
 
     def test_nothing_to_execute_fails(self):
-        self.assert_fails("no sh, cpp or toml block", "only words")
+        self.assert_fails("no sh, cpp, toml or python block", "only words")
 
     def test_indented_block_and_file_under_docs(self):
         self.write("docs/a.md", "- item\n\n  ```sh\n  false\n  ```\n")
@@ -113,6 +113,17 @@ class RunSnippets(unittest.TestCase):
         self.assert_passes(program, fenced("text", "42"))
         self.assert_fails("README.md:7: the block above", program, fenced("text", "43"))
         self.assert_fails("README.md:2: exit status 3", fenced("cpp", "int main() { return 3; }"))
+
+    def test_python_blocks_of_a_document_are_one_session(self):
+        self.write("other/python/limb/__init__.py", "")
+        first, second = fenced("python", "x = 6"), fenced("python", "import limb", "print(7 * x)")
+        self.assert_passes(first, "Words.", second, fenced("text", "42"))
+        self.assert_fails("README.md:13: the block above", first, "", second, "", fenced("text", "43"))
+        text = self.assert_fails("README.md:2: ", fenced("python", "x = 1", "x / 0"))
+        self.assertIn('"README.md", line 3', text)
+
+    def test_python_without_a_package_is_said(self):
+        self.assertIn("1 python blocks not executed", self.assert_passes(fenced("python", "1 / 0")))
 
     def test_cpp_error_names_the_line_of_the_document(self):
         self.assert_fails("README.md:3:14: error", fenced("cpp", "// a line", "int main() { wrong; }"))

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What limb costs in Python: one call, and a million states, beside Pinocchio (pin) and frax in the same run.
+
+  bench/python_bench.py [--states N] [--json FILE]
+
+Opponents that are not installed are left out, with a line. Times are the best of several windows: on a shared
+machine the others are noise.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")) / "python"))
+import limb  # noqa: E402
+
+URDF = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared")) / "robots/iiwa14.urdf"
+
+
+def best(call, windows=30, seconds=0.02):
+    """ns a call: the best window."""
+    call()
+    start = time.perf_counter()
+    call()
+    once = max(time.perf_counter() - start, 1e-8)
+    repeat = max(1, int(seconds / once))
+    fastest = float("inf")
+    for _ in range(windows):
+        start = time.perf_counter()
+        for _ in range(repeat):
+            call()
+        fastest = min(fastest, (time.perf_counter() - start) / repeat)
+    return fastest * 1e9
+
+
+def robots():
+    """The arm of seven joints, here and there, without drives: the same mathematics."""
+    rigid = {"armature": False, "damping": False, "friction": False}
+    robot = limb.load(URDF, "fixed", **rigid) if URDF.exists() else limb.load("builtin:arm7", **rigid)
+    try:
+        import pinocchio as pin
+    except ImportError:
+        print("pin is not installed: left out")
+        return robot, None, None, None
+    model = pin.buildModelFromUrdf(str(URDF)) if URDF.exists() else limb.convert.pinocchio_model(robot)
+    return robot, pin, model, model.createData()
+
+
+def single(robot, pin, model, data):
+    """One state a call: ns."""
+    rng = np.random.default_rng(1)
+    q = robot.random(1)
+    v, a = rng.normal(size=(2, robot.nv))
+    fast = robot.compile(["rnea", "crba", "aba"])
+    out = np.empty(robot.nv)
+    rows = {
+        "rnea": (lambda: robot.rnea(q, v, a), lambda: pin.rnea(model, data, q, v, a)),
+        "rnea, out=": (lambda: robot.rnea(q, v, a, out=out), lambda: pin.rnea(model, data, q, v, a)),
+        "rnea, compiled": (lambda: fast.rnea(q, v, a), lambda: pin.rnea(model, data, q, v, a)),
+        "crba": (lambda: robot.crba(q), lambda: pin.crba(model, data, q)),
+        "aba": (lambda: robot.aba(q, v, a), lambda: pin.aba(model, data, q, v, a)),
+        "rnea_derivatives": (lambda: robot.rnea_derivatives(q, v, a),
+                             lambda: pin.computeRNEADerivatives(model, data, q, v, a)),
+    }
+    results = {}
+    for name, (ours, theirs) in rows.items():
+        results[name] = {"limb": best(ours)}
+        if pin is not None:
+            results[name]["pin"] = best(theirs)
+    # What is not dynamics: the same call, less what a state costs in a batch of one thread.
+    limb.set_threads(1)
+    Q, V, A = (np.repeat(x[None], 4096, axis=0) for x in (q, v, a))
+    inside = best(lambda: robot.rnea(Q, V, A), windows=10) / 4096
+    limb.set_threads(0)
+    results["rnea"]["inside"] = inside
+    results["rnea"]["overhead"] = results["rnea"]["limb"] - inside
+    return results
+
+
+def batch(robot, pin, model, data, states):
+    """N states: ns a state."""
+    rng = np.random.default_rng(1)
+    Q = robot.random(1, states)
+    V, A = rng.normal(size=(2, states, robot.nv))
+    fast = robot.compile(["rnea"])
+    Q32, V32, A32 = (x.astype(np.float32) for x in (Q, V, A))
+    out, out32 = np.empty_like(V), np.empty_like(V32)
+    results = {}
+
+    def measure(name, call, windows=5, n=states):
+        results[name] = best(call, windows, 0) / n
+
+    measure("robot.rnea", lambda: robot.rnea(Q, V, A, out=out))
+    measure("compiled", lambda: fast.rnea(Q, V, A, out=out))
+    measure("compiled, float32", lambda: fast.rnea(Q32, V32, A32, out=out32))
+    limb.set_threads(1)
+    measure("robot.rnea, one thread", lambda: robot.rnea(Q, V, A, out=out))
+    measure("compiled, one thread", lambda: fast.rnea(Q, V, A, out=out))
+    limb.set_threads(0)
+    if pin is not None:
+        few = min(states, 20_000)
+
+        def loop():
+            for i in range(few):
+                out[i] = pin.rnea(model, data, Q[i], V[i], A[i])
+        measure("loop over pin.rnea", loop, 3, few)
+    if not URDF.exists():
+        print("frax reads URDF files only, and there is none: left out")
+        return results
+    try:
+        frax(Q, V, A, out32, measure)
+    except ImportError:
+        print("frax is not installed: left out")
+    return results
+
+
+def frax(Q, V, A, reference, measure):
+    """frax: JAX on the CPU, jit and vmap, float32 as it comes."""
+    import frax as library
+    import jax
+
+    robot = library.Manipulator(str(URDF))
+    gravity = jax.numpy.array([0.0, 0.0, -9.81])
+    call = jax.jit(jax.vmap(lambda q, v, a: robot.rnea(q, v, a, gravity, None)))
+    q, v, a = (jax.numpy.asarray(x) for x in (Q, V, A))
+    few = slice(0, 1000)
+    error = np.abs(np.asarray(call(q[few], v[few], a[few])) - reference[few]).max()
+    print(f"frax agrees within {error:.1e}")
+    measure("frax, float32", lambda: call(q, v, a).block_until_ready(), 3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--states", type=int, default=1_000_000)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    arm = robots()
+    results = {"robot": arm[0].name, "single": single(*arm), "batch": batch(*arm, options.states)}
+    print(f"\n{arm[0].name}, one state a call, ns")
+    for name, row in results["single"].items():
+        ratio = f"{row['pin'] / row['limb']:6.1f} x" if "pin" in row else ""
+        theirs = f"{row['pin']:9.0f}" if "pin" in row else ""
+        print(f"  {name:18} limb {row['limb']:8.0f}  pin {theirs} {ratio}")
+    print(f"  rnea itself {results['single']['rnea']['inside']:.0f}, around it "
+          f"{results['single']['rnea']['overhead']:.0f}")
+    print(f"\n{options.states} states, ns a state")
+    quickest = results["batch"]["compiled"]
+    for name, time_ns in results["batch"].items():
+        print(f"  {name:26} {time_ns:9.1f}   {time_ns / quickest:8.1f} x compiled")
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

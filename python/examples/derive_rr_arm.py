@@ -1,0 +1,57 @@
+# %% [markdown]
+# # The RR arm, derived
+# The equations of motion of a planar arm as the lecture writes them, from the Lagrangian and by Newton and
+# Euler. Both are polynomials with one form each, so that their equality is decided, not judged.
+
+# %%
+import numpy as np
+
+import limb
+
+robot = limb.load("builtin:rr")
+closed = robot.derive()
+closed
+
+# %% [markdown]
+# Each quantity is an object: a formula in a notebook, text, LaTeX, SymPy, or a function of arrays.
+
+# %%
+print(closed.M[0, 1])
+closed.M
+
+# %%
+closed.V
+
+# %%
+closed.G
+
+# %% [markdown]
+# As functions: parameters have the values of the file unless they are given.
+
+# %%
+M, tau = closed.M.lambdify(), closed.tau.lambdify()
+Q, V, A = np.random.default_rng(1).normal(size=(3, 100, 2))
+assert np.allclose(M(Q), robot.mass_matrix(Q))
+assert np.allclose(tau(Q, V, A), robot.rnea(Q, V, A))
+print("parameters:", closed.parameters)
+print("M with a heavier forearm:\n", M([0.3, 0.5], m2=3.0).round(4))
+
+# %% [markdown]
+# In SymPy one can go on: the Christoffel symbols are derivatives of the mass matrix.
+
+# %%
+try:
+    import sympy
+except ImportError:
+    print("SymPy is not installed")
+else:
+    expression = closed.M.sympy()
+    q1, q2 = sympy.symbols("q1 q2")
+    print("dM11/dq2 =", sympy.simplify(expression[0, 0].diff(q2)))
+    assert sympy.simplify(expression[0, 0].diff(q2) / 2 - closed.christoffel.sympy()[0, 0, 1]) == 0
+
+# %% [markdown]
+# The whole derivation, step by step, is a page: `closed.page("html", steps=True)`.
+
+# %%
+print("\n".join(closed.page("text", steps=True).splitlines()[:12]))

@@ -1,0 +1,65 @@
+# %% [markdown]
+# # First steps
+# Load a robot, look at it, ask for its kinematics and dynamics.
+
+# %%
+import numpy as np
+
+import limb
+
+robot = limb.load("builtin:arm7")  # or a .urdf, an MJCF .xml, a .toml recipe
+robot
+
+# %% [markdown]
+# A state is plain NumPy. `q` has `nq` numbers, velocities and torques have `nv`.
+
+# %%
+q = robot.random(seed=1)
+v = np.full(robot.nv, 0.1)
+tool = robot.frames[-1]
+pose = robot.frame_pose(q, tool)
+print("the tool", tool, "is at", pose[:3, 3].round(3))
+
+# %% [markdown]
+# Equations of motion: `tau = M a + h`. Inverse dynamics gives the torques of a motion, forward dynamics the
+# motion of torques; one undoes the other.
+
+# %%
+a = np.zeros(robot.nv)
+tau = robot.rnea(q, v, a)
+M, h = robot.mass_matrix(q), robot.bias(q, v)
+assert np.allclose(M @ a + h, tau)
+assert np.allclose(robot.aba(q, v, tau), a)
+print("torques", tau.round(2))
+
+# %% [markdown]
+# Where do they go?
+
+# %%
+for name, part in robot.torque_budget(q, v, a)._asdict().items():
+    print(f"{name:12}", part.round(3))
+
+# %% [markdown]
+# A frame's Jacobian maps joint velocities to its velocity. Say in which axes.
+
+# %%
+J = robot.frame_jacobian(q, tool, "local_world_aligned")
+assert np.allclose(J @ v, robot.frame_velocity(q, v, tool, "local_world_aligned"))
+print("manipulability", np.sqrt(np.linalg.det(J @ J.T)).round(4))
+
+# %% [markdown]
+# Inverse kinematics: joint angles for a pose, inside the limits.
+
+# %%
+goal = robot.frame_pose(robot.random(seed=2), tool)
+found = robot.inverse_kinematics({tool: goal}, q, restarts=20)
+print(found.stop, "after", found.iterations, "iterations, error", found.position_error)
+assert found.converged
+
+# %% [markdown]
+# Every method takes a batch as well: `(N, n)` in, `(N, ...)` out, on all cores.
+
+# %%
+Q = robot.random(seed=3, states=1000)
+G = robot.gravity(Q)
+print(G.shape, "largest holding torques", np.abs(G).max(axis=0).round(1))

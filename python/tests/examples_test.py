@@ -1,0 +1,50 @@
+"""Every example runs: as a script, and the cells of its notebook one after the other."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "python/examples").glob("*.py"))
+STATES = "20000"  # of the million
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_script(path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LIMB_EXAMPLE_STATES": STATES}
+    done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_notebook(path, monkeypatch):
+    """The cells as a notebook runs them; the last expression of each must show itself."""
+    import ast
+
+    monkeypatch.setenv("LIMB_EXAMPLE_STATES", STATES)
+    notebook = json.loads(path.with_suffix(".ipynb").read_text())
+    assert notebook["nbformat"] == 4
+    names = {"__name__": "__main__"}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        tree = ast.parse("".join(cell["source"]))
+        shown = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, path.name, "exec"), names)
+        if shown is not None:
+            value = eval(compile(ast.Expression(shown.value), path.name, "eval"), names)
+            for method in ("_repr_latex_", "_repr_html_"):
+                if hasattr(value, method):
+                    assert getattr(value, method)()
+
+
+def test_notebooks_are_the_scripts():
+    done = subprocess.run([sys.executable, "-B", ROOT / "tools/make_notebooks.py", "--check"], capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(EXAMPLES) >= 6
