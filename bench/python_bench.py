@@ -23,20 +23,21 @@ import limb  # noqa: E402
 URDF = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared")) / "robots/iiwa14.urdf"
 
 
-def best(call, windows=30, seconds=0.02):
-    """ns a call: the best window."""
-    call()
-    start = time.perf_counter()
-    call()
-    once = max(time.perf_counter() - start, 1e-8)
-    repeat = max(1, int(seconds / once))
-    fastest = float("inf")
-    for _ in range(windows):
+def race(calls, windows=40, seconds=0.01):
+    """ns a call of each, the best window: one after the other in turns, so that all meet the same noise."""
+    repeats, fastest = {}, dict.fromkeys(calls, float("inf"))
+    for name, call in calls.items():
+        call()
         start = time.perf_counter()
-        for _ in range(repeat):
-            call()
-        fastest = min(fastest, (time.perf_counter() - start) / repeat)
-    return fastest * 1e9
+        call()
+        repeats[name] = max(1, int(seconds / max(time.perf_counter() - start, 1e-8)))
+    for _ in range(windows):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            for _ in range(repeats[name]):
+                call()
+            fastest[name] = min(fastest[name], (time.perf_counter() - start) / repeats[name] * 1e9)
+    return fastest
 
 
 def robots():
@@ -59,27 +60,25 @@ def single(robot, pin, model, data):
     v, a = rng.normal(size=(2, robot.nv))
     fast = robot.compile(["rnea", "crba", "aba"])
     out = np.empty(robot.nv)
+    theirs = lambda: pin.rnea(model, data, q, v, a)  # noqa: E731
     rows = {
-        "rnea": (lambda: robot.rnea(q, v, a), lambda: pin.rnea(model, data, q, v, a)),
-        "rnea, out=": (lambda: robot.rnea(q, v, a, out=out), lambda: pin.rnea(model, data, q, v, a)),
-        "rnea, compiled": (lambda: fast.rnea(q, v, a), lambda: pin.rnea(model, data, q, v, a)),
+        "rnea": (lambda: robot.rnea(q, v, a), theirs),
+        "rnea, out=": (lambda: robot.rnea(q, v, a, out=out), theirs),
+        "rnea, compiled": (lambda: fast.rnea(q, v, a), theirs),
         "crba": (lambda: robot.crba(q), lambda: pin.crba(model, data, q)),
         "aba": (lambda: robot.aba(q, v, a), lambda: pin.aba(model, data, q, v, a)),
         "rnea_derivatives": (lambda: robot.rnea_derivatives(q, v, a),
                              lambda: pin.computeRNEADerivatives(model, data, q, v, a)),
     }
-    results = {}
-    for name, (ours, theirs) in rows.items():
-        results[name] = {"limb": best(ours)}
-        if pin is not None:
-            results[name]["pin"] = best(theirs)
+    results = {name: race({"limb": ours, "pin": theirs} if pin is not None else {"limb": ours})
+               for name, (ours, theirs) in rows.items()}
     # What is not dynamics: the same call, less what a state costs in a batch of one thread.
     limb.set_threads(1)
     Q, V, A = (np.repeat(x[None], 4096, axis=0) for x in (q, v, a))
-    inside = best(lambda: robot.rnea(Q, V, A), windows=10) / 4096
+    pair = race({"one": lambda: robot.rnea(q, v, a), "batch": lambda: robot.rnea(Q, V, A)})
     limb.set_threads(0)
-    results["rnea"]["inside"] = inside
-    results["rnea"]["overhead"] = results["rnea"]["limb"] - inside
+    results["rnea"]["inside"] = pair["batch"] / 4096
+    results["rnea"]["overhead"] = pair["one"] - pair["batch"] / 4096
     return results
 
 
@@ -94,7 +93,7 @@ def batch(robot, pin, model, data, states):
     results = {}
 
     def measure(name, call, windows=5, n=states):
-        results[name] = best(call, windows, 0) / n
+        results[name] = race({name: call}, windows, 0)[name] / n
 
     measure("robot.rnea", lambda: robot.rnea(Q, V, A, out=out))
     measure("compiled", lambda: fast.rnea(Q, V, A, out=out))
@@ -126,7 +125,7 @@ def frax(Q, V, A, reference, measure):
     import jax
 
     robot = library.Manipulator(str(URDF))
-    gravity = jax.numpy.array([0.0, 0.0, -9.81])
+    gravity = jax.numpy.array([0.0, 0.0, 9.81, 0.0, 0.0, 0.0])  # linear first, pointing up
     call = jax.jit(jax.vmap(lambda q, v, a: robot.rnea(q, v, a, gravity, None)))
     q, v, a = (jax.numpy.asarray(x) for x in (Q, V, A))
     few = slice(0, 1000)

@@ -25,7 +25,7 @@ class Run(unittest.TestCase):
 
     def test_help_names_every_verb(self):
         text = call("help").stdout
-        for verb in ("build", "test", "bench", "format", "tidy", "help"):
+        for verb in ("build", "test", "bench", "docs", "format", "tidy", "help"):
             self.assertIn(f"./run {verb}", text)
 
     def test_unknown_verb_says_so_and_helps(self):

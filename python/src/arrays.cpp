@@ -176,13 +176,17 @@ ArrayOut make_array(const char* call, const Result& result, const Leading& leadi
   return made;
 }
 
+void fail_shared(const char* call, const Argument& argument) {
+  throw Error(std::string(call) + ": out shares memory with " + argument.name);
+}
+
 void check_apart(const char* call, std::span<const ArrayIn> in, const ArrayOut& out,
                  std::span<const Argument> arguments) {
   const char* first = static_cast<const char*>(out.data);
   for (std::size_t k = 0; k < in.size(); ++k) {
     const char* data = static_cast<const char*>(in[k].data);
     if (data < first + out.bytes && first < data + in[k].bytes) {
-      throw Error(std::string(call) + ": out shares memory with " + arguments[k].name);
+      fail_shared(call, arguments[k]);
     }
   }
 }

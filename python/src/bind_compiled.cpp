@@ -1,6 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+
 #include "limb/batch/compiled.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bind.hpp"
@@ -85,6 +87,7 @@ class CompiledFunction {
     return {{{array.cols, array.rows}, 2, Result::Order::rows},
             !(array.rows == array.cols && is_symmetric(array.name))};
   }
+  nb::object call_plain(const nb::args& given) const;
   template <typename T>
   void run(std::span<const ArrayIn> in, std::span<const ArrayOut> out, std::int64_t states) const;
 
@@ -119,12 +122,48 @@ nb::object spread(const ArrayIn& x, int size, const Leading& leading, int type) 
   return numpy.attr("ascontiguousarray")(many, type == NPY_FLOAT ? "float32" : "float64");
 }
 
+/// One state of plain arrays: nothing in its way. Nothing if the call is not of this kind.
+nb::object CompiledFunction::call_plain(const nb::args& given) const {
+  constexpr std::size_t kMost = 4;
+  if (inputs_.size() > kMost || outputs_.size() > kMost) return {};
+  std::array<std::span<const double>, kMost> from;
+  std::array<std::span<double>, kMost> to;
+  for (std::size_t k = 0; k < inputs_.size(); ++k) {
+    const double* x = plain_state({inputs_[k].name.c_str(), given[k], inputs_[k].size()});
+    if (x == nullptr) return {};
+    from[k] = {x, static_cast<std::size_t>(inputs_[k].size())};
+  }
+  std::array<nb::object, kMost> made;
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    const Result& result = outputs_[k].memory;
+    npy_intp dims[3] = {};
+    for (int i = 0; i < result.rank; ++i) dims[i] = result.dims[static_cast<std::size_t>(i)];
+    PyObject* array = PyArray_SimpleNew(result.rank, dims, NPY_DOUBLE);
+    if (array == nullptr) throw nb::python_error();
+    made[k] = nb::steal(array);
+    to[k] = {static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array))),
+             static_cast<std::size_t>(result.size())};
+  }
+  core_.compiled->run(function_, std::span(from).first(inputs_.size()),
+                      std::span(to).first(outputs_.size()));
+  nb::list results;
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    if (outputs_[k].transpose) made[k] = made[k].attr("swapaxes")(-1, -2);
+    if (outputs_.size() == 1) return made[k];
+    results.append(made[k]);
+  }
+  return nb::tuple(results);
+}
+
 nb::object CompiledFunction::call(const nb::args& given, nb::handle out) const {
   if (given.size() != inputs_.size()) {
     std::string names;
     for (const auto& array : inputs_) names += (names.empty() ? "" : ", ") + array.name;
     fail(name_, "the number of arguments", std::to_string(given.size()),
          std::to_string(inputs_.size()) + ": " + names);
+  }
+  if (out.is_none()) {
+    if (nb::object quick = call_plain(given); quick.is_valid()) return quick;
   }
   Leading leading;
   nb::object back;

@@ -62,7 +62,7 @@ nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle t
   External wrenches(name, r, external);
   const Result results[] = {Result::vector(n), Result::vector(rows), Result::number(),
                             Result::number()};
-  const nb::object type = nb::module_::import_("limb.results").attr("constrained_motion");
+  const nb::handle type = result_type("constrained_motion");
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
               results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
@@ -86,7 +86,7 @@ nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a
   External wrenches(name, r, external);
   const Result results[] = {Result::vector(n), Result::vector(rows), Result::number(),
                             Result::number()};
-  const nb::object type = nb::module_::import_("limb.results").attr("constrained_torques");
+  const nb::handle type = result_type("constrained_torques");
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
               results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
@@ -109,7 +109,7 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
                             Result::number()};
   const Argument arguments[] = {
       position(r, q), velocity(r, v), {"restitution", restitution, 1, Argument::Kind::number}};
-  const nb::object type = nb::module_::import_("limb.results").attr("impact_result");
+  const nb::handle type = result_type("impact_result");
   return map({"impact", r, arguments, results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
                ContactSet::Borrowed work(set);
@@ -142,7 +142,7 @@ nb::object call_legged_parts(const Robot& r, nb::handle M, nb::handle h, nb::han
   const Result results[] = {Result::matrix(b, b), Result::matrix(b, j), Result::matrix(j, j),
                             Result::vector(b), Result::vector(j)};
   const Argument arguments[] = {{"M", M, n * n, Argument::Kind::matrix, n}, velocity(r, h, "h")};
-  const nb::object type = nb::module_::import_("limb.results").attr("LeggedParts");
+  const nb::handle type = result_type("LeggedParts");
   return map({"legged_parts", r, arguments, results, out, type},
              [&](Work& w, const double* const* in, double* const* to) {
                LeggedParts<double>& parts = w.legged();
@@ -183,9 +183,8 @@ nb::object call_underactuation(const Robot& r, nb::handle q, nb::handle contacts
           [&](Work&, const double* const*, double* const* to) {
             Matrix(to[0], r.nv(), free) = found.free_directions;
           });
-  return nb::module_::import_("limb.results")
-      .attr("Underactuation")(found.velocities, found.motors, found.rows, found.rank,
-                              found.unmotored, directions);
+  return result_type("Underactuation")(found.velocities, found.motors, found.rows, found.rank,
+                                       found.unmotored, directions);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ nb::object call_rnea_derivatives(const Robot& r, nb::handle q, nb::handle v, nb:
   const int n = r.nv();
   External wrenches("rnea_derivatives", r, external);
   const Result results[] = {Result::matrix(n, n), Result::matrix(n, n), Result::symmetric(n)};
-  const nb::object type = nb::module_::import_("limb.results").attr("InverseDerivatives");
+  const nb::handle type = result_type("InverseDerivatives");
   return map(
       {"rnea_derivatives", r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
        results, out, type},
@@ -32,7 +32,7 @@ nb::object call_aba_derivatives(const Robot& r, nb::handle q, nb::handle v, nb::
   External wrenches("aba_derivatives", r, external);
   const Result results[] = {Result::vector(n), Result::matrix(n, n), Result::matrix(n, n),
                             Result::symmetric(n)};
-  const nb::object type = nb::module_::import_("limb.results").attr("ForwardDerivatives");
+  const nb::handle type = result_type("ForwardDerivatives");
   return map({"aba_derivatives", r,
               wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}), results,
               out, type},

@@ -75,7 +75,7 @@ nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double 
   }
   const Result results[] = {Result::vector(r.nq()), Result::number(), Result::vector(count),
                             Result::vector(count), Result::number()};
-  const nb::object type = nb::module_::import_("limb.results").attr("ik_result");
+  const nb::handle type = result_type("ik_result");
   return map({kName, r, arguments, results, out, type}, [&](Work&, const double* const* in,
                                                             double* const* to) {
     // Iterations cost more than this room, which hangs on the number of goals.

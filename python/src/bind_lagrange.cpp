@@ -42,7 +42,7 @@ nb::object call_budget(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
   const int n = r.nv();
   External wrenches("torque_budget", r, external);
   const std::vector<Result> results(9, Result::vector(n));
-  const nb::object type = nb::module_::import_("limb.results").attr("TorqueBudget");
+  const nb::handle type = result_type("TorqueBudget");
   return map(
       {"torque_budget", r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
        results, out, type},

@@ -23,7 +23,7 @@ nb::object call_task(const Robot& r, nb::handle q, nb::handle v, std::string_vie
                             Result::vector(6),    Result::vector(6),    Result::number(),
                             Result::number()};
   const Argument arguments[] = {position(r, q), velocity(r, v)};
-  const nb::object type = nb::module_::import_("limb.results").attr("operational_space");
+  const nb::handle type = result_type("operational_space");
   return map({name, r, arguments, results, out, type}, [&](Work& w, const double* const* in,
                                                            double* const* to) {
     const auto& k = walk(r, w, in, 2);

@@ -74,8 +74,7 @@ nb::object call_base_parameters(const Robot& r, int states, unsigned seed, doubl
   }
   std::vector<std::string> groups;
   for (const auto& group : base.groups) groups.push_back(group.text);
-  return nb::module_::import_("limb.results")
-      .attr("BaseParameters")(groups, copied(base.K), base.leading, base.unidentifiable);
+  return result_type("BaseParameters")(groups, copied(base.K), base.leading, base.unidentifiable);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace limb::python {
 namespace {
 
-constexpr std::size_t kMostArrays = 24;
+constexpr std::size_t kMostArrays = 24, kFewArrays = 4;
 /// States that a thread takes at a time: from 20 microseconds to some milliseconds of work.
 constexpr std::int64_t kGrain = 128;
 
@@ -32,32 +32,38 @@ class Borrowed {
   std::unique_ptr<Work> work_;
 };
 
+[[noreturn]] void fail_quaternion(const Call& call, const Argument& argument,
+                                  const Robot::QuaternionPlace& place, double norm,
+                                  const std::string& row) {
+  const auto entry = [&](int k) {
+    return std::string(argument.name) + "[" + row + std::to_string(k) + "]";
+  };
+  fail(call.name,
+       "norm of the quaternion " + entry(place.at) + " to " + entry(place.at + 3) + " of joint '" +
+           place.joint + "'",
+       to_text(norm), "1 within " + to_text(kQuaternionTolerance), "robot.normalize makes it unit");
+}
+
+/// @throws Error; `state` of a batch, -1 of one alone.
+void check_quaternions(const Call& call, const Argument& argument, const double* q,
+                       std::int64_t state) {
+  for (const auto& place : call.robot.quaternions()) {
+    const double* x = q + place.at;
+    const double norm = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
+    if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
+    fail_quaternion(call, argument, place, norm, state < 0 ? "" : std::to_string(state) + ", ");
+  }
+}
+
 struct States {
   const Call& call;
   StateFunction body;
   const void* function;
-  std::array<ArrayIn, kMostArrays> in;
-  std::array<ArrayOut, kMostArrays> out;
+  std::span<ArrayIn> in;
+  std::span<ArrayOut> out;
   Leading leading;
   bool as_float = false;
   bool plain = true;  ///< all arrays are double, and results in the order in which they are written
-
-  void check_quaternions(const Argument& argument, const double* q, std::int64_t state) const {
-    for (const auto& place : call.robot.quaternions()) {
-      const double* x = q + place.at;
-      const double norm = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
-      if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
-      const std::string row = leading.rank == 0 ? "" : std::to_string(state) + ", ";
-      const auto entry = [&](int k) {
-        return std::string(argument.name) + "[" + row + std::to_string(k) + "]";
-      };
-      fail(call.name,
-           "norm of the quaternion " + entry(place.at) + " to " + entry(place.at + 3) +
-               " of joint '" + place.joint + "'",
-           to_text(norm), "1 within " + to_text(kQuaternionTolerance),
-           "robot.normalize makes it unit");
-    }
-  }
 
   /// One state, its numbers where they lie or by way of the room.
   void run(Work& work, std::int64_t i) const {
@@ -77,7 +83,7 @@ struct States {
     if (!call.robot.quaternions().empty()) {
       for (std::size_t k = 0; k < inputs; ++k) {
         if (call.arguments[k].kind == Argument::Kind::position) {
-          check_quaternions(call.arguments[k], from[k], i);
+          check_quaternions(call, call.arguments[k], from[k], leading.rank == 0 ? -1 : i);
         }
       }
     }
@@ -159,12 +165,75 @@ void set_thread_count(int count) {
   threads.store(count);
 }
 
+nb::handle result_type(const char* name) {
+  // Names are literals of the calls: few, and the same pointer each time. Kept for ever.
+  static std::vector<std::pair<const char*, PyObject*>> known;
+  for (const auto& [text, type] : known) {
+    if (text == name) return type;
+  }
+  const nb::object type = nb::module_::import_("limb.results").attr(name);
+  known.emplace_back(name, type.inc_ref().ptr());
+  return type;
+}
+
+namespace {
+
+/// One state of plain arrays and one result: what loops call, with nothing in its way. Nothing if
+/// the call is not of this kind.
+nb::object map_plain(const Call& call, StateFunction body, const void* function) {
+  const std::size_t inputs = call.arguments.size();
+  if (call.results.size() != 1 || inputs > kFewArrays) return {};
+  const Result& result = call.results[0];
+  if (result.rank == 0) return {};
+  const double* from[kFewArrays];
+  for (std::size_t k = 0; k < inputs; ++k) {
+    const Argument& argument = call.arguments[k];
+    if (argument.kind > Argument::Kind::position) return {};
+    from[k] = plain_state(argument);
+    if (from[k] == nullptr) return {};
+    if (argument.kind == Argument::Kind::position) {
+      check_quaternions(call, argument, from[k], -1);
+    }
+  }
+  ArrayOut out = make_array(call.name, result, {}, false, call.out);
+  double* to = static_cast<double*>(out.data);
+  if (!call.out.is_none()) {
+    for (std::size_t k = 0; k < inputs; ++k) {
+      if (from[k] < to + out.size && to < from[k] + call.arguments[k].size) {
+        fail_shared(call.name, call.arguments[k]);
+      }
+    }
+  }
+  Borrowed work(call.robot);
+  if (result.order == Result::Order::rows) {
+    body(function, *work, from, &to);
+  } else {
+    double* room = (*work).numbers(static_cast<std::size_t>(result.size()));
+    body(function, *work, from, &room);
+    States::write(result, room, to);
+  }
+  return std::move(out.array);
+}
+
+}  // namespace
+
 nb::object map_states(const Call& call, StateFunction body, const void* function) {
-  States s{.call = call, .body = body, .function = function, .in = {}, .out = {}, .leading = {}};
+  if (nb::object quick = map_plain(call, body, function); quick.is_valid()) return quick;
   const std::size_t inputs = call.arguments.size(), outputs = call.results.size();
   if (inputs > kMostArrays) {
     fail(call.name, "external", std::to_string(inputs) + " arrays", "20 frames at most");
   }
+  // Few arrays need no memory of their own.
+  ArrayIn few_in[kFewArrays];
+  ArrayOut few_out[kFewArrays];
+  std::vector<ArrayIn> many_in(inputs > kFewArrays ? inputs : 0);
+  std::vector<ArrayOut> many_out(outputs > kFewArrays ? outputs : 0);
+  States s{.call = call,
+           .body = body,
+           .function = function,
+           .in = {many_in.empty() ? few_in : many_in.data(), inputs},
+           .out = {many_out.empty() ? few_out : many_out.data(), outputs},
+           .leading = {}};
 
   // Arguments: floats only if all are.
   int doubles = 0, floats = 0;
@@ -191,7 +260,7 @@ nb::object map_states(const Call& call, StateFunction body, const void* function
       given = PyTuple_GetItem(given.ptr(), static_cast<Py_ssize_t>(k));
     }
     s.out[k] = make_array(call.name, call.results[k], s.leading, s.as_float, given);
-    check_apart(call.name, {s.in.data(), inputs}, s.out[k], call.arguments);
+    check_apart(call.name, s.in, s.out[k], call.arguments);
     if (call.results[k].order == Result::Order::columns) s.plain = false;
   }
 

@@ -79,6 +79,9 @@ nb::object map(const Call& call, const Function& function) {
       &function);
 }
 
+/// A name of limb.results, looked up once.
+nb::handle result_type(const char* name);
+
 /// One result.
 template <typename Function>
 nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
@@ -90,13 +93,12 @@ template <typename Function>
 nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
                std::initializer_list<Result> results, const char* type, nb::handle out,
                const Function& function) {
-  const nb::object made = nb::module_::import_("limb.results").attr(type);
   return map({name,
               robot,
               {arguments.begin(), arguments.size()},
               {results.begin(), results.size()},
               out,
-              made},
+              result_type(type)},
              function);
 }
 
