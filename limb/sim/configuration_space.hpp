@@ -1,0 +1,44 @@
+#pragma once
+
+#include <vector>
+
+#include "limb/sim/equation.hpp"
+
+namespace limb {
+
+/// The manifold of a robot's configurations, laid out for an integrator's inner loop. What
+/// manifold.hpp does joint by joint happens here for all plain coordinates at once; joints whose
+/// motions form a group (planar, spherical, free) are moved by their exponential.
+template <typename T>
+class ConfigurationSpace {
+ public:
+  explicit ConfigurationSpace(const Model<T>& model);
+
+  int position_size() const { return position_size_; }
+  int velocity_size() const { return velocity_size_; }
+
+  /// q1 = q0 moved by the tangent u; unit quaternions stay unit to rounding, however often. q1 may
+  /// be q0.
+  void move(const VectorX<T>& q0, const VectorX<T>& u, VectorX<T>& q1) const;
+
+  /// du/dt for q0 moved by u(t), where the robot moves with velocity v: the inverse of the right
+  /// Jacobian of the exponential, times v. [Munthe-Kaas 1999, dexpinv]
+  void rate(const VectorX<T>& u, const VectorX<T>& v, VectorX<T>& du) const;
+
+ private:
+  struct Run {  ///< plain coordinates that stand together in q and in v
+    int q, v, size;
+  };
+  struct Group {
+    Joint<T> joint;
+    int q, v;
+  };
+  int position_size_, velocity_size_;
+  std::vector<Run> runs_;
+  std::vector<Group> groups_;
+};
+
+extern template class ConfigurationSpace<double>;
+extern template State<double> make_state(const Model<double>&, int);
+
+}  // namespace limb

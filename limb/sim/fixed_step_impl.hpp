@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+
+#include "limb/sim/fixed_step.hpp"
+#include "limb/sim/stages_impl.hpp"
+#include "limb/sim/step_end.hpp"
+
+namespace limb {
+
+template <typename T>
+struct FixedStep<T>::Memory {
+  ConfigurationSpace<T> space;
+  Stages<T> stages;
+  State<T> before;
+  VectorX<T> a, dx, u;
+  Equation<T>* equation = nullptr;  ///< of the last step
+};
+
+template <typename T>
+FixedStep<T>::FixedStep(Method method, const ConfigurationSpace<T>& space, int extra, const T& step)
+    : method_(method), step_(step) {
+  if (method != Method::explicit_euler && method != Method::semi_implicit_euler &&
+      method != Method::runge_kutta_4) {
+    fail("FixedStep", "method", to_text(method),
+         "explicit-euler, semi-implicit-euler or runge-kutta-4");
+  }
+  if constexpr (Real<T>) check_positive("FixedStep", "step", double(step));
+  const VectorX<T> zero = VectorX<T>::Constant(space.velocity_size(), T(0));
+  memory_.reset(new Memory{space, Stages<T>(space, extra, method == Method::runge_kutta_4 ? 4 : 1),
+                           State<T>(), zero, VectorX<T>::Constant(extra, T(0)), zero});
+  memory_->before = memory_->stages.start();
+}
+
+template <typename T>
+FixedStep<T>::~FixedStep() = default;
+
+template <typename T>
+void FixedStep<T>::step(Equation<T>& equation, State<T>& s, const T& h) {
+  Memory& m = *memory_;
+  if (method_ == Method::runge_kutta_4) {
+    constexpr std::array<double, 3> kSecond = {0.5}, kThird = {0, 0.5}, kFourth = {0, 0, 1};
+    constexpr std::array<double, 4> kWeights = {1. / 6, 1. / 3, 1. / 3, 1. / 6};
+    m.stages.begin(s);
+    m.stages.evaluate(equation, 0, h, 0, {});
+    m.stages.evaluate(equation, 1, h, 0.5, kSecond);
+    m.stages.evaluate(equation, 2, h, 0.5, kThird);
+    m.stages.evaluate(equation, 3, h, 1, kFourth);
+    m.stages.combine(h, kWeights, s);
+    return;
+  }
+  equation.rates(s, m.a, m.dx);
+  const bool explicit_euler = method_ == Method::explicit_euler;
+  if (explicit_euler) m.u = h * s.v;
+  s.v += h * m.a;
+  s.x += h * m.dx;
+  if (!explicit_euler) {
+    equation.add_impulses(m.before, h, s.v);
+    m.u = h * s.v;
+  }
+  m.space.move(s.q, m.u, s.q);
+}
+
+template <typename T>
+void FixedStep<T>::advance(Equation<T>& equation, State<T>& s, const T& t_end) {
+  Memory& m = *memory_;
+  copy_state(s, m.before);
+  m.equation = &equation;
+  const auto [h, t] = next_step(s.t, step_, t_end);
+  step(equation, s, h);
+  s.t = t;
+  if (!is_finite(s)) {
+    copy_state(m.before, s);
+    fail_motion(to_text(method_), s.t);
+  }
+}
+
+template <typename T>
+void FixedStep<T>::inside(const T& t, State<T>& s) {
+  Memory& m = *memory_;
+  copy_state(m.before, s);
+  step(*m.equation, s, t - m.before.t);
+  s.t = t;
+}
+
+}  // namespace limb

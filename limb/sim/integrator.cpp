@@ -1,0 +1,59 @@
+#include "limb/sim/integrator.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+#include "limb/sim/dormand_prince.hpp"
+#include "limb/sim/fixed_step.hpp"
+#include "limb/sim/implicit_midpoint.hpp"
+#include "limb/sim/step_end.hpp"
+
+namespace limb {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames = {"explicit-euler", "semi-implicit-euler",
+                                                    "runge-kutta-4", "implicit-midpoint",
+                                                    "dormand-prince"};
+
+}  // namespace
+
+std::string_view to_text(Method method) {
+  return kNames[static_cast<std::size_t>(method)];
+}
+
+Method method_from_text(std::string_view call, std::string_view text) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == text) return static_cast<Method>(i);
+  }
+  fail(call, "integrator", fmt::format("'{}'", text),
+       fmt::format("one of {}", fmt::join(kNames, ", ")));
+}
+
+void fail_step(std::string_view call, double t, std::string_view reason) {
+  fail_computation(call, fmt::format("after t = {} s {}", to_text(t), reason));
+}
+
+void fail_motion(std::string_view call, double t) {
+  fail_step(call, t, "the motion is not finite (a force is not, or the step is too long)");
+}
+
+template <typename T>
+std::unique_ptr<Integrator<T>> make_integrator(Method method, const ConfigurationSpace<T>& space,
+                                               int extra, const IntegratorOptions<T>& options) {
+  switch (method) {
+    case Method::implicit_midpoint:
+      return std::make_unique<ImplicitMidpoint<T>>(space, extra, options.step);
+    case Method::dormand_prince:
+      return std::make_unique<DormandPrince<T>>(space, extra, options);
+    default:
+      return std::make_unique<FixedStep<T>>(method, space, extra, options.step);
+  }
+}
+
+template std::unique_ptr<Integrator<double>> make_integrator(Method,
+                                                             const ConfigurationSpace<double>&, int,
+                                                             const IntegratorOptions<double>&);
+
+}  // namespace limb
