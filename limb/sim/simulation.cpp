@@ -1,0 +1,105 @@
+#include "limb/sim/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limb/dynamics/check_state.hpp"
+
+namespace limb {
+
+Simulation::Simulation(World& world, const SimulationOptions& options)
+    : world_(world), options_(options), state_(make_state(world.model(), world.extra_size())) {
+  check_positive("Simulation", "step", options.step);
+  check_not_negative("Simulation", "control_period", options.control_period);
+  period_ = options.control_period > 0 ? options.control_period : options.step;
+  if (options.method != Method::dormand_prince) {
+    const double steps = period_ / options.step;
+    if (steps < 0.5 || std::abs(steps - std::round(steps)) > 1e-6) {
+      fail("Simulation", "control_period", to_text(period_),
+           "a multiple of the step, " + to_text(options.step));
+    }
+  }
+  if (world.has_impulses() && options.method != Method::semi_implicit_euler) {
+    fail("Simulation", "method", to_text(options.method), "semi-implicit-euler",
+         "exact friction and hard stops are impulses of its steps");
+  }
+  const ConfigurationSpace<double> space(world.model());
+  integrator_ = make_integrator<double>(options.method, space, world.extra_size(),
+                                        {options.step, options.tolerance, options.tolerance});
+  world.actuators().set_command_period(period_);
+  command_ = a_ = v_seen_ = VectorX<double>::Zero(world.model().velocity_size());
+  dx_ = VectorX<double>::Zero(world.extra_size());
+  q_seen_ = state_.q;
+  period_end_ = state_.t;
+}
+
+void Simulation::set_state(double t, VectorIn<double>& q, VectorIn<double>& v) {
+  check_finite("Simulation::set_state", "t", t);
+  check_configuration("Simulation::set_state", "q", world_.model(), q);
+  check_velocity("Simulation::set_state", "v", world_.model(), v);
+  check_finite("Simulation::set_state", "v", v);
+  state_.t = origin_ = period_end_ = t;
+  state_.q = q;
+  state_.v = v;
+  state_.x.setZero();
+  period_count_ = 0;
+  world_.settle(state_);
+  settled_ = true;
+  integrator_->forget();
+  if (events_ != nullptr) events_->begin(state_);
+}
+
+void Simulation::set_events(std::vector<Event> events) {
+  events_ = std::make_unique<EventFinder>(std::move(events));
+  events_->begin(state_);
+}
+
+void Simulation::begin_period() {
+  command_.setZero();
+  if (controller_) {
+    q_seen_ = state_.q;
+    v_seen_ = state_.v;
+    if (see_) see_(state_.t, q_seen_, v_seen_);
+    controller_({state_.t, q_seen_, v_seen_}, command_);
+  }
+  world_.actuators().command(state_.t, command_);
+  ++period_count_;
+  // Counted, not summed: the times of a run do not depend on rounding.
+  period_end_ = origin_ + static_cast<double>(period_count_) * period_;
+  integrator_->forget();
+  world_.hold(state_.t);
+  if (observer_) observer_(state_, command_);
+}
+
+const VectorX<double>& Simulation::acceleration() {
+  world_.rates(state_, a_, dx_);
+  return a_;
+}
+
+int Simulation::run_until(double t_end) {
+  check_finite("Simulation::run_until", "t_end", t_end);
+  if (!settled_) world_.settle(state_);
+  settled_ = true;
+  const bool adaptive = options_.method == Method::dormand_prince;
+  while (state_.t < t_end - 1e-9 * period_) {
+    if (state_.t >= period_end_) begin_period();
+    double stop = std::min(period_end_, t_end);
+    if (adaptive) {
+      const double jump = world_.next_jump(state_.t);
+      stop = std::min(stop, jump);
+    }
+    world_.hold(state_.t);
+    integrator_->advance(world_, state_, stop);
+    ++steps_;
+    if (adaptive && state_.t == stop) integrator_->forget();
+    const int event = events_ != nullptr ? events_->find(*integrator_, state_) : -1;
+    world_.settle(state_);
+    if (event >= 0) {
+      integrator_->forget();
+      return event;
+    }
+  }
+  return -1;
+}
+
+}  // namespace limb

@@ -1,0 +1,204 @@
+#include "limb/sim/sticking_joints.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limb/model/canonical.hpp"
+
+namespace limb {
+namespace {
+
+std::size_t index(Eigen::Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+StickingJoints::StickingJoints(const Model<double>& model, const Parameters& parameters)
+    : parameters_(parameters) {
+  check_friction("StickingJoints", parameters.curve);
+  if (!(parameters.restitution >= 0 && parameters.restitution <= 1)) {
+    fail("StickingJoints", "restitution", to_text(parameters.restitution), "0 to 1");
+  }
+  const auto& friction = model.canonical().friction;
+  if (parameters.friction) {
+    for (const Body<double>& body : model.bodies()) {
+      for (int i = 0; i < body.joint.nv(); ++i) {
+        const int v = body.v_start + i;
+        if (friction[v] > 0) rows_.push_back({{-1, v}, friction[v], 0, 0});
+      }
+    }
+  }
+  if (parameters.stops) {
+    for (const JointPlace& place : plain_coordinates(model)) {
+      const double lower = lower_limit(model, place), upper = upper_limit(model, place);
+      if (std::isfinite(lower)) rows_.push_back({place, 0, lower, 1});
+      if (std::isfinite(upper)) rows_.push_back({place, 0, upper, -1});
+    }
+  }
+  const auto n = static_cast<Eigen::Index>(rows_.size());
+  q_ = VectorX<double>::Zero(model.nq());
+  v_ = unit_ = VectorX<double>::Zero(model.nv());
+  own_ = a0_ = zero_ = VectorX<double>::Zero(model.velocity_size());
+  response_ = MatrixX<double>::Zero(model.velocity_size(), n);
+  W_ = block_ = MatrixX<double>::Zero(n, n);
+  p_ = lower_ = upper_ = wish_ = right_ = VectorX<double>::Zero(n);
+  at_.assign(rows_.size(), At::free);
+  next_ = at_;
+  active_.reserve(rows_.size());
+  free_.reserve(rows_.size());
+  factor_ = Eigen::LDLT<MatrixX<double>>(n);
+}
+
+/// Bounds of the impulses, and the velocity that each row has without them less the one it wants.
+void StickingJoints::choose_rows(const Model<double>& model, const State<double>& before, double h,
+                                 const VectorX<double>& v) {
+  const Coupling<double>& coupling = model.coupling();
+  coupling.expand_position(before.q.data(), q_.data());
+  coupling.expand_velocity(before.v.data(), unit_.data());  // velocities at the begin
+  coupling.expand_velocity(v.data(), v_.data());
+  active_.clear();
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    const Row& row = rows_[i];
+    const auto k = static_cast<Eigen::Index>(active_.size());
+    const double begin = unit_[row.place.v], end = velocity(row);
+    if (row.friction > 0) {
+      const double x = begin / parameters_.curve.stribeck_speed;
+      const double bound =
+          h * row.friction * (1 + (parameters_.curve.static_ratio - 1) * std::exp(-x * x));
+      lower_[k] = -bound;
+      upper_[k] = bound;
+      wish_[k] = end;
+    } else {
+      const double gap = row.sign * (q_[row.place.q] - row.level);
+      if (gap + 2 * h * row.sign * end > 0 && gap > 0) continue;  // far from it, whatever others do
+      // No deeper than the stop at the end of the step; thrown back if it comes in fast.
+      double least = -std::max(gap, 0.0) / h;
+      const double rebound = -parameters_.restitution * row.sign * begin;
+      if (gap + h * row.sign * end <= 0 && rebound > 0) least = std::max(least, rebound);
+      // What is beyond, by rounding or from the start, comes back within ten steps.
+      if (gap < 0) least = std::max(least, -0.1 * gap / h);
+      lower_[k] = row.sign > 0 ? 0 : -std::numeric_limits<double>::infinity();
+      upper_[k] = row.sign > 0 ? std::numeric_limits<double>::infinity() : 0;
+      wish_[k] = end - row.sign * least;
+    }
+    active_.push_back(static_cast<int>(i));
+  }
+}
+
+/// What a unit of torque on each active row accelerates. By forward dynamics, so that couplings and
+/// loops count.
+void StickingJoints::responses(const Model<double>& model, Workspace<double>& work,
+                               const State<double>& before) {
+  const Coupling<double>& coupling = model.coupling();
+  const JointEffects effects = {true, false, false};
+  aba(model, work, before.q, zero_, zero_, a0_, effects);
+  unit_.setZero();
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    const int v = rows_[static_cast<std::size_t>(active_[i])].place.v;
+    unit_[v] = 1;
+    coupling.reduce_force(unit_.data(), own_.data());
+    unit_[v] = 0;
+    auto column = response_.col(static_cast<Eigen::Index>(i));
+    aba(model, work, before.q, zero_, own_, column, effects);
+    column -= a0_;
+    coupling.expand_velocity(column.data(), v_.data());
+    for (std::size_t j = 0; j < active_.size(); ++j) {
+      W_(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(i)) =
+          v_[rows_[static_cast<std::size_t>(active_[j])].place.v];
+    }
+  }
+}
+
+/// The impulses of the free rows such that their velocities are zero, the others at their bounds.
+void StickingJoints::solve_free() {
+  const auto n = static_cast<Eigen::Index>(active_.size());
+  block_.setIdentity();  // beyond the free rows, so that its size, and the memory, stay
+  right_.setZero();
+  free_.clear();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    if (at_[index(i)] == At::free) free_.push_back(static_cast<int>(i));
+    p_[i] = at_[index(i)] == At::lower ? lower_[i] : at_[index(i)] == At::upper ? upper_[i] : 0;
+  }
+  for (std::size_t r = 0; r < free_.size(); ++r) {
+    const auto row = static_cast<Eigen::Index>(r);
+    for (std::size_t c = 0; c < free_.size(); ++c) {
+      block_(row, static_cast<Eigen::Index>(c)) = W_(free_[r], free_[c]);
+    }
+    // Two rows of one joint, its friction and its stop, are the same: rounding decides.
+    block_(row, row) *= 1 + 1e-12;
+    right_[row] = -wish_[free_[r]] - W_.row(free_[r]).head(n).dot(p_.head(n));
+  }
+  factor_.compute(block_);
+  constexpr int kRefinements = 1;  // takes back what the diagonal was raised by
+  for (int k = 0; k <= kRefinements; ++k) {
+    right_ = factor_.solve(right_);
+    for (std::size_t r = 0; r < free_.size(); ++r) {
+      p_[free_[r]] += right_[static_cast<Eigen::Index>(r)];
+    }
+    for (std::size_t r = 0; r < free_.size(); ++r) {
+      right_[static_cast<Eigen::Index>(r)] =
+          -wish_[free_[r]] - W_.row(free_[r]).head(n).dot(p_.head(n));
+    }
+  }
+}
+
+/// Where row i should be instead, given the impulses and velocities of solve_free().
+StickingJoints::At StickingJoints::place_of(Eigen::Index i, double slack) const {
+  const auto n = static_cast<Eigen::Index>(active_.size());
+  if (at_[index(i)] == At::free) {
+    const double range =
+        std::isfinite(upper_[i] - lower_[i]) ? upper_[i] - lower_[i] : std::abs(p_[i]);
+    if (p_[i] < lower_[i] - 1e-12 * range) return At::lower;
+    return p_[i] > upper_[i] + 1e-12 * range ? At::upper : At::free;
+  }
+  const double velocity = wish_[i] + W_.row(i).head(n).dot(p_.head(n));
+  if (at_[index(i)] == At::lower) return velocity < -slack ? At::free : At::lower;
+  return velocity > slack ? At::free : At::upper;
+}
+
+/// Principal pivoting: all rows that break their law change sides at once; if that does not lead
+/// on, one at a time, which must end because W is positive definite. [Judice 1994, block pivoting]
+void StickingJoints::pivot() {
+  const auto n = static_cast<Eigen::Index>(active_.size());
+  const double slack = 1e-12 * wish_.head(n).lpNorm<Eigen::Infinity>();
+  constexpr int kTries = 4, kLimit = 1000;
+  Eigen::Index best = n + 1;
+  int tries = kTries;
+  for (Eigen::Index i = 0; i < n; ++i) at_[index(i)] = At::free;
+  for (int iteration = 0; iteration < kLimit; ++iteration) {
+    solve_free();
+    Eigen::Index broken = 0, last = -1;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      next_[index(i)] = place_of(i, slack);
+      if (next_[index(i)] == at_[index(i)]) continue;
+      ++broken;
+      last = i;
+    }
+    if (broken == 0) break;
+    if (broken < best) {
+      best = broken;
+      tries = kTries;
+    } else {
+      --tries;
+    }
+    if (tries >= 0) {
+      std::swap(at_, next_);
+    } else {
+      at_[index(last)] = next_[index(last)];
+    }
+  }
+  for (Eigen::Index i = 0; i < n; ++i) p_[i] = std::clamp(p_[i], lower_[i], upper_[i]);
+}
+
+void StickingJoints::apply(const Model<double>& model, Workspace<double>& work,
+                           const State<double>& before, double h, VectorX<double>& v) {
+  choose_rows(model, before, h, v);
+  if (active_.empty()) return;
+  const auto n = static_cast<Eigen::Index>(active_.size());
+  responses(model, work, before);
+  pivot();
+  v.noalias() += response_.leftCols(n) * p_.head(n);
+}
+
+}  // namespace limb

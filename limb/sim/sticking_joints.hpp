@@ -1,0 +1,62 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/sim/joint_laws.hpp"
+
+namespace limb {
+
+/// Coulomb friction and hard stops of the model's joints, exact for a step of any length: impulses
+/// p within their bounds such that, at the end of the step,
+///
+///   friction   |p| <= h f,    and the joint stands still where |p| < h f
+///   stops       p >= 0,       and the joint moves away from the stop, or p > 0
+///
+/// A joint that sticks does not creep. The velocities at the end of the step are v + M^-1 G^T p,
+/// with the loops of the model closed. [Stewart 2000, time-stepping with friction]
+class StickingJoints {
+ public:
+  struct Parameters {
+    bool friction = true, stops = true;
+    FrictionCurve curve = {};  ///< its static ratio and Stribeck's speed
+    double restitution = 0;    ///< of a stop: part of the speed that comes back, 0 to 1
+  };
+  StickingJoints(const Model<double>& model, const Parameters& parameters);
+
+  int rows() const { return static_cast<int>(rows_.size()); }
+  /// Changes v, the velocities at the end of a step of length h without these impulses. The step
+  /// began in `before`; `work` is one of forward dynamics. No allocation.
+  void apply(const Model<double>& model, Workspace<double>& work, const State<double>& before,
+             double h, VectorX<double>& v);
+
+ private:
+  struct Row {
+    JointPlace place;
+    double friction;     ///< N m or N; 0: a stop
+    double level, sign;  ///< of a stop: sign (q - level) >= 0
+  };
+  double velocity(const Row& row) const { return v_[row.place.v]; }
+  void choose_rows(const Model<double>& model, const State<double>& before, double h,
+                   const VectorX<double>& v);
+  void responses(const Model<double>& model, Workspace<double>& work, const State<double>& before);
+  enum class At : char { free, lower, upper };
+  void solve_free();
+  At place_of(Eigen::Index i, double slack) const;
+  void pivot();
+
+  Parameters parameters_;
+  std::vector<Row> rows_;
+  // Of the rows that matter in a step:
+  std::vector<int> active_;
+  VectorX<double> q_, v_, unit_, own_, a0_, zero_;
+  MatrixX<double> response_;  ///< columns M^-1 G^T of the active rows, in the robot's velocities
+  MatrixX<double> W_;         ///< G M^-1 G^T of the active rows
+  VectorX<double> p_, lower_, upper_, wish_, right_;
+  std::vector<At> at_, next_;
+  std::vector<int> free_;
+  MatrixX<double> block_;
+  Eigen::LDLT<MatrixX<double>> factor_;
+};
+
+}  // namespace limb

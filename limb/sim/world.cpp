@@ -1,0 +1,106 @@
+#include "limb/sim/world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limb/dynamics/energy.hpp"
+#include "limb/model/canonical.hpp"
+#include "limb/sim/step_end.hpp"
+
+namespace limb {
+
+World::World(Model<double> model, const WorldOptions& options)
+    : model_(std::move(model)),
+      work_(model_),
+      kinematics_(model_),
+      actuators_(model_, ideal_actuators(model_)),
+      motors_(VectorX<double>::Zero(model_.velocity_size())) {
+  loads_.tau = motors_;
+  const bool has_friction = model_.canonical().has_friction;
+  if (has_friction && options.friction == WorldOptions::Friction::smooth) {
+    add<SmoothFriction>(model_, options.curve);
+  }
+  if (options.stops == WorldOptions::Stops::soft) {
+    auto stops = std::make_unique<SoftStops>(model_, options.soft_stops);
+    if (!stops->stops().empty()) add_law(std::move(stops));
+  }
+  StickingJoints::Parameters sticking;
+  sticking.friction = options.friction == WorldOptions::Friction::exact;
+  sticking.stops = options.stops == WorldOptions::Stops::hard;
+  sticking.curve = options.curve;
+  sticking.restitution = options.restitution;
+  if (sticking.friction || sticking.stops) {
+    sticking_ = std::make_unique<StickingJoints>(model_, sticking);
+  }
+  if (!model_.loops().empty()) loops_ = std::make_unique<LoopKeeper>(model_);
+}
+
+State<double> World::initial_state() {
+  State<double> s = make_state(model_, extra_size());
+  settle(s);
+  return s;
+}
+
+void World::add_law(std::unique_ptr<ForceLaw> law) {
+  laws_.push_back(std::move(law));
+  std::size_t room = 0;
+  for (const auto& each : laws_) room += static_cast<std::size_t>(each->max_wrenches());
+  loads_.wrenches.reserve(room);
+}
+
+void World::set_actuators(std::vector<Actuator> actuators) {
+  actuators_ = Actuators(model_, std::move(actuators));
+}
+
+void World::hold(double t) {
+  actuators_.hold(t);
+  for (const auto& law : laws_) law->hold(t);
+}
+
+double World::next_jump(double t) const {
+  double next = actuators_.next_jump(t);
+  for (const auto& law : laws_) next = std::min(next, law->next_jump(t));
+  return next;
+}
+
+void World::settle(State<double>& s) {
+  if (loops_ != nullptr) loops_->close(model_, s);
+}
+
+void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) {
+  motors_.setZero();
+  actuators_.evaluate(s, motors_, dx);
+  constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a law of its own
+  int singular = -1;
+  if (laws_.empty()) {
+    singular = aba(model_, work_, s.q, s.v, motors_, a, kEffects);
+  } else {
+    loads_.tau = motors_;
+    loads_.wrenches.clear();
+    Instant now(model_, s, kinematics_);
+    for (const auto& law : laws_) law->add(now, loads_);
+    singular = loads_.wrenches.empty()
+                   ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
+                   : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
+  }
+  if (singular >= 0) {
+    fail_step("simulate", s.t,
+              fmt::format("no inertia opposes velocity {} of the robot", singular));
+  }
+}
+
+void World::add_impulses(const State<double>& before, const double& h, VectorX<double>& v) {
+  if (sticking_ != nullptr) sticking_->apply(model_, work_, before, h, v);
+}
+
+World::Energy World::energy(const State<double>& s) {
+  Instant now(model_, s, kinematics_);
+  Energy energy;
+  energy.kinetic = kinetic_energy(model_, now.kinematics());
+  energy.potential = potential_energy(model_, now.kinematics());
+  for (const auto& law : laws_) energy.stored += law->energy(now);
+  return energy;
+}
+
+}  // namespace limb

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <utility>
+
+#include "limb/dynamics/aba.hpp"
+#include "limb/sim/actuators.hpp"
+#include "limb/sim/joint_laws.hpp"
+#include "limb/sim/loop_keeper.hpp"
+#include "limb/sim/sticking_joints.hpp"
+
+namespace limb {
+
+struct WorldOptions {
+  enum class Friction {
+    none,    ///< joints turn without Coulomb friction
+    smooth,  ///< SmoothFriction, for any integrator
+    exact,   ///< StickingJoints, for the semi-implicit method
+  };
+  enum class Stops {
+    none,  ///< limits of joints are ignored
+    soft,  ///< SoftStops, for any integrator
+    hard,  ///< StickingJoints, for the semi-implicit method
+  };
+  Friction friction = Friction::smooth;
+  Stops stops = Stops::soft;
+  FrictionCurve curve = {};
+  SoftStops::Parameters soft_stops = {};
+  double restitution = 0;  ///< of hard stops
+};
+
+/// A robot and all that acts on it, as the equation that integrators follow:
+///
+///   M(q) a + h(q, v) = motors + force laws + J^T wrenches,  loops closed
+///
+/// Weight, armature and viscous damping are the model's. Make it once; evaluating it does not
+/// allocate.
+class World final : public Equation<double> {
+ public:
+  explicit World(Model<double> model, const WorldOptions& options = {});
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  const Model<double>& model() const { return model_; }
+  /// Numbers that a state has besides q and v.
+  int extra_size() const { return actuators_.lags(); }
+  /// Neutral, at rest, the loops closed.
+  State<double> initial_state();
+
+  /// One more force. Its law belongs to the world.
+  template <typename Law, typename... Arguments>
+  Law& add(Arguments&&... arguments) {
+    auto law = std::make_unique<Law>(std::forward<Arguments>(arguments)...);
+    Law& result = *law;
+    add_law(std::move(law));
+    return result;
+  }
+  void add_law(std::unique_ptr<ForceLaw> law);
+
+  /// Without this, one ideal actuator for each driven velocity. States made before are void.
+  void set_actuators(std::vector<Actuator> actuators);
+  Actuators& actuators() { return actuators_; }
+
+  /// A step begins in a state: what jumps in time is held from here.
+  void hold(double t);
+  /// The next time after t at which something jumps.
+  double next_jump(double t) const;
+  /// After a step, and at the begin: loops that are not closed are closed.
+  void settle(State<double>& s);
+  /// Whether there are impulses, which the semi-implicit method alone applies.
+  bool has_impulses() const { return sticking_ != nullptr && sticking_->rows() > 0; }
+
+  /// @throws Error (computation failed, with the time) if no inertia opposes a velocity.
+  void rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
+  void add_impulses(const State<double>& before, const double& h, VectorX<double>& v) override;
+
+  struct Energy {
+    double kinetic = 0, potential = 0, stored = 0;  ///< J; stored: in springs
+    double total() const { return kinetic + potential + stored; }
+  };
+  Energy energy(const State<double>& s);
+  /// Torques of the motors in the last evaluation, on the robot's own velocities.
+  const VectorX<double>& motor_torque() const { return motors_; }
+  /// Accelerations of the last evaluation are the caller's; its wrenches from outside are here.
+  const std::vector<FrameWrench<double>>& wrenches() const { return loads_.wrenches; }
+
+ private:
+  Model<double> model_;
+  Workspace<double> work_;
+  Kinematics<double> kinematics_;
+  Actuators actuators_;
+  std::vector<std::unique_ptr<ForceLaw>> laws_;
+  std::unique_ptr<StickingJoints> sticking_;
+  std::unique_ptr<LoopKeeper> loops_;
+  Loads loads_;
+  VectorX<double> motors_;
+};
+
+}  // namespace limb
