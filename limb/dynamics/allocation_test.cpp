@@ -5,14 +5,16 @@
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/base_velocity.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
-#include "limb/dynamics/constrained.hpp"
+#include "limb/dynamics/centroidal_derivatives.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/frame_derivatives.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/mass_factor.hpp"
 #include "limb/dynamics/momentum.hpp"
 #include "limb/dynamics/operational_space.hpp"
+#include "limb/dynamics/parameter_derivatives.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/dynamics/robot.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
@@ -122,6 +124,59 @@ TEST_P(Allocation, NoneUnderContacts) {
   EXPECT_EQ(count([&] { constrained_inverse_dynamics(model, set, work, q, v, tau, a, f); }), 0);
   EXPECT_EQ(count([&] { impact(model, set, work, q, v, restitution, a, f); }), 0);
   EXPECT_EQ(count([&] { operational_space(model, plain, q, v, J, drift, space); }), 0);
+}
+
+TEST_P(Allocation, NoneInDerivatives) {
+  const Model<double> model = load_model(GetParam());
+  const int n = model.velocity_size();
+  VectorX<double> q(model.position_size());
+  neutral(model, q);
+  const VectorX<double> v = VectorX<double>::Constant(n, 0.1), tau = 3 * v;
+  const FrameId tip(static_cast<int>(model.frames().size()) - 1);
+  const FrameWrench<double> wrench[] = {{tip, {{1, 2, 3}, {4, 5, 6}}}};
+  // Regular rows, then redundant ones.
+  Contact<double> surface{tip};
+  surface.kind = ContactKind::surface;
+  surface.stabilization = {10, 3};
+  ConstraintSet<double> set(model, {Contact<double>{tip}, surface});
+  ConstrainedDerivativeWorkspace<double> work(model, set);
+  ConstrainedDerivatives<double> constrained(model, set);
+  ImpactDerivatives<double> hit(model, set);
+  ParameterDerivativeWorkspace<double> parameters(model);
+  Kinematics<double> kinematics(model);
+  SubtreeScratch<double> subtree(model);
+  VectorX<double> a(n);
+  MatrixX<double> da(n, parameter_count(model));
+  Matrix6X<double> x(6, n), y(6, n), z(6, n);
+  Matrix3X<double> x3(3, n), y3(3, n), z3(3, n);
+  const VectorX<double> restitution = VectorX<double>::Zero(1);
+  constexpr auto kAxes = FrameAxes::world;
+  constexpr auto kKind = AccelerationKind::classical;
+  forward_kinematics(model, q, v, v, kinematics);
+
+  EXPECT_EQ(count([&] { frame_velocity_derivatives(model, kinematics, tip, kAxes, x, y); }), 0);
+  EXPECT_EQ(
+      count([&] { frame_acceleration_derivatives(model, kinematics, tip, kAxes, kKind, x, y, z); }),
+      0);
+  EXPECT_EQ(count([&] { center_of_mass_velocity_derivatives(model, kinematics, subtree, x3, y3); }),
+            0);
+  EXPECT_EQ(count([&] {
+              center_of_mass_acceleration_derivatives(model, kinematics, subtree, x3, y3, z3);
+            }),
+            0);
+  EXPECT_EQ(count([&] { centroidal_momentum_derivatives(model, kinematics, subtree, x, y); }), 0);
+  EXPECT_EQ(
+      count([&] { centroidal_momentum_rate_derivatives(model, kinematics, subtree, x, y, z); }), 0);
+  for (const bool redundant : {false, true}) {
+    set.set_active(1, redundant);
+    EXPECT_EQ(
+        count([&] { constrained_derivatives(model, set, work, q, v, tau, wrench, constrained); }),
+        0);
+    EXPECT_EQ(count([&] { constrained_derivatives(model, set, work, q, v, tau, constrained); }), 0);
+    EXPECT_EQ(count([&] { impact_derivatives(model, set, work, q, v, restitution, hit); }), 0);
+  }
+  EXPECT_EQ(count([&] { aba_parameter_derivatives(model, parameters, q, v, tau, wrench, a, da); }),
+            0);
 }
 
 TEST_P(Allocation, NoneInTheFacade) {

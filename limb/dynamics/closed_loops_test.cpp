@@ -20,6 +20,7 @@ namespace {
 
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
+using testing::pushes;
 using testing::Sample;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
@@ -39,12 +40,6 @@ std::vector<Sample> robots() {
 /// Worst of all samples: 2e-12 relative. J M^-1 J^T of random loops has a condition of 1e4 to 1e6,
 /// which the dense system meets squared.
 constexpr double kTolerance = 1e6 * kEps;
-
-std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
-  const int last = static_cast<int>(model.frames().size()) - 1;
-  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
-          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
-}
 
 // [M -J^T; J 0] [a; f] = [tau - h; -drift], whole and by a decomposition that knows nothing of
 // trees.

@@ -58,6 +58,8 @@ struct ConstrainedDerivativeWorkspace {
   Kinematics<T> kinematics;
   std::vector<carried_detail::Axis<T>> axes;  ///< of each joint velocity of those bodies
   RegressorScratch<T> regressor;
+  using Columns = Eigen::Array<T, 8, 1>;
+  std::vector<Columns> columns_x, columns_c;    ///< n; rows: what is solved at once
   VectorX<T> x, c, spare;                       ///< n; rows
   MatrixX<T> room_q, room_v, room_a, room_row;  ///< n x n; rows x n
 };

@@ -56,13 +56,80 @@ void set_nan(Parts&... parts) {
   set_all(T(std::numeric_limits<double>::quiet_NaN()), parts...);
 }
 
+/// respond() for several columns side by side, E; A has full rank.
+template <typename T, typename E>
+void respond_at_once(const ConstraintSet<T>& set, const ConstraintWorkspace<T>& work, E* x, E* c) {
+  const auto& F = work.factor.packed();
+  const int n = static_cast<int>(work.h.size());
+  kernel::solve_transposed(F, n, x);
+  // c <- -(c + Z^T x), branch by branch.
+  for (int r = 0; r < set.rows(); ++r) c[r] = -c[r];
+  const auto each = [&](const auto& use) {
+    constraint_detail::for_each_branch(set, [&](const auto& item, int b, int lanes) {
+      const auto& branch = set.branches()[set.at(b)];
+      if (branch.length > 0) use(item, branch, F.path_of(branch.leaf), lanes);
+    });
+  };
+  each([&](const auto& item, const auto& branch, const int* path, int lanes) {
+    const T* Z = work.Z.data() + branch.start;
+    for (int r = 0; r < item.rows; ++r) {
+      E sum = Z[r] * x[path[0]];
+      for (int m = 1; m < branch.length; ++m) sum += Z[m * lanes + r] * x[path[m]];
+      c[item.first_row + r] -= branch.sign * sum;
+    }
+  });
+  work.solve.solve_regular(c);
+  each([&](const auto& item, const auto& branch, const int* path, int lanes) {
+    const T* Y = work.Y.data() + branch.start;
+    E force[6];
+    for (int r = 0; r < item.rows; ++r) force[r] = branch.sign * c[item.first_row + r];
+    for (int m = 0; m < branch.length; ++m) {
+      E sum = x[path[m]];
+      for (int r = 0; r < item.rows; ++r) sum += Y[m * lanes + r] * force[r];
+      x[path[m]] = sum;
+    }
+  });
+  for (int i = 0; i < n; ++i) x[i] = x[i] * F.inverse[i];
+  kernel::solve_forward(F, n, x);
+}
+
 /// Columns: generalized forces and drifts become accelerations and constraint forces, world axes.
 template <typename T>
-void respond_columns(const ConstraintSet<T>& set, ConstraintWorkspace<T>& work, MatrixX<T>& x,
-                     MatrixX<T>& c) {
-  for (Eigen::Index k = 0; k < x.cols(); ++k) {
-    constraint_detail::respond(set, work, x.data() + k * x.outerStride(),
-                               c.data() + k * c.outerStride());
+void respond_columns(const ConstraintSet<T>& set, ConstrainedDerivativeWorkspace<T>& work,
+                     MatrixOut<T> x, MatrixOut<T> c) {
+  using E = typename ConstrainedDerivativeWorkspace<T>::Columns;
+  constexpr Eigen::Index kAtOnce = E::RowsAtCompileTime;
+  ConstraintWorkspace<T>& constraints = work.constraints;
+  const int rows = set.rows();
+  const Eigen::Index n = x.rows(), count = x.cols();
+  if (constraints.solve.rank() < rows) {
+    for (Eigen::Index k = 0; k < count; ++k) {
+      constraint_detail::respond(set, constraints, x.data() + k * x.outerStride(),
+                                 c.data() + k * c.outerStride());
+    }
+    return;
+  }
+  E* const X = work.columns_x.data();
+  E* const C = work.columns_c.data();
+  for (Eigen::Index first = 0; first < count; first += kAtOnce) {
+    const Eigen::Index width = std::min(kAtOnce, count - first);
+    const auto place = [&](Eigen::Index size, const MatrixOut<T>& from, E* to) {
+      for (Eigen::Index l = 0; l < kAtOnce; ++l) {
+        const T* const column = from.data() + (first + std::min(l, width - 1)) * from.outerStride();
+        for (Eigen::Index i = 0; i < size; ++i) to[i][l] = column[i];
+      }
+    };
+    const auto take = [&](Eigen::Index size, const E* from, MatrixOut<T>& to) {
+      for (Eigen::Index l = 0; l < width; ++l) {
+        T* const column = to.data() + (first + l) * to.outerStride();
+        for (Eigen::Index i = 0; i < size; ++i) column[i] = from[i][l];
+      }
+    };
+    place(n, x, X);
+    place(rows, c, C);
+    respond_at_once(set, constraints, X, C);
+    take(n, X, x);
+    take(rows, C, c);
   }
 }
 template <typename T>
@@ -164,9 +231,9 @@ void forward_derivatives(const Model<T>& model, const ConstraintSet<T>& set,
   set_all(T(0), df_dq, df_dv, df_dtau);
   add_acceleration_changes<T>(model, set, work, df_dq, df_dv);
   redundancy.before(q, df_dq);
-  respond_columns(set, constraints, da_dq, df_dq);
-  respond_columns(set, constraints, da_dv, df_dv);
-  respond_columns(set, constraints, da_dtau, df_dtau);
+  respond_columns<T>(set, work, da_dq, df_dq);
+  respond_columns<T>(set, work, da_dv, df_dv);
+  respond_columns<T>(set, work, da_dtau, df_dtau);
   redundancy.after(df_dq);
   add_turns<T>(model, set, work, constraints.force.data(), T(-1), df_dq);
   turn_columns(set, constraints, To::user, df_dq);
@@ -296,8 +363,8 @@ ConstrainedReport<T> impact_derivatives(const Model<T>& model, const ConstraintS
   add_jacobian<T>(model, set, work, dp_dv);
   scale(T(1), dp_dv);
   redundancy.before(q, dp_dq);
-  respond_columns(set, constraints, dv_dq, dp_dq);
-  respond_columns(set, constraints, dv_dv, dp_dv);
+  respond_columns<T>(set, work, dv_dq, dp_dq);
+  respond_columns<T>(set, work, dv_dv, dp_dv);
   for (int k = 0; k < n; ++k) dv_dv(k, k) += T(1);
   redundancy.after(dp_dq);
   add_turns<T>(model, set, work, constraints.force.data(), T(-1), dp_dq);

@@ -19,6 +19,7 @@ namespace limb {
 namespace {
 
 using testing::Dual;
+using testing::pushes;
 using testing::Sample;
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
@@ -94,12 +95,6 @@ class Worst {
   double tolerance_, worst_ = 0;
   int robots_ = 0, redundant_ = 0, impossible_ = 0;
 };
-
-std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
-  const int last = static_cast<int>(model.frames().size()) - 1;
-  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
-          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
-}
 
 /// Derivatives of (x, f) = call(q, v, third) stacked, by duals.
 struct ByDuals {

@@ -19,6 +19,8 @@ ConstrainedDerivativeWorkspace<T>::ConstrainedDerivativeWorkspace(const Model<T>
       kinematics(model),
       axes(static_cast<std::size_t>(model.nv())),
       regressor(model),
+      columns_x(static_cast<std::size_t>(model.velocity_size()), Columns::Constant(T(0))),
+      columns_c(static_cast<std::size_t>(set.max_rows()), Columns::Constant(T(0))),
       x(VectorX<T>::Constant(model.velocity_size(), T(0))),
       c(VectorX<T>::Constant(set.max_rows(), T(0))),
       spare(c),
@@ -67,6 +69,7 @@ using jacobian_detail::moved;
 /// A constraint at the state of the kinematics.
 template <typename T>
 struct Place {
+  bool on_world;                 ///< a rests
   Vector3<T> p;                  ///< the point, from O
   Motion<T> V_a, V_b, A_a, A_b;  ///< about O
   Vector3<T> v_a, v_b;           ///< of the point of either body
@@ -76,6 +79,7 @@ template <typename T>
 Place<T> place_of(const Kinematics<T>& k,
                   const typename ConstrainedDerivativeWorkspace<T>::Held& h) {
   Place<T> place;
+  place.on_world = h.a == 0;
   place.p = k.p_OB_W[h.b] + entries::product<T>(k.X_WB[h.b].R, h.X_bB.p);
   place.V_a = carried_detail::at_O(k, h.a, k.V_WB_B[h.a]);
   place.V_b = carried_detail::at_O(k, h.b, k.V_WB_B[h.b]);
@@ -143,8 +147,9 @@ Motion<T> acceleration_change(const Place<T>& at, const Change<T>& d) {
     da = entries::add_cross<T>(entries::add_cross<T>(da, dV.w, v), V.w, dv);
     return Motion<T>{da, dA.w};
   };
-  Motion<T> c =
-      point(at.V_b, at.A_b, at.v_b, d.V_b, d.A_b) - point(at.V_a, at.A_a, at.v_a, d.V_a, d.A_a);
+  Motion<T> c = point(at.V_b, at.A_b, at.v_b, d.V_b, d.A_b);
+  if (at.on_world) return c;
+  c = c - point(at.V_a, at.A_a, at.v_a, d.V_a, d.A_a);
   const Motion<T> V{at.v_b - at.v_a, at.V_b.w - at.V_a.w}, dV = velocity_change(at, d);
   c.v += T(2) * entries::add_cross<T>(entries::cross<T>(dV.v, at.V_a.w), V.v, d.V_a.w);
   c.w += entries::add_cross<T>(entries::cross<T>(dV.w, at.V_a.w), V.w, d.V_a.w);

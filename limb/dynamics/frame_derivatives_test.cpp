@@ -60,13 +60,22 @@ struct Found {
   Matrix dq, dv, da;
 };
 
-TEST(FrameDerivatives, AgreeWithDualNumbers) {
-  double worst = 0;
-  const auto compare = [&](const Matrix& found, const Matrix& expected) {
+/// compare(found, expected), and at the end the worst of all.
+class Worst {
+ public:
+  ~Worst() { std::printf("worst %.0f eps\n", worst_ / kEps); }
+  void operator()(const Matrix& found, const Matrix& expected) {
     const double error = testing::relative(found, expected);
     EXPECT_LT(error, kTolerance);
-    worst = std::max(worst, error);
-  };
+    worst_ = std::max(worst_, error);
+  }
+
+ private:
+  double worst_ = 0;
+};
+
+TEST(FrameDerivatives, AgreeWithDualNumbers) {
+  Worst compare;
   for (const Sample& s : testing::samples(4)) {
     SCOPED_TRACE(s.name);
     const Model<Dual> model = s.model.cast<Dual>();
@@ -97,16 +106,10 @@ TEST(FrameDerivatives, AgreeWithDualNumbers) {
       }
     }
   }
-  std::printf("worst %.0f eps\n", worst / kEps);
 }
 
 TEST(CentroidalDerivatives, AgreeWithDualNumbers) {
-  double worst = 0;
-  const auto compare = [&](const Matrix& found, const Matrix& expected) {
-    const double error = testing::relative(found, expected);
-    EXPECT_LT(error, kTolerance);
-    worst = std::max(worst, error);
-  };
+  Worst compare;
   for (const Sample& s : testing::samples(4)) {
     SCOPED_TRACE(s.name);
     const Model<Dual> model = s.model.cast<Dual>();
@@ -153,7 +156,6 @@ TEST(CentroidalDerivatives, AgreeWithDualNumbers) {
     compare(h.dq * s.v + h.dv * s.a, centroidal_momentum_rate(s.model, k).vector());
     compare(v.dq * s.v + v.dv * s.a, center_of_mass_acceleration(s.model, k));
   }
-  std::printf("worst %.0f eps\n", worst / kEps);
 }
 
 // Far from the world's origin nothing is lost but what is measured from there.

@@ -195,37 +195,39 @@ int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, 
   return rank;
 }
 
-/// x <- L^-T x
-template <typename T>
-void solve_transposed(const PackedFactor<T>& F, int n, T* x) {
+/// x <- L^-T x. E is the scalar, or several of them side by side.
+template <typename T, typename E>
+void solve_transposed(const PackedFactor<T>& F, int n, E* x) {
   for (int k = n - 1; k >= 0; --k) {
     const int* path = F.path_of(k);
     const T* row = F.row(k);
-    const T value = x[k];
+    const E value = x[k];
     for (int m = F.depth[F.at(k)] - 2; m >= 0; --m) x[path[m]] = x[path[m]] - row[m] * value;
   }
 }
 
 /// x <- L^-1 x
-template <typename T>
-void solve_forward(const PackedFactor<T>& F, int n, T* x) {
+template <typename T, typename E>
+void solve_forward(const PackedFactor<T>& F, int n, E* x) {
   for (int k = 0; k < n; ++k) {
     const int* path = F.path_of(k);
     const T* row = F.row(k);
-    T even = x[k], odd = T(0);  // two sums, so that neither waits for the other
+    E even = x[k];  // two sums, so that neither waits for the other
     int m = F.depth[F.at(k)] - 2;
-    for (; m > 0; m -= 2) {
+    if (m < 0) continue;
+    E odd = row[m] * x[path[m]];
+    for (--m; m > 0; m -= 2) {
       even = even - row[m] * x[path[m]];
-      odd = odd - row[m - 1] * x[path[m - 1]];
+      odd = odd + row[m - 1] * x[path[m - 1]];
     }
     if (m == 0) even = even - row[0] * x[path[0]];
-    x[k] = even + odd;
+    x[k] = even - odd;
   }
 }
 
 /// x <- (L^T D L)^-1 x, for a factor without dropped rows.
-template <typename T>
-void solve(const PackedFactor<T>& F, int n, T* x) {
+template <typename T, typename E>
+void solve(const PackedFactor<T>& F, int n, E* x) {
   solve_transposed(F, n, x);
   for (int k = 0; k < n; ++k) x[k] = x[k] * F.inverse[k];
   solve_forward(F, n, x);

@@ -39,11 +39,11 @@ ConstrainedReport<T> derivatives(const char* call, const Model<T>& model,
   torque_regressor<T>(model, work.kinematics, work.regressor, da_dp);
   df_dp.setConstant(T(0));
   for (int k = 0; k < parameters; ++k) {
-    T* const x = da_dp.data() + k * da_dp.outerStride();
-    T* const c = df_dp.data() + k * df_dp.outerStride();
-    for (int i = 0; i < n; ++i) x[i] = -x[i];
-    constraint_detail::respond(set, work.constraints, x, c);
-    turn_rows(set, work.constraints, To::user, c);
+    for (int i = 0; i < n; ++i) da_dp(i, k) = -da_dp(i, k);
+  }
+  respond_columns<T>(set, work, da_dp, df_dp);
+  for (int k = 0; k < parameters; ++k) {
+    turn_rows(set, work.constraints, To::user, df_dp.data() + k * df_dp.outerStride());
   }
   return report;
 }

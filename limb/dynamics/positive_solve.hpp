@@ -30,6 +30,13 @@ class PositiveSolve {
     return rank_;
   }
 
+  int rank() const { return rank_; }
+  /// x <- A^-1 x for a matrix of full rank. E is the scalar, or several of them side by side.
+  template <typename E>
+  void solve_regular(E* x) const {
+    kernel::solve(factor_, n_, x);
+  }
+
   /// f = A^+ b; f and b are different arrays of n numbers. A must still be what was factored.
   void solve(const T* b, T* f) {
     for (int k = 0; k < n_; ++k) f[k] = b[k];

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "limb/dynamics/external.hpp"
 #include "limb/model/model.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
@@ -43,6 +44,13 @@ inline VectorX<double> neutral_own(const Model<double>& model) {
     if (row.yq >= 0) model.bodies()[i].joint.neutral(q.data() + row.yq);
   }
   return q;
+}
+
+/// Wrenches on two frames of a robot.
+inline std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
+  const int last = static_cast<int>(model.frames().size()) - 1;
+  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
+          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
 }
 
 inline Sample sample_of(std::string name, Model<double> model, unsigned seed) {
