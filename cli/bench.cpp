@@ -1,10 +1,12 @@
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <ostream>
+#include <thread>
 
 #include "cli/function_options.hpp"
 #include "cli/table.hpp"
@@ -35,20 +37,28 @@ class Bench final : public Verb {
   }
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
-        "ns a state, the fastest of many short runs. Batches read and write matrices by rows.\n";
+        "ns a state, the fastest of many short runs. Template: limb/dynamics as it is, for\n"
+        "derivatives and task inertia an interpreter. Batches read and write matrices by rows.\n"
+        "Operations and bytes are those of the code for one state.\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
     app.add_option("-n,--states", states_, "states of a batch, default 4096")->type_name("N");
-    app.add_option("--threads", threads_, "of the last column, default 2")->type_name("N");
+    app.add_option("--threads", threads_, "of the last column, default all cores")->type_name("N");
     app.add_option("--time", time_, "seconds for each number, default 0.2")->type_name("S");
     app.add_flag("--json", json_, "the table as JSON");
   }
 
   Exit run(std::ostream& out) override {
-    if (states_ < 1) throw Error(fmt::format("limb bench: -n is {}, expected 1 or more", states_));
+    if (states_ < 1 || states_ > 10'000'000) {
+      throw Error(fmt::format("limb bench: -n is {}, expected 1 to 10000000", states_));
+    }
     if (threads_ < 1) {
       throw Error(fmt::format("limb bench: --threads is {}, expected 1 or more", threads_));
+    }
+    if (!(time_ > 0) || time_ > 3600) {
+      throw Error(
+          fmt::format("limb bench: --time is {}, expected more than 0, at most 3600", time_));
     }
     const Model<double> model = functions_.model();
     const std::vector<Function> functions = functions_.functions();
@@ -61,13 +71,19 @@ class Bench final : public Verb {
     if (!fast.notice().empty()) {
       fmt::print(stderr, "limb bench: no machine code: {}; the templates serve\n", fast.notice());
     }
+    const Program& first = fast.program(functions[0]);
+    const char* isa =
+        codegen::name(first.is_compiled() ? first.one_state()->target().isa : codegen::Isa::none);
+    const int lanes[] = {first.lanes(Precision::f64), first.lanes(Precision::f32)};
     Table table(
-        fmt::format("{}: compiled in {:.2f} ms; batches of {}", model.name(), compiling, states_),
+        fmt::format("{}: compiled in {:.2f} ms; batches of {}; {}, {} lanes of f64, {} of f32",
+                    model.name(), compiling, states_, isa, lanes[0], lanes[1]),
         {"ns a state", "template", "compiled", "f64", "f32",
          fmt::format("f64, {} threads", threads_), "operations", "bytes"});
     Json rows = Json::array();
     for (const Function f : functions) {
       const Program& p = fast.program(f);
+      say(fmt::format("timing {} ...", limb::name(f)));
       const double times[] = {one(slow, f, model), one(fast, f, model),
                               batch<double>(fast, f, model, 1), batch<float>(fast, f, model, 1),
                               batch<double>(fast, f, model, threads_)};
@@ -87,9 +103,13 @@ class Bench final : public Verb {
                       {"operations", operations},
                       {"code_bytes", bytes}});
     }
+    say("");
     if (json_) {
-      out << Json{{"robot", model.name()}, {"notice", fast.notice()}, {"compile_ms", compiling},
-                  {"states", states_},     {"threads", threads_},     {"functions", rows}}
+      out << Json{{"robot", model.name()},   {"notice", fast.notice()},
+                  {"compile_ms", compiling}, {"isa", isa},
+                  {"lanes_f64", lanes[0]},   {"lanes_f32", lanes[1]},
+                  {"states", states_},       {"threads", threads_},
+                  {"functions", rows}}
                  .dump()
           << "\n";
     } else {
@@ -99,39 +119,39 @@ class Bench final : public Verb {
   }
 
  private:
-  /// Rows of arguments: positions near the neutral one, everything else between -1 and 1.
+  /// Rows of arguments.
   template <typename T>
   std::vector<RowMatrix<T>> arguments(const Program& p, const Model<double>& model,
                                       std::int64_t states) const {
     std::mt19937_64 engine(1);
-    std::uniform_real_distribution<double> uniform(-1, 1);
     std::vector<RowMatrix<T>> in;
     for (const codegen::Array& array : p.inputs()) {
       in.emplace_back(states, array.size());
+      VectorX<double> row(array.size());
       for (std::int64_t i = 0; i < states; ++i) {
-        for (int k = 0; k < array.size(); ++k) in.back()(i, k) = static_cast<T>(uniform(engine));
-        if (array.name != "q") continue;
-        for (std::size_t b = 1; b < model.bodies().size(); ++b) {
-          const auto& row = model.coupling().rows()[b - 1];
-          if (row.yq < 0 || row.nq == row.nv) continue;  // a quaternion is to be unit
-          double q[7];
-          model.bodies()[b].joint.neutral(q);
-          for (int k = 0; k < row.nq; ++k) in.back()(i, row.yq + k) = static_cast<T>(q[k]);
-        }
+        fill_argument(model, array.name, engine,
+                      {row.data(), static_cast<std::size_t>(row.size())});
+        in.back().row(i) = row.transpose().cast<T>();
       }
     }
     return in;
   }
 
+  /// Which function is being timed, for who waits at a terminal.
+  static void say(const std::string& text) {
+    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
+  }
+
   template <typename Call>
   double fastest(const Call& call) const {
+    call();  // fetches memory and makes the machine code of lanes
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
-    do {
+    for (int k = 0; k < 3 || seconds_since(start) < time_; ++k) {
       const auto before = Clock::now();
       call();
       best = std::min(best, seconds_since(before));
-    } while (seconds_since(start) < time_);
+    }
     return best * 1e9;
   }
 
@@ -173,7 +193,7 @@ class Bench final : public Verb {
 
   CompiledOptions functions_{"bench"};
   std::int64_t states_ = 4096;
-  int threads_ = 2;
+  int threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   double time_ = 0.2;
   bool json_ = false;
 };

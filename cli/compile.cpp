@@ -7,6 +7,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "cli/disassemble.hpp"
 #include "cli/function_options.hpp"
 #include "cli/table.hpp"
 #include "limb/base/text_file.hpp"
@@ -30,9 +31,11 @@ class Compile final : public Verb {
   std::string_view examples() const override {
     return "  limb compile arm.urdf --target c -o arm_c              C source with a test\n"
            "  limb compile dog.urdf --base free --target c --float --functions rnea -o dog_c\n"
+           "  limb compile arm.urdf --target c --simd --cpp -o arm_c batches and C++, too\n"
            "  limb compile arm.urdf --jit                            sizes and times of machine "
            "code\n"
-           "  limb compile arm.urdf --functions gravity --show graph the operations\n";
+           "  limb compile arm.urdf --functions gravity --show graph the operations; asm: the\n"
+           "                                                         instructions\n";
   }
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
@@ -47,6 +50,8 @@ class Compile final : public Verb {
     app.add_option("--prefix", prefix_, "of file and function names; default: the robot's name")
         ->type_name("NAME");
     app.add_flag("--float", float_, "single precision");
+    app.add_flag("--simd", simd_, "batches, too: vectors of gcc and clang");
+    app.add_flag("--cpp", cpp_, "a C++17 header over the functions, too");
     app.add_flag("--jit", jit_, "compile to memory and report");
     app.add_option("--show", show_, "print operations, machine code or source")
         ->type_name("graph|asm|c");
@@ -66,6 +71,9 @@ class Compile final : public Verb {
     if (target_.empty() && !folder_.empty()) {
       throw Error("limb compile: -o DIR needs --target c");
     }
+    if (target_.empty() && (simd_ || cpp_)) {
+      throw Error(fmt::format("limb compile: {} needs --target c", simd_ ? "--simd" : "--cpp"));
+    }
     const Model<double> model = functions_.model();
     const std::vector<Function> functions = functions_.functions();
     const CompileOptions options = functions_.options(model);
@@ -82,13 +90,13 @@ class Compile final : public Verb {
     codegen::CPackageOptions package;
     package.prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
     package.precision = precision();
+    package.simd = simd_;
+    package.cpp = cpp_;
     package.remark = remark(model);
     std::mt19937_64 engine(1);
-    std::uniform_real_distribution<double> uniform(-1, 1);
     package.sample = [&](const codegen::Array& array) {
       std::vector<double> x(static_cast<std::size_t>(array.size()));
-      for (double& y : x) y = uniform(engine);
-      if (array.name == "q") random_position(model, engine, x);
+      fill_argument(model, array.name, engine, x);
       return x;
     };
     std::vector<codegen::Trace> traces;
@@ -109,26 +117,14 @@ class Compile final : public Verb {
       if (!json_) out << fmt::format("{:>9} bytes  {}\n", file.text.size(), path);
     }
     if (json_) {
-      out << Json{{"files", files}, {"stack_bytes", made.stack_bytes}}.dump() << "\n";
+      Json result{{"files", files}, {"stack_bytes", made.stack_bytes}};
+      if (simd_) result["simd_stack_bytes"] = made.simd_stack_bytes;
+      out << result.dump() << "\n";
     } else {
       out << fmt::format("stack: at most {} bytes\n", made.stack_bytes);
+      if (simd_) out << fmt::format("stack of batches: at most {} bytes\n", made.simd_stack_bytes);
     }
     return Exit::ok;
-  }
-
-  /// The neutral position moved at random: quaternions stay unit.
-  static void random_position(const Model<double>& model, std::mt19937_64& engine,
-                              std::vector<double>& q) {
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    for (std::size_t i = 1; i < model.bodies().size(); ++i) {
-      const auto& row = model.coupling().rows()[i - 1];
-      if (row.yq < 0) continue;
-      double start[7], step[6];
-      const Joint<double>& joint = model.bodies()[i].joint;
-      joint.neutral(start);
-      for (double& x : step) x = uniform(engine);
-      joint.integrate(start, step, q.data() + row.yq);
-    }
   }
 
   std::string remark(const Model<double>& model) const {
@@ -167,9 +163,18 @@ class Compile final : public Verb {
         }
         const codegen::MachineCode& code =
             float_ ? *program.lanes_code(Precision::f32) : *program.one_state();
-        out << fmt::format("{}, {} lanes of {}, {} bytes\n", trace.name, code.target().lanes(),
+        const std::string states =
+            float_ ? fmt::format("{} states", code.target().lanes()) : "one state";
+        out << fmt::format("{}, {}, {}, {} bytes\n", trace.name, states,
                            codegen::name(code.target().isa), code.code_bytes());
-        out << to_text(code);
+        const auto text = disassemble({code.begin(), code.code_bytes()});
+        if (!text) {
+          fmt::print(
+              stderr,
+              "limb compile: built without Zydis (Debian: libzydis-dev), so bytes instead of "
+              "instructions\n");
+        }
+        out << (text ? *text : to_text(code));
       }
     }
     return Exit::ok;
@@ -226,7 +231,7 @@ class Compile final : public Verb {
 
   CompiledOptions functions_{"compile"};
   std::string target_, folder_, prefix_, show_;
-  bool float_ = false, jit_ = false, json_ = false;
+  bool float_ = false, simd_ = false, cpp_ = false, jit_ = false, json_ = false;
 };
 
 }  // namespace

@@ -39,7 +39,8 @@ class CompileTest(unittest.TestCase):
             self.assertIn("stack: at most", out)
             files = sorted(x.name for x in (Path(folder) / "new" / "2r").iterdir())
             self.assertEqual(
-                files, ["Makefile", "robot_2r.c", "robot_2r.h", "robot_2r_test.c"]
+                files,
+                ["Makefile", "robot_2r.c", "robot_2r.h", "robot_2r_test.c", "robot_2r_test.h"],
             )
             made = subprocess.run(
                 ["make", "-C", Path(folder) / "new" / "2r", "test"], capture_output=True, text=True
@@ -51,8 +52,21 @@ class CompileTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             arguments = ["--target", "c", "--float", "--prefix", "leg", "--functions", "rnea"]
             out = self.ok("compile", "builtin:belt-leg", *arguments, "-o", folder, "--json")
-            self.assertEqual(len(json.loads(out)["files"]), 4)
+            self.assertEqual(len(json.loads(out)["files"]), 5)
             self.assertIn("void leg_rnea(const float q[", (Path(folder) / "leg.h").read_text())
+
+    def test_batches_and_cpp(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = self.ok(
+                "compile", "builtin:quadruped", "--target", "c", "--simd", "--cpp", "--functions",
+                "rnea,frame_poses", "--frames", "FL_calf", "-o", folder,
+            )
+            self.assertIn("stack of batches: at most", out)
+            made = subprocess.run(["make", "-C", folder, "test"], capture_output=True, text=True)
+            self.assertEqual(made.returncode, 0, made.stdout + made.stderr)
+            self.assertNotIn("FAILED", made.stdout)
+            self.assertEqual(made.stdout.count("by rows"), 12)
+            self.assertIn("namespace limb_quadruped", (Path(folder) / "quadruped.hpp").read_text())
 
     def test_reports_machine_code(self):
         out = self.ok("compile", "builtin:arm7", "--jit", "--json")
@@ -69,10 +83,17 @@ class CompileTest(unittest.TestCase):
         source = self.ok("compile", "builtin:2r", "--functions", "gravity", "--show", "c")
         self.assertTrue(source.startswith("void robot_2r_gravity(const double q[2], double tau[2])"))
         result = run("compile", "builtin:2r", "--functions", "gravity", "--show", "asm")
-        if result.returncode == 0:
-            self.assertRegex(result.stdout, r"(?m)^000000  ")
-        else:
+        if result.returncode != 0:
             self.assertIn("no machine code", result.stderr)
+        elif "built without Zydis" in result.stderr:
+            self.assertEqual(result.stderr.count("\n"), 1)
+            self.assertRegex(result.stdout, r"(?m)^000000  55 ")
+        else:
+            self.assertEqual(result.stderr, "")
+            self.assertRegex(result.stdout, r"(?m)^000000  push rbp$")
+            self.assertRegex(result.stdout, r"(?m)^[0-9a-f]{6}  vmulsd xmm")
+            self.assertRegex(result.stdout, r"(?m)^[0-9a-f]{6}  ret$")
+            self.assertNotRegex(result.stdout, r"(?m)^[0-9a-f]{6}  db ")
 
     def test_without_machine_code_there_is_one_notice(self):
         result = run("compile", "builtin:arm7", "--jit", "--json", LIMB_NO_JIT="1")
@@ -84,6 +105,21 @@ class CompileTest(unittest.TestCase):
         self.assertEqual(json.loads(result.stdout)["functions"], [])
         shown = run("compile", "builtin:2r", "--show", "asm", LIMB_NO_JIT="1")
         self.assertEqual(shown.returncode, 2)
+
+    def test_where_memory_may_not_run_there_is_one_notice(self):
+        before = os.path.join(os.path.dirname(__file__), "forbid_execution.py")
+        for verb in ("compile", "bench"):
+            arguments = ["--jit"] if verb == "compile" else ["-n", "8", "--time", "0.001"]
+            result = subprocess.run(
+                [sys.executable, before, LIMB, verb, "builtin:2r", *arguments],
+                capture_output=True, text=True, timeout=120,
+            )
+            if result.returncode == 77:
+                self.skipTest("no seccomp filters here")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn("no machine code: ", result.stderr)
+            self.assertIn("the templates serve", result.stderr)
 
     def test_bench(self):
         out = self.ok("bench", "builtin:2r", "-n", "64", "--time", "0.001", "--json")
@@ -114,7 +150,14 @@ class CompileTest(unittest.TestCase):
         self.assertIn(
             "(closest: 'tool')", self.error(*arm, "--functions", "frame_poses", "--frames", "toll")
         )
-        self.assertIn("-n is 0", self.error("bench", "builtin:2r", "-n", "0"))
+        self.assertEqual(
+            self.error(*arm, "--simd"), "limb compile: --simd needs --target c"
+        )
+        bench = ["bench", "builtin:2r"]
+        self.assertIn("-n is 0", self.error(*bench, "-n", "0"))
+        self.assertIn("--time is 0", self.error(*bench, "--time", "0"))
+        self.assertIn("--threads is -1", self.error(*bench, "--threads", "-1"))
+        self.assertIn("nowhere.urdf", self.error("bench", "nowhere.urdf"))
 
 
 if __name__ == "__main__":

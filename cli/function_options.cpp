@@ -31,4 +31,20 @@ CompileOptions CompiledOptions::options(const Model<double>& model) const {
   return options;
 }
 
+void fill_argument(const Model<double>& model, const std::string& name, std::mt19937_64& engine,
+                   std::span<double> entries) {
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (double& x : entries) x = uniform(engine);
+  if (name != "q") return;
+  for (std::size_t i = 1; i < model.bodies().size(); ++i) {
+    const auto& row = model.coupling().rows()[i - 1];
+    if (row.yq < 0) continue;
+    double start[7], step[6];
+    const Joint<double>& joint = model.bodies()[i].joint;
+    joint.neutral(start);
+    for (double& x : step) x = uniform(engine);
+    joint.integrate(start, step, entries.data() + row.yq);
+  }
+}
+
 }  // namespace limb::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,5 +33,10 @@ class CompiledOptions {
   std::vector<std::string> functions_ = {"rnea", "crba", "aba"}, frames_;
   bool rigid_ = false;
 };
+
+/// Entries of an argument named so: numbers between -1 and 1, positions that far from the neutral
+/// one, so that quaternions are unit.
+void fill_argument(const Model<double>& model, const std::string& name, std::mt19937_64& engine,
+                   std::span<double> entries);
 
 }  // namespace limb::cli

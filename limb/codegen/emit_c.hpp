@@ -22,6 +22,21 @@ CSource emit_c(const Trace& trace, const std::string& prefix, Precision precisio
 /// Its declaration, without the semicolon.
 std::string c_prototype(const Trace& trace, const std::string& prefix, Precision precision);
 
+/// Batches of the same functions for gcc and clang, with vectors of 16 to 64 bytes as the
+/// compiler's target has them: `void prefix_name_rows(size_t states, const double* q, ..., double*
+/// tau)` with a state a row, `prefix_name_columns` with an entry of all states side by side, `int
+/// prefix_lanes(void)`. Sines are polynomials; states with angles beyond them, and all
+/// states where another compiler builds it, go through the functions of emit_c.
+CSource emit_c_simd(const std::vector<Trace>& traces, const std::string& prefix,
+                    Precision precision);
+/// Declarations of the two functions of a trace.
+std::string simd_prototypes(const Trace& trace, const std::string& prefix, Precision precision);
+
+/// A header of C++17 over those functions: arrays with sizes that the compiler checks, results by
+/// value, namespace limb_PREFIX.
+std::string emit_cpp_wrapper(const std::vector<Trace>& traces, const std::string& prefix,
+                             Precision precision, bool simd);
+
 /// A name fit for C: letters, digits and _; never empty, no digit first.
 std::string c_identifier(const std::string& name);
 
@@ -34,18 +49,27 @@ struct CPackageOptions {
   std::string prefix = "limb";  ///< of file and function names
   Precision precision = Precision::f64;
   std::string remark;  ///< for the head of each file: robot and conventions, lines
+  bool simd = false;   ///< emit_c_simd as PREFIX_simd.h and PREFIX_simd.c
+  bool cpp = false;    ///< emit_cpp_wrapper as PREFIX.hpp
   /// Entries of an argument for the generated test; default: between -1 and 1.
   std::function<std::vector<double>(const Array&)> sample;
 };
 
 /// Self-contained sources for an embedded target: PREFIX.h, PREFIX.c, PREFIX_test.c with states and
-/// expected results of its own, and a Makefile with a target `test`.
+/// expected results of its own (PREFIX_test.h), and a Makefile with a target `test`.
 struct CPackage {
   std::vector<GeneratedFile> files;
   /// Bound on the stack of any function: half more than its scratch, for what compilers keep
   /// besides (seen with gcc 12 at -O2: a third), and 256.
   std::size_t stack_bytes = 0;
+  std::size_t simd_stack_bytes = 0;  ///< the same for batches, with vectors of 64 bytes
 };
 CPackage make_c_package(const std::vector<Trace>& traces, const CPackageOptions& options);
+
+/// The tests of a package and their states.
+std::vector<GeneratedFile> make_c_tests(const std::vector<Trace>& traces,
+                                        const CPackageOptions& options);
+/// The head of a generated file.
+std::string c_remark(const std::string& remark);
 
 }  // namespace limb::codegen

@@ -1,14 +1,12 @@
-// The generated C compiles without a warning as C99, passes its own test, and keeps to its stack.
+// The generated C compiles without a warning as C99, with batches and a C++ header on top, passes
+// its own tests, and keeps to its stack.
 #include "limb/codegen/emit_c.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "limb/codegen/functions.hpp"
+#include "limb/codegen/testing/c_folder.hpp"
+#include "limb/math/testing/compare.hpp"
 #include "limb/model/load.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
@@ -16,84 +14,136 @@ namespace limb {
 namespace {
 
 using codegen::Precision;
-namespace fs = std::filesystem;
 
-/// A folder that is gone afterwards.
-class Folder {
- public:
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "limb_emit_c_XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-/// Largest stack frame that the compiler reports.
-long stack_used(const fs::path& folder) {
+/// Largest stack frame that the compiler reports of functions in these files.
+long stack_used(const std::filesystem::path& folder, const std::string& stem) {
   long most = 0;
-  for (const auto& file : fs::directory_iterator(folder)) {
-    if (file.path().extension() != ".su" || file.path().stem().string().ends_with("_test"))
-      continue;
-    std::ifstream lines(file.path());
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream fields(line.substr(line.find('\t')));
-      long bytes = 0;
-      fields >> bytes;
-      most = std::max(most, bytes);
-    }
+  std::ifstream lines(folder / (stem + ".su"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line.substr(line.find('\t')));
+    long bytes = 0;
+    fields >> bytes;
+    most = std::max(most, bytes);
   }
   return most;
 }
 
+constexpr const char* kCommon = " -pedantic -Wall -Wextra -Werror -Wshadow -fstack-usage";
+
+/// @param cc and cxx are tried with these optimisations for one state and for batches.
 void check(const Model<double>& model, const std::vector<Function>& functions,
-           const FunctionOptions& options, Precision precision) {
+           const FunctionOptions& options, Precision precision, const std::string& cc = "gcc",
+           const std::string& cxx = "g++", const std::string& simd = "-O1 -march=native") {
+  SCOPED_TRACE(cc + " " + simd);
   std::vector<codegen::Trace> traces;
   for (const Function f : functions) traces.push_back(codegen::trace(model, f, options));
-  const codegen::CPackage package = codegen::make_c_package(
-      traces, {.prefix = "robot", .precision = precision, .remark = "test", .sample = {}});
-  const Folder folder;
-  for (const codegen::GeneratedFile& file : package.files) {
-    std::ofstream(folder.path() / file.name) << file.text;
+  codegen::CPackageOptions wish;
+  wish.prefix = "robot";
+  wish.precision = precision;
+  wish.remark = "test";
+  wish.simd = wish.cpp = true;
+  const codegen::CPackage package = codegen::make_c_package(traces, wish);
+  const testing::CFolder folder(package);
+  const int status =
+      folder.run("make -s CC=" + cc + " CXX=" + cxx + " CFLAGS='-std=c99 -O1 -ffp-contract=off" +
+                 kCommon + "' SIMD_FLAGS='-std=c99 " + simd + kCommon +
+                 "' CXXFLAGS='-std=c++17 -O1" + kCommon + "' test");
+  const std::string log = folder.log();
+  EXPECT_EQ(status, 0) << log;
+  EXPECT_EQ(log.find("FAILED"), std::string::npos) << log;
+  EXPECT_NE(log.find(" lanes\n"), std::string::npos) << log;
+  for (const codegen::Trace& trace : traces) {
+    for (const char* test : {"_0 ", " by rows ", " by columns "}) {
+      const std::string& result = trace.outputs.back().name;
+      const char* space = test[0] == '_' ? "_" : " ";
+      EXPECT_NE(log.find("ok " + trace.name + space + result + test), std::string::npos) << log;
+    }
   }
-  const std::string command =
-      "make -s -C " + folder.path().string() +
-      " CFLAGS='-std=c99 -pedantic -O1 -Wall -Wextra -Werror -ffp-contract=off -fstack-usage'"
-      " test > " +
-      (folder.path() / "log").string() + " 2>&1";
-  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT
-  std::ostringstream log;
-  log << std::ifstream(folder.path() / "log").rdbuf();
-  EXPECT_EQ(log.str().find("FAILED"), std::string::npos) << log.str();
-  EXPECT_NE(log.str().find("ok " + traces[0].name), std::string::npos) << log.str();
-  const long used = stack_used(folder.path());
+  if (cc != "gcc") return;  // which names its files differently
+  const long used = stack_used(folder.path(), "robot");
   EXPECT_GT(used, 0);
   EXPECT_LE(used, static_cast<long>(package.stack_bytes));
+  const long batch = stack_used(folder.path(), "robot_simd");
+  EXPECT_GT(batch, 0);
+  EXPECT_LE(batch, static_cast<long>(package.simd_stack_bytes));
 }
+
+const std::vector<Function> kAll = {
+    Function::rnea,      Function::bias,         Function::gravity,     Function::crba,
+    Function::aba,       Function::mass_inverse, Function::frame_poses, Function::frame_jacobians,
+    Function::centroidal};
 
 TEST(EmitC, PassesItsOwnTest) {
   const Model<double> model = load_model("builtin:arm7");
   FunctionOptions options;
   options.frames = {model.find_frame("tool")};
-  const std::vector<Function> all = {
-      Function::rnea,      Function::bias,         Function::gravity,     Function::crba,
-      Function::aba,       Function::mass_inverse, Function::frame_poses, Function::frame_jacobians,
-      Function::centroidal};
-  check(model, all, options, Precision::f64);
-  check(model, all, options, Precision::f32);
+  check(model, kAll, options, Precision::f64);
+  check(model, {Function::rnea, Function::crba, Function::frame_poses}, options, Precision::f32);
+}
+
+// Vectors of 16 bytes, no vectors at all, fused products, another compiler.
+TEST(EmitC, AnyVectorsWillDo) {
+  const Model<double> model = load_model("builtin:arm6");
+  for (const Precision p : {Precision::f64, Precision::f32}) {
+    check(model, {Function::rnea}, {}, p, "gcc", "g++", "-O2");
+    check(model, {Function::rnea}, {}, p, "gcc", "g++", "-O2 -DROBOT_NO_SIMD");
+    check(model, {Function::rnea}, {}, p, "gcc", "g++",
+          "-O2 -march=native -ffp-contract=fast -fno-math-errno");
+    if (!testing::has_command("clang++")) continue;
+    check(model, {Function::rnea}, {}, p, "clang", "clang++");
+  }
+}
+
+TEST(EmitC, ServesFloatingBases) {
+  check(load_model("builtin:quadruped"), {Function::rnea, Function::centroidal}, {},
+        Precision::f64);
 }
 
 TEST(EmitC, ServesEveryJointType) {
   testing::RandomTreeOptions tree{.joints = 11};
   Description<double> robot = testing::random_tree(3, tree);
   for (auto& joint : robot.joints) joint.friction = 0.1;  // signs: comparisons and choices
-  check(build_model(robot), {Function::rnea, Function::crba}, {}, Precision::f64);
+  for (const char* compiler : {"gcc", "clang"}) {
+    if (!testing::has_command(compiler)) continue;
+    check(build_model(robot), {Function::rnea, Function::crba}, {}, Precision::f64, compiler);
+  }
+}
+
+// Angles beyond the polynomials, roots, arcs, masks; names of arguments that the files use, too.
+TEST(EmitC, ServesWhatUsersTrace) {
+  codegen::Tracer tracer("odd");
+  const VectorX<Traced> w = tracer.input("w", 3), range = tracer.input("range", 2),
+                        unused = tracer.input("states", 1);
+  VectorX<Traced> x(7);
+  x[0] = sin(w[0] * Traced(3e7)) + cos(w[0] * Traced(3e7));
+  x[1] = sqrt(w[1] * w[1] + Traced(1)) - abs(w[2]);
+  x[2] = atan2(w[1], range[0]);
+  x[3] = select(w[0] < range[1] && !(w[1] <= Traced(0.1)), w[2], Traced(5));
+  x[4] = select(w[0] < Traced(0) || w[2] < Traced(0), -w[1], range[0] / (Traced(3) + w[1]));
+  x[5] = cos(w[1]);
+  x[6] = Traced(2);
+  tracer.output("double", x);
+  std::vector<codegen::Trace> traces;
+  traces.push_back(tracer.finish());
+  codegen::CPackageOptions wish;
+  wish.simd = wish.cpp = true;
+  const testing::CFolder folder(codegen::make_c_package(traces, wish));
+  EXPECT_EQ(folder.run("make -s test"), 0) << folder.log();
+  EXPECT_NE(folder.log().find("ok odd arg_double by columns"), std::string::npos) << folder.log();
+}
+
+TEST(EmitC, SaysWhenATestWouldHaveNoNumbers) {
+  codegen::Tracer tracer("pole");
+  const VectorX<Traced> x = tracer.input("x", 1);
+  tracer.output("y", VectorX<Traced>::Constant(1, Traced(1) / x[0]));
+  std::vector<codegen::Trace> traces;
+  traces.push_back(tracer.finish());
+  codegen::CPackageOptions wish;
+  wish.sample = [](const codegen::Array& a) {
+    return std::vector<double>(static_cast<std::size_t>(a.size()));
+  };
+  EXPECT_EQ(testing::message([&] { codegen::make_c_package(traces, wish); }),
+            "make_c_package: y of pole is not finite at a state of the test");
 }
 
 TEST(EmitC, MakesNames) {

@@ -40,39 +40,78 @@ class Guarded {
   std::size_t size_;
 };
 
+/// All arrays of a call between guards, filled with small numbers.
 template <typename T>
-void run_guarded(const Program& p, std::int64_t states, bool at_end) {
+struct GuardedCall {
   std::vector<std::unique_ptr<Guarded>> memory;
   std::vector<const T*> in;
   std::vector<T*> out;
-  const auto make = [&](const codegen::Array& a) {
-    const std::size_t count = static_cast<std::size_t>(a.size() * states);
-    memory.push_back(std::make_unique<Guarded>(count * sizeof(T), at_end));
-    T* x = memory.back()->as<T>();
-    for (std::size_t i = 0; i < count; ++i) x[i] = T(0.01) * T(i % 97);
-    return x;
-  };
-  for (const auto& a : p.inputs()) in.push_back(make(a));
-  for (const auto& a : p.outputs()) out.push_back(make(a));
-  if constexpr (sizeof(T) == 8) {
-    if (states == 1) return p.run(in.data(), out.data());
+
+  GuardedCall(const Program& p, std::int64_t states, bool at_end) {
+    const auto make = [&](const codegen::Array& a) {
+      const std::size_t count = static_cast<std::size_t>(a.size() * states);
+      memory.push_back(std::make_unique<Guarded>(count * sizeof(T), at_end));
+      T* x = memory.back()->as<T>();
+      for (std::size_t i = 0; i < count; ++i) x[i] = T(0.01) * T(i % 97);
+      return x;
+    };
+    for (const auto& a : p.inputs()) in.push_back(make(a));
+    for (const auto& a : p.outputs()) out.push_back(make(a));
   }
-  p.run_rows(in.data(), out.data(), states);
-  p.run_columns(in.data(), out.data(), states, 0, states);
+};
+
+template <typename T>
+void run_guarded(const Program& p, std::int64_t states, bool at_end) {
+  const GuardedCall<T> call(p, states, at_end);
+  if constexpr (sizeof(T) == 8) {
+    if (states == 1) p.run(call.in.data(), call.out.data());
+  }
+  p.run_rows(call.in.data(), call.out.data(), states);
+  p.run_columns(call.in.data(), call.out.data(), states, 0, states);
 }
 
+/// States in the middle of columns: those beside them keep what they had.
+template <typename T>
+void run_part(const Program& p, std::int64_t first, std::int64_t count, bool at_end) {
+  const std::int64_t states = 40;
+  const GuardedCall<T> call(p, states, at_end);
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    std::fill_n(call.out[k], p.outputs()[k].size() * states, T(77));
+  }
+  p.run_columns(call.in.data(), call.out.data(), states, first, count);
+  for (std::size_t k = 0; k < call.out.size(); ++k) {
+    for (int j = 0; j < p.outputs()[k].size(); ++j) {
+      for (std::int64_t i = 0; i < states; ++i) {
+        const bool outside = i < first || i >= first + count;
+        ASSERT_EQ(call.out[k][j * states + i] == T(77), outside) << p.name() << " " << i;
+      }
+    }
+  }
+}
+
+// One state, rows and columns, double and float; whole blocks, tails of every length, and less than
+// a block.
 TEST(Guard, NothingOutsideTheArraysIsTouched) {
   for (const char* robot : {"builtin:arm7", "builtin:2r", "builtin:quadruped"}) {
     const Model<double> model = load_model(robot);
-    for (const Function f : {Function::rnea, Function::crba, Function::aba}) {
+    FunctionOptions options;
+    options.frames = {FrameId(static_cast<int>(model.frames().size()) - 1)};
+    for (int k = 0; k < kFunctionCount; ++k) {
+      const auto f = static_cast<Function>(k);
+      // Long, and of the same instructions.
+      if (model.velocity_size() > 7 && f > Function::aba) continue;
       for (const Isa isa : {Isa::avx2, Isa::avx512}) {
         if (isa > codegen::detect_isa()) continue;
-        const Program p(codegen::trace(model, f), {.most = isa});
+        const Program p(codegen::trace(model, f, options), {.most = isa});
         ASSERT_TRUE(p.is_compiled());
         for (const bool at_end : {false, true}) {
-          for (const std::int64_t states : {1, 3, 8, 16, 21}) {
+          for (std::int64_t states = 1; states <= 33; ++states) {
             run_guarded<double>(p, states, at_end);
             run_guarded<float>(p, states, at_end);
+          }
+          for (const std::int64_t count : {1, 7, 8, 16, 19}) {
+            run_part<double>(p, 5, count, at_end);
+            run_part<float>(p, 40 - count, count, at_end);
           }
         }
       }

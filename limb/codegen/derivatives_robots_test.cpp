@@ -1,0 +1,98 @@
+// Derivatives by graph differentiation of all robots, against central differences of the templates
+// in long double.
+#include <gtest/gtest.h>
+
+#include "limb/codegen/program.hpp"
+#include "limb/codegen/testing/robot_inputs.hpp"
+#include "limb/dynamics/aba_impl.hpp"
+#include "limb/dynamics/rnea_impl.hpp"
+#include "limb/model/builtin.hpp"
+#include "limb/model/model_impl.hpp"
+#include "limb/model/testing/shared.hpp"
+
+namespace limb {
+namespace {
+
+using Long = long double;
+
+/// d f(q exp(d)) and d f(v + d) for each direction.
+struct Differences {
+  MatrixX<double> dq, dv;
+};
+template <typename F>
+Differences differences(const Model<Long>& model, const VectorX<Long>& q, const VectorX<Long>& v,
+                        const F& f) {
+  // Both errors, h^2 of the third derivative and 5e-20 / h of rounding, are some 1e-13.
+  const Long h = 1e-6L;
+  const int n = model.velocity_size();
+  Differences d{MatrixX<double>(n, n), MatrixX<double>(n, n)};
+  for (int k = 0; k < n; ++k) {
+    VectorX<Long> step = VectorX<Long>::Zero(n);
+    step[k] = h;
+    const VectorX<Long> back = -step;
+    const VectorX<Long> by_q = (f(testing::integrate_own<Long>(model, q, step), v) -
+                                f(testing::integrate_own<Long>(model, q, back), v)) /
+                               (2 * h);
+    const VectorX<Long> by_v =
+        (f(q, VectorX<Long>(v + step)) - f(q, VectorX<Long>(v + back))) / (2 * h);
+    d.dq.col(k) = by_q.cast<double>();
+    d.dv.col(k) = by_v.cast<double>();
+  }
+  return d;
+}
+
+void compare(const Model<double>& model, const Model<Long>& wide, Function function,
+             unsigned seed) {
+  SCOPED_TRACE(name(function));
+  const bool forward = function == Function::aba_derivatives;
+  const testing::Sample s = testing::sample_of("", model, seed);
+  const int n = model.velocity_size();
+  const VectorX<double>& last = forward ? s.tau : s.a;
+  MatrixX<double> dq(n, n), dv(n, n), M_inverse(n, n);
+  const double* in[] = {s.q.data(), s.v.data(), last.data()};
+  double* out[] = {dq.data(), dv.data(), M_inverse.data()};
+  codegen::Program(codegen::trace(model, function)).run(in, out);
+
+  Workspace<Long> work(wide);
+  const VectorX<Long> q = s.q.cast<Long>(), v = s.v.cast<Long>(), fixed = last.cast<Long>();
+  const auto f = [&](const VectorX<Long>& x, const VectorX<Long>& y) {
+    VectorX<Long> result(n);
+    if (forward) {
+      aba<Long>(wide, work, x, y, fixed, result, {});
+    } else {
+      rnea<Long>(wide, work, x, y, fixed, result, {});
+    }
+    return result;
+  };
+  const Differences expected = differences(wide, q, v, f);
+  // The differences' 1e-13 with a third derivative that is a hundred times the first; forward, the
+  // rounding of double times the condition of the mass matrix (1e5 for these robots).
+  const double tolerance = forward ? 1e-8 : 1e-10;
+  EXPECT_LT((dq - expected.dq).norm(), tolerance * (1 + expected.dq.norm()));
+  EXPECT_LT((dv - expected.dv).norm(), tolerance * (1 + expected.dv.norm()));
+}
+
+void compare_all(const std::string& robot, const Model<double>& model) {
+  SCOPED_TRACE(robot);
+  const Model<Long> wide = model.cast<Long>();
+  for (const unsigned seed : {3U, 4U}) {
+    compare(model, wide, Function::rnea_derivatives, seed);
+    if (testing::has_function(model, Function::aba_derivatives)) {
+      compare(model, wide, Function::aba_derivatives, seed);
+    }
+  }
+}
+
+TEST(DerivativesOfRobots, OursMatchDifferencesInLongDouble) {
+  for (const std::string& name : builtin_names()) compare_all(name, load_model("builtin:" + name));
+  for (const testing::Sample& s : testing::samples(2, 11)) compare_all(s.name, s.model);
+}
+
+TEST(DerivativesOfRobots, ReferenceRobotsMatchDifferencesInLongDouble) {
+  const std::filesystem::path shared = testing::shared_folder();
+  if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+  for (const auto& [name, model] : testing::shared_robots(shared)) compare_all(name, model);
+}
+
+}  // namespace
+}  // namespace limb
