@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "bench/side_by_side.hpp"
+#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/rnea.hpp"
@@ -89,31 +90,41 @@ void measure(const char* name, const Model<double>& model) {
   mj_rne(m, d, 0, x.data());
   const double difference = (convention.tau_to(q, out) - x).norm() / (1 + x.norm());
   std::printf("%s, %d dof: relative difference of the bias %.1e\n", name, n, difference);
+  const auto their_rnea = [&](int) {
+    positions();
+    mj_comVel(m, d);
+    mj_rne(m, d, 1, x.data());
+  };
+  const auto their_crba = [&](int) {
+    positions();
+    mj_makeM(m, d);
+  };
+  const auto their_aba = [&](int) {
+    positions();
+    mj_comVel(m, d);
+    mj_rne(m, d, 0, x.data());
+    mj_makeM(m, d);
+    mj_factorM(m, d);
+    mj_solveM(m, d, x.data(), tau.data(), 1);
+  };
   print(name, "MuJoCo",
         {side_by_side(
-             "rnea", [&](int) { rnea(model, work, q, v, v, out, none); },
-             [&](int) {
-               positions();
-               mj_comVel(m, d);
-               mj_rne(m, d, 1, x.data());
-             }),
+             "rnea", [&](int) { rnea(model, work, q, v, v, out, none); }, their_rnea),
          side_by_side(
-             "crba", [&](int) { crba(model, work, q, M, none); },
-             [&](int) {
-               positions();
-               mj_makeM(m, d);
-             }),
+             "crba", [&](int) { crba(model, work, q, M, none); }, their_crba),
          side_by_side(
              "aba (there: factored mass matrix)",
-             [&](int) { aba(model, work, q, v, tau, out, none); },
-             [&](int) {
-               positions();
-               mj_comVel(m, d);
-               mj_rne(m, d, 0, x.data());
-               mj_makeM(m, d);
-               mj_factorM(m, d);
-               mj_solveM(m, d, x.data(), tau.data(), 1);
-             })});
+             [&](int) { aba(model, work, q, v, tau, out, none); }, their_aba)});
+  CompileOptions options;
+  options.effects = none;
+  const Compiled fast = compile(model, {Function::rnea, Function::crba, Function::aba}, options);
+  print(std::string(name) + ", compiled", "MuJoCo",
+        {side_by_side(
+             "rnea", [&](int) { fast.rnea(q, v, v, out); }, their_rnea),
+         side_by_side(
+             "crba", [&](int) { fast.crba(q, M); }, their_crba),
+         side_by_side(
+             "aba", [&](int) { fast.aba(q, v, tau, out); }, their_aba)});
   mj_deleteData(d);
   mj_deleteModel(m);
 }
