@@ -28,20 +28,19 @@ struct States {
     a.setRandom();
     out.setZero();
   }
-  double timed(const Compiled& fast, Function f, int threads) {
-    const double guess = once(fast, f, threads);
+  double timed(const Compiled& fast, Function f) {
+    const double guess = once(fast, f);
     double best = guess;
     // Short batches many times, long ones at least five.
     const int times = std::clamp(static_cast<int>(5e7 / guess), 5, 20000);
-    for (int k = 0; k < times; ++k) best = std::min(best, once(fast, f, threads));
+    for (int k = 0; k < times; ++k) best = std::min(best, once(fast, f));
     return best / static_cast<double>(q.rows());
   }
 
  private:
-  double once(const Compiled& fast, Function f, int threads) {
+  double once(const Compiled& fast, Function f) {
     const auto start = Clock::now();
-    f == Function::rnea ? fast.rnea(q, v, a, out, {.threads = threads})
-                        : fast.aba(q, v, a, out, {.threads = threads});
+    f == Function::rnea ? fast.rnea(q, v, a, out) : fast.aba(q, v, a, out);
     return milliseconds(start) * 1e6;
   }
 };
@@ -78,7 +77,7 @@ void chains() {
     std::size_t bytes = 0;
     for (const Function f : {Function::rnea, Function::aba}) {
       std::printf(" | %.2f | %.2f | %.2f", one_state(fast, f, model) / links,
-                  wide.timed(fast, f, 1) / links, narrow.timed(fast, f, 1) / links);
+                  wide.timed(fast, f) / links, narrow.timed(fast, f) / links);
       if (fast.program(f).is_compiled()) bytes += fast.program(f).one_state()->code_bytes();
     }
     std::printf(" | %.1f | %.0f |\n", compiling, static_cast<double>(bytes) / 1024);
@@ -88,8 +87,7 @@ void chains() {
 
 void batches() {
   std::printf(
-      "\n| states | RNEA, f64 | RNEA, f32 | RNEA, f64, two threads | ABA, f64 | ABA, f32 | "
-      "ABA, f64, two threads |\n|---|---|---|---|---|---|---|\n");
+      "\n| states | RNEA, f64 | RNEA, f32 | ABA, f64 | ABA, f32 |\n|---|---|---|---|---|\n");
   const Model<double> model = load_model("builtin:quadruped");
   const Compiled fast = compile(model, {Function::rnea, Function::aba});
   for (const int states : {1, 4, 8, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1000000}) {
@@ -97,8 +95,7 @@ void batches() {
     States<float> narrow(model, states);
     std::printf("| %d", states);
     for (const Function f : {Function::rnea, Function::aba}) {
-      std::printf(" | %.1f | %.1f | %.1f", wide.timed(fast, f, 1), narrow.timed(fast, f, 1),
-                  wide.timed(fast, f, 2));
+      std::printf(" | %.1f | %.1f", wide.timed(fast, f), narrow.timed(fast, f));
     }
     std::printf(" |\n");
     std::fflush(stdout);

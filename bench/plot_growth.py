@@ -9,7 +9,7 @@ import sys
 
 PANEL = (400, 270)
 COLOURS = {"RNEA": "#1f6f8b", "ABA": "#c8553d"}
-DASHES = {"one state": "2 3", "f32": "7 3", "two threads": "1 4"}
+DASHES = {"one state": "2 3", "f32": "7 3"}
 
 
 def tables(text):
@@ -95,7 +95,7 @@ def panel(axes, title, x_title, x_ticks, y_ticks, heads, rows):
         out += "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{colour}"/>' for x, y in points)
         labels.append((points[-1][1], head, colour))
     for y, head, colour in spread(labels):
-        out += text(axes.left + PANEL[0] + 8, y + 4, head.replace("two threads", "2 threads"), "start", 12, colour)
+        out += text(axes.left + PANEL[0] + 8, y + 4, head, "start", 12, colour)
     return out
 
 
