@@ -2,12 +2,11 @@
 // states in one process. Needs the wheel cmeel-cppadcodegen beside Pinocchio's.
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 
 #include "bench/pinocchio/opponents.hpp"
+#include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/batch/compiled.hpp"
-#include "limb/model/load.hpp"
 
 namespace limb::bench {
 namespace {
@@ -75,21 +74,13 @@ void measure(const std::string& title, const Model<double>& model, const Opponen
 
 int main() {
   using namespace limb;
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
   const char* path = std::getenv("LIMB_BENCH_GENERATED");
   const auto found = bench::opponents(path != nullptr ? path : LIMB_BENCH_GENERATED_DEFAULT);
   if (found.empty()) {
     std::puts("generated_bench: no comparison, Pinocchio's code generator was not built");
     return 0;
   }
-  const bool real = std::filesystem::exists(robots);
-  const auto load = [&](const char* file, const char* builtin, Base base) {
-    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
-  };
-  const OpponentTable& table = *found[0].table;
-  bench::measure("7-joint arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed), table);
-  bench::measure("quadruped", load("hyq.urdf", "builtin:quadruped", Base::free), table);
-  bench::measure("humanoid", load("talos_reduced.urdf", "builtin:humanoid", Base::free), table);
+  for (const auto& [name, model] : bench::reference_robots()) {
+    bench::measure(name, model, *found[0].table);
+  }
 }

@@ -4,18 +4,17 @@
 #include <mujoco/mujoco.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
+#include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/batch/compiled.hpp"
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/rnea.hpp"
 #include "limb/model/convert_mujoco.hpp"
-#include "limb/model/load.hpp"
 
 namespace limb::bench {
 namespace {
@@ -133,15 +132,7 @@ void measure(const char* name, const Model<double>& model) {
 }  // namespace limb::bench
 
 int main() {
-  using namespace limb;
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
-  const bool real = std::filesystem::exists(robots);
-  const auto load = [&](const char* file, const char* builtin, Base base) {
-    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
-  };
-  bench::measure("7-joint arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed));
-  bench::measure("quadruped", load("hyq.urdf", "builtin:quadruped", Base::free));
-  bench::measure("humanoid", load("talos_reduced.urdf", "builtin:humanoid", Base::free));
+  for (const auto& [name, model] : limb::bench::reference_robots()) {
+    limb::bench::measure(name.c_str(), model);
+  }
 }

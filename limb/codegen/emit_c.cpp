@@ -4,7 +4,6 @@
 
 #include <cctype>
 
-#include "limb/base/error.hpp"
 #include "limb/codegen/emit_c_statements.hpp"
 
 namespace limb::codegen {
@@ -34,16 +33,6 @@ class PlainC final : public CDialect {
     };
     const auto is = [&](const std::string& m) { return fmt::format("{} > {}", m, zero_); };
     switch (act) {
-      case Act::add:
-        return fmt::format("{} + {}", a, b);
-      case Act::sub:
-        return fmt::format("{} - {}", a, b);
-      case Act::mul:
-        return fmt::format("{} * {}", a, b);
-      case Act::div:
-        return fmt::format("{} / {}", a, b);
-      case Act::neg:
-        return fmt::format("-{}", a);
       case Act::abs:
         return fmt::format("fabs{}({})", f_, a);
       case Act::sqrt:
@@ -67,7 +56,7 @@ class PlainC final : public CDialect {
       case Act::select:
         return fmt::format("({}) ? {} : {}", is(a), b, c);
       default:
-        throw Error("emit_c: this code is not lowered for C");
+        return arithmetic(act, a, b);
     }
   }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "limb/base/error.hpp"
 #include "limb/codegen/emit_c.hpp"
 #include "limb/codegen/emit_c_statements.hpp"
 
@@ -60,7 +59,7 @@ HELPER lanes_t lanes_atan2(lanes_t y, lanes_t x) {
 /// pi/2 in parts whose products with the number of quarter turns are exact; polynomials of the
 /// remainder; the quadrant from the last bits of that number.
 constexpr const char* kSines64 = R"(
-/* Within 2 units in the last place up to 1e6 rad; `range` collects squares to check that. */
+/* Within 2.5 units in the last place up to 1e6 rad; `range` collects squares to check that. */
 HELPER void sines(lanes_t x, lanes_t* sine, lanes_t* cosine, lanes_t* range) {
   const lanes_t t = x * 6.36619772367581382433e-01 + 0x1.8p52; /* low bits: quarter turns */
   const lanes_t n = t - 0x1.8p52;
@@ -176,22 +175,12 @@ class LanesC final : public CDialect {
                          const std::string& c) const override {
     const auto bits = [](const std::string& x) { return "(bits_t)" + x; };
     switch (act) {
-      case Act::add:
-        return fmt::format("{} + {}", a, b);
-      case Act::sub:
-        return fmt::format("{} - {}", a, b);
-      case Act::mul:
-        return fmt::format("{} * {}", a, b);
-      case Act::div:
-        return fmt::format("{} / {}", a, b);
       case Act::fma:
         return fmt::format("{} * {} + {}", a, b, c);
       case Act::fms:
         return fmt::format("{} * {} - {}", a, b, c);
       case Act::fnma:
         return fmt::format("{} - {} * {}", c, a, b);
-      case Act::neg:
-        return fmt::format("-{}", a);
       case Act::abs:
         return fmt::format("lanes_abs({})", a);
       case Act::sqrt:
@@ -211,7 +200,7 @@ class LanesC final : public CDialect {
       case Act::select:
         return fmt::format("pick({}, {}, {})", a, whole(b), whole(c));
       default:
-        throw Error("emit_c: this code is not lowered for C");
+        return arithmetic(act, a, b);
     }
   }
 

@@ -144,6 +144,23 @@ class StatementWriter {
 
 }  // namespace
 
+std::string CDialect::arithmetic(Act act, const std::string& a, const std::string& b) {
+  switch (act) {
+    case Act::add:
+      return fmt::format("{} + {}", a, b);
+    case Act::sub:
+      return fmt::format("{} - {}", a, b);
+    case Act::mul:
+      return fmt::format("{} * {}", a, b);
+    case Act::div:
+      return fmt::format("{} / {}", a, b);
+    case Act::neg:
+      return fmt::format("-{}", a);
+    default:
+      throw Error("emit_c: this code is not lowered for C");
+  }
+}
+
 Trace with_c_names(Trace trace) {
   static constexpr const char* kTaken[] = {
       "ALIGNED",   "BYTES",   "HELPER",   "LANES",    "LOAD",     "Matrix",    "RANGE",

@@ -36,6 +36,10 @@ class CDialect {
                                       const std::string& /*cosine*/) const {
     return "";
   }
+
+ protected:
+  /// What all dialects write alike. @throws Error for what is no instruction of C.
+  static std::string arithmetic(Act act, const std::string& a, const std::string& b);
 };
 
 /// Straight-line statements over one array w of intermediate values, in which a place is free again

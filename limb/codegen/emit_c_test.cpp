@@ -2,11 +2,13 @@
 // its own tests, and keeps to its stack.
 #include "limb/codegen/emit_c.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "limb/codegen/functions.hpp"
 #include "limb/codegen/testing/c_folder.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
 #include "limb/model/load.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
@@ -130,6 +132,64 @@ TEST(EmitC, ServesWhatUsersTrace) {
   const testing::CFolder folder(codegen::make_c_package(traces, wish));
   EXPECT_EQ(folder.run("make -s test"), 0) << folder.log();
   EXPECT_NE(folder.log().find("ok odd arg_double by columns"), std::string::npos) << folder.log();
+}
+
+/// Largest error of sines and cosines of a batch, in units in the last place.
+template <typename T>
+double sine_error(const std::string& flags, double most) {
+  codegen::Tracer tracer("both");
+  const VectorX<Traced> x = tracer.input("angle", 1);
+  VectorX<Traced> y(2);
+  y << sin(x[0]), cos(x[0]);
+  tracer.output("sc", y);
+  std::vector<codegen::Trace> traces;
+  traces.push_back(tracer.finish());
+  codegen::CPackageOptions wish;
+  wish.precision = sizeof(T) == 8 ? Precision::f64 : Precision::f32;
+  wish.simd = true;
+  const testing::CFolder folder(codegen::make_c_package(traces, wish));
+  EXPECT_EQ(folder.run("cc -std=c99 -O1 -march=native -fPIC -shared " + flags +
+                       " limb.c limb_simd.c -o limb.so -lm"),
+            0)
+      << folder.log();
+  void* library = dlopen((folder.path() / "limb.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  using Run = void (*)(std::size_t, const T*, T*);
+  const auto run = reinterpret_cast<Run>(dlsym(library, "limb_both_rows"));
+  testing::Random random(5);
+  std::vector<T> angles;
+  for (int i = 0; i < 40000; ++i) {
+    angles.push_back(T(random.uniform(-most, most)));
+    angles.push_back(T(random.uniform(-7, 7)));
+    // Near whole quarter turns, where digits cancel.
+    const double quarter = std::floor(random.uniform(0, most / 1.6)) * std::acos(0.0);
+    angles.push_back(std::nextafter(T(quarter), T(most)));
+  }
+  std::vector<T> found(2 * angles.size());
+  run(angles.size(), angles.data(), found.data());
+  double worst = 0;
+  for (std::size_t i = 0; i < angles.size(); ++i) {
+    const long double x_exact = angles[i];
+    const long double right[] = {std::sin(x_exact), std::cos(x_exact)};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const T size = std::abs(T(right[k]));
+      const T gap = std::nextafter(size, T(2)) - size;
+      worst = std::max(worst, double(std::abs(found[2 * i + k] - right[k]) / gap));
+    }
+  }
+  dlclose(library);
+  return worst;
+}
+
+TEST(EmitC, SinesOfBatchesAreAccurate) {
+  for (const char* flags : {"-ffp-contract=off", "-ffp-contract=fast"}) {
+    // Half a unit from each of two differences, twice that where the result is below a power of
+    // two, and half from the sum of the polynomial; worst seen 2.2.
+    EXPECT_LT(sine_error<double>(flags, 1e6), 2.5) << flags;
+    EXPECT_LT(sine_error<float>(flags, 5000), 2) << flags;
+    // Beyond the polynomials: the C library.
+    EXPECT_LT(sine_error<double>(flags, 1e9), 2) << flags;
+    EXPECT_LT(sine_error<float>(flags, 1e6), 2) << flags;
+  }
 }
 
 TEST(EmitC, SaysWhenATestWouldHaveNoNumbers) {
