@@ -169,6 +169,7 @@ int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& 
   const Canonical<T>& robot = model.canonical();
   const Coupling<T>& coupling = model.coupling();
   const bool coupled = !coupling.is_identity();
+  const int n = model.velocity_size();
   Workspace<T>& tree = work.tree;
   MatrixX<T>& M = work.factor.room();
   place(robot, joint_position(model, q, tree), tree);
@@ -194,10 +195,12 @@ int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& 
   const int singular = factorize_mass<T>(model, M, work.factor);
   if (singular >= 0) return singular;
   const T* const own_bias = coupled ? work.a.data() : bias;
-  for (int i = 0; i < model.velocity_size(); ++i) work.a[i] = tau[i] - own_bias[i];
+  for (int i = 0; i < n; ++i) work.rest[i] = tau[i] - own_bias[i];
   const PackedFactor<T>& F = work.factor.packed();
-  invert(F, work.inverse);
-  multiply_inverse(F, work.inverse, work.a.data());
+  BranchInverse<T>& inverse = work.inverse;
+  invert(F, inverse);
+  square(F, inverse);
+  multiply_inverse(F, inverse, work.rest.data(), work.a.data());
 
   // Derivatives of inverse dynamics there, and what they make of accelerations.
   const T* joint_a = joint_velocity(model, work.a, tree.a);
@@ -214,11 +217,13 @@ int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspace<T>& 
   } else {
     run(work.own_q, work.own_v);
   }
-  multiply_inverse<T>(F, work.inverse,
-                      {{work.own_q.data(), work.own_v.data()},
-                       work.own_q.outerStride(),
-                       {ddq_dq.data(), ddq_dv.data(), ddq_dtau.data()},
-                       {ddq_dq.outerStride(), ddq_dv.outerStride(), ddq_dtau.outerStride()}});
+  multiply_inverse<T>(F, inverse, work.own_q.data(), work.own_v.data(), work.own_q.outerStride(),
+                      ddq_dq.data(), ddq_dq.outerStride(), ddq_dv.data(), ddq_dv.outerStride());
+  for (int c = 0; c < n; ++c) {
+    const T* const from = inverse.numbers(inverse.inverse) + c * inverse.stride;
+    T* const to = ddq_dtau.data() + c * ddq_dtau.outerStride();
+    for (int r = 0; r < n; r += 4) store_some(load_four(from + r), std::min(n - r, 4), to + r);
+  }
   return -1;
 }
 

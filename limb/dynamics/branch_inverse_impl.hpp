@@ -39,12 +39,16 @@ BranchInverse<T>::BranchInverse(const PackedFactor<T>& F) {
   const int count = static_cast<int>(blocks.size());
   for (int b = 0; b < count; ++b) {
     Block& block = blocks[F.at(b)];
-    block.last = b + 1;
-    while (block.last < count && blocks[F.at(block.last)].row < block.end) ++block.last;
-    block.carried = carried.size();
-    carried.resize(carried.size() + F.at(4 * (block.end - block.row)), T(0));
-    block.path = path.size();
-    path.resize(path.size() + F.at(4 * (block.depth + 4)), T(0));
+    const Block& root = blocks[F.at(ways[block.way])];
+    block.tree_begin = root.row;
+    block.tree_end = root.end;
+    block.carried = 4 * carried.size();
+    carried.resize(carried.size() + F.at(block.end - block.row), all(T(0)));
+    block.path = 4 * path.size();
+    path.resize(path.size() + F.at(block.depth + 4), all(T(0)));
+    block.related = related.size();
+    related.insert(related.end(), F.path_of(block.row), F.path_of(block.row) + block.depth);
+    for (int k = block.row; k < block.end; ++k) related.push_back(k);
   }
   for (int b = 0; b < count; ++b) {
     for (int c = 0; c < count; ++c) {
@@ -55,8 +59,9 @@ BranchInverse<T>::BranchInverse(const PackedFactor<T>& F) {
       shared.push_back(rows);
     }
   }
-  pivots.assign(F.at(4 * count), T(0));
-  product.assign(F.at(12 * (n + 4)), T(0));
+  product.assign(F.at(n), all(T(0)));
+  stride = (n + 3) / 4 * 4;
+  inverse.assign(F.at(stride / 4 * n + 1), all(T(0)));
 }
 
 /// W from L: row j is the unit less L(j, i) times row i for all i before j on its path.
@@ -65,7 +70,6 @@ void invert(const PackedFactor<T>& F, BranchInverse<T>& W) {
   const T o = T(0), one = T(1);
   const Four<T> units[4] = {four(one, o, o, o), four(o, one, o, o), four(o, o, one, o),
                             four(o, o, o, one)};
-  T* pivots = W.pivots.data();
   for (const auto& block : W.blocks) {
     const int last = block.row + block.count - 1, depth = block.depth;
     const int* const path = F.path_of(last);
@@ -73,12 +77,10 @@ void invert(const PackedFactor<T>& F, BranchInverse<T>& W) {
     const T* const L[4] = {F.row(block.row), F.row(std::min(block.row + 1, last)),
                            F.row(std::min(block.row + 2, last)),
                            F.row(std::min(block.row + 3, last))};
-    for (int k = 0; k < block.count; ++k) pivots[k] = F.inverse[block.row + k];
-    pivots += 4;
-    T* const columns = W.path.data() + block.path;
+    T* const columns = W.numbers(W.path) + block.path;
     for (int b = 0; b <= block.level; ++b) {
       const auto& before = W.blocks[F.at(W.ways[block.way + F.at(b)])];
-      T* const rows = W.carried.data() + before.carried - 4 * before.row;
+      T* const rows = W.numbers(W.carried) + before.carried - 4 * before.row;
       Four<T> x[4];
       for (int r = 0; r < 4; ++r) x[r] = b == block.level ? units[r] : all(o);
       for (int m = before.depth; m < depth; ++m) {
@@ -101,155 +103,146 @@ void invert(const PackedFactor<T>& F, BranchInverse<T>& W) {
   }
 }
 
-/// x <- (L^T D L)^-1 x
+/// The inverse from W: blocks on and below the diagonal, each written to its place and, transposed,
+/// to that above.
 template <typename T>
-void multiply_inverse(const PackedFactor<T>& F, BranchInverse<T>& W, T* x) {
-  T* const product = W.product.data();
-  const T* pivots = W.pivots.data();
-  for (const auto& block : W.blocks) {
-    const T* w = W.carried.data() + block.carried;
-    Four<T> sum[4] = {all(T(0)), all(T(0)), all(T(0)), all(T(0))};
-    int j = block.row;
-    for (; j + 4 <= block.end; j += 4, w += 16) {
-      for (int k = 0; k < 4; ++k) sum[k] = sum[k] + x[j + k] * load_four(w + 4 * k);
-    }
-    for (; j < block.end; ++j, w += 4) sum[0] = sum[0] + x[j] * load_four(w);
-    store_four(load_four(pivots) * ((sum[0] + sum[1]) + (sum[2] + sum[3])), product + block.row);
-    pivots += 4;
-  }
-  for (const auto& block : W.blocks) {
-    const int* const path = F.path_of(block.row + block.count - 1);
-    const T* const w = W.path.data() + block.path;
-    Four<T> even = all(T(0)), odd = all(T(0));
-    int m = 0;
-    for (; m + 2 <= block.depth + block.count; m += 2) {
-      even = even + product[path[m]] * load_four(w + 4 * m);
-      odd = odd + product[path[m + 1]] * load_four(w + 4 * m + 4);
-    }
-    if (m < block.depth + block.count) even = even + product[path[m]] * load_four(w + 4 * m);
-    store_some(even + odd, block.count, x + block.row);
-  }
-}
-
-/// Two right sides and three results of as many columns each, in blocks.
-template <typename T>
-struct InverseColumns {
-  const T* A[2];  ///< stride of both
-  Eigen::Index A_stride;
-  T* X[3];
-  Eigen::Index X_stride[3];
-};
-
-/// product <- D^-1 W^T [A_0 A_1 -1] for the columns of a block. A, and so the product, differs from
-/// zero only on related rows.
-template <int kColumns, typename T>
-LIMB_INLINE void multiply_transposed(const PackedFactor<T>& F, BranchInverse<T>& W, int number,
-                                     const InverseColumns<T>& of) {
-  const auto* const blocks = W.blocks.data();
-  const auto& column = blocks[number];
-  const int* const way = W.ways.data() + column.way;
-  const int* const path = F.path_of(column.row + column.count - 1);
-  const Eigen::Index stride = of.A_stride;
-  const T *const A = of.A[0] + column.row * stride, *const B = of.A[1] + column.row * stride;
-  const auto rows_of = [&](int u, int begin, int end) __attribute__((always_inline)) {
-    const auto& block = blocks[u];
-    const T* const rows = W.carried.data() + block.carried - 4 * block.row;
-    Four<T> a[4] = {all(T(0)), all(T(0)), all(T(0)), all(T(0))}, b[4] = {a[0], a[0], a[0], a[0]};
-    const auto take = [&](int j) __attribute__((always_inline)) {
-      const Four<T> w = load_four(rows + 4 * j);
-      for (int c = 0; c < kColumns; ++c) {
-        a[c] = a[c] + A[j + c * stride] * w;
-        b[c] = b[c] + B[j + c * stride] * w;
-      }
-    };
-    // What the block carries, as far as it is related: on the path, then all behind the column.
-    for (int m = block.depth; m < column.depth; ++m) take(path[m]);
-    for (int j = begin; j < end; ++j) take(j);
-    const Four<T> pivots = load_four(W.pivots.data() + 4 * u);
-    for (int c = 0; c < kColumns; ++c) {
-      a[c] = pivots * a[c];
-      b[c] = pivots * b[c];
-    }
-    transpose(a[0], a[1], a[2], a[3]);
-    transpose(b[0], b[1], b[2], b[3]);
-    T* const product = W.product.data() + 12 * block.row;
-    for (int k = 0; k < 4; ++k) {
-      store_four(a[k], product + 12 * k);
-      store_four(b[k], product + 12 * k + 4);
-    }
-  };
-  for (int m = 0; m < column.level; ++m) rows_of(way[m], column.row, column.end);
-  for (int u = number; u < column.last; ++u) rows_of(u, blocks[u].row, blocks[u].end);
-  // W^T of units are rows of W.
-  T* const product = W.product.data() + 8;
-  const T* const w = W.path.data() + column.path;
-  for (int m = 0; m < column.depth + column.count; ++m) {
-    store_four(-F.inverse[path[m]] * load_four(w + 4 * m), product + 12 * path[m]);
-  }
-  for (int k = column.row + column.count; k < column.end; ++k) {
-    store_four(all(T(0)), product + 12 * k);
-  }
-}
-
-/// -W times the product, for the columns of a block.
-template <int kColumns, typename T>
-LIMB_INLINE void multiply_rows(const PackedFactor<T>& F, const BranchInverse<T>& W, int number,
-                               const InverseColumns<T>& of) {
+void square(const PackedFactor<T>& F, BranchInverse<T>& W) {
   const int count = static_cast<int>(W.blocks.size());
   const auto* const blocks = W.blocks.data();
-  const auto& column = blocks[number];
-  const int* const shared = W.shared.data() + number * count;
-  const T* const product = W.product.data();
-  T* const to[3] = {of.X[0] + column.row * of.X_stride[0], of.X[1] + column.row * of.X_stride[1],
-                    of.X[2] + column.row * of.X_stride[2]};
-  for (int v = 0; v < count; ++v) {
-    const auto& block = blocks[v];
-    const bool behind = number <= v && v < column.last;
-    const int length = behind ? block.depth + block.count : shared[v];
-    const int* const path = F.path_of(block.row + block.count - 1);
-    const T* const w = W.path.data() + block.path;
-    Four<T> sum[3][kColumns];
-    for (auto& x : sum) {
-      for (Four<T>& y : x) y = all(T(0));
-    }
-    for (int m = 0; m < length; ++m) {
-      const Four<T> rows = load_four(w + 4 * m);
-      const T* const y = product + 12 * path[m];
-      for (int x = 0; x < 3; ++x) {
-        for (int c = 0; c < kColumns; ++c) sum[x][c] = sum[x][c] - y[4 * x + c] * rows;
-      }
-    }
-    for (int x = 0; x < 3; ++x) {
-      for (int c = 0; c < kColumns; ++c) {
-        store_some(sum[x][c], block.count, to[x] + block.row + c * of.X_stride[x]);
-      }
-    }
-  }
-}
-
-/// X <- (L^T D L)^-1 [-A_0, -A_1, 1]; both A differ from zero only where rows and columns are
-/// related.
-template <typename T>
-void multiply_inverse(const PackedFactor<T>& F, BranchInverse<T>& W, const InverseColumns<T>& of) {
-  const int count = static_cast<int>(W.blocks.size());
+  const T* const inverse = F.inverse.data();
+  const Eigen::Index stride = W.stride;
+  T *const X = W.numbers(W.inverse), *const product = W.numbers(W.product);
   for (int c = 0; c < count; ++c) {
-    const auto run = [&](auto columns) __attribute__((always_inline)) {
-      multiply_transposed<decltype(columns)::value>(F, W, c, of);
-      multiply_rows<decltype(columns)::value>(F, W, c, of);
-    };
-    switch (W.blocks[F.at(c)].count) {
-      case 1:
-        run(std::integral_constant<int, 1>());
-        break;
-      case 2:
-        run(std::integral_constant<int, 2>());
-        break;
-      case 3:
-        run(std::integral_constant<int, 3>());
-        break;
-      default:
-        run(std::integral_constant<int, 4>());
+    const auto& column = blocks[c];
+    const int* const shared = W.shared.data() + c * count;
+    const int* const column_path = F.path_of(column.row + column.count - 1);
+    const T* const row = W.numbers(W.path) + column.path;
+    for (int m = 0; m < column.depth + column.count; ++m) {
+      const int k = column_path[m];
+      store_four(inverse[k] * load_four(row + 4 * m), product + 4 * k);
     }
+    for (int v = c; v < count && blocks[v].row < column.tree_end; ++v) {
+      const auto& block = blocks[v];
+      const int* const path = F.path_of(block.row + block.count - 1);
+      const T* const w = W.numbers(W.path) + block.path;
+      const int length = shared[v];
+      const Four<T> o = all(T(0));
+      Four<T> even[4] = {o, o, o, o}, odd[4] = {o, o, o, o};
+      int m = 0;
+      for (; m + 2 <= length; m += 2) {
+        const Four<T> x = load_four(w + 4 * m), y = load_four(w + 4 * m + 4);
+        const T *const p = product + 4 * path[m], *const q = product + 4 * path[m + 1];
+        for (int k = 0; k < 4; ++k) {
+          even[k] = even[k] + p[k] * x;
+          odd[k] = odd[k] + q[k] * y;
+        }
+      }
+      if (m < length) {
+        const Four<T> x = load_four(w + 4 * m);
+        const T* const p = product + 4 * path[m];
+        for (int k = 0; k < 4; ++k) even[k] = even[k] + p[k] * x;
+      }
+      for (int k = 0; k < 4; ++k) even[k] = even[k] + odd[k];
+      T* const to = X + block.row + column.row * stride;
+      for (int k = 0; k < column.count; ++k) store_some(even[k], block.count, to + k * stride);
+      if (v == c) continue;
+      transpose(even[0], even[1], even[2], even[3]);
+      T* const mirrored = X + column.row + block.row * stride;
+      for (int k = 0; k < block.count; ++k)
+        store_some(even[k], column.count, mirrored + k * stride);
+    }
+  }
+}
+
+/// kFours times four rows of the inverse times two columns, over the given rows of these. Written
+/// are `count` rows at most.
+template <int kFours, typename T>
+LIMB_INLINE void multiply_two(const T* inverse, int stride, const int* begin, const int* end,
+                              const T* A, const T* B, int count, T* X, T* Y) {
+  Four<T> x[kFours], y[kFours];
+  for (int m = 0; m < kFours; ++m) x[m] = y[m] = all(T(0));
+  for (; begin != end; ++begin) {
+    const T* const column = inverse + *begin * stride;
+    const Four<T> a = all(A[*begin]), b = all(B[*begin]);
+    for (int m = 0; m < kFours; ++m) {
+      const Four<T> rows = load_four(column + 4 * m);
+      x[m] = x[m] - a * rows;
+      y[m] = y[m] - b * rows;
+    }
+  }
+  for (int m = 0; m + 1 < kFours; ++m) {
+    store_four(x[m], X + 4 * m);
+    store_four(y[m], Y + 4 * m);
+  }
+  constexpr int kLast = 4 * kFours - 4;
+  store_some(x[kFours - 1], std::min(count - kLast, 4), X + kLast);
+  store_some(y[kFours - 1], std::min(count - kLast, 4), Y + kLast);
+}
+
+/// X <- -(L^T D L)^-1 A and Y <- -(L^T D L)^-1 B, where A and B differ from zero only where row and
+/// column are related.
+template <typename T>
+void multiply_inverse(const PackedFactor<T>& F, const BranchInverse<T>& W, const T* A, const T* B,
+                      Eigen::Index stride, T* X, Eigen::Index X_stride, T* Y,
+                      Eigen::Index Y_stride) {
+  const int n = static_cast<int>(F.depth.size());
+  for (const auto& block : W.blocks) {
+    const int* const related = W.related.data() + block.related;
+    const int* const related_end = related + block.depth + (block.end - block.row);
+    // Rows of other roots stay zero.
+    const int tree_begin = block.tree_begin / 4 * 4;
+    for (int c = block.row; c < block.row + block.count; ++c) {
+      const T *const a = A + c * stride, *const b = B + c * stride;
+      T *const x = X + c * X_stride, *const y = Y + c * Y_stride;
+      for (int r = 0; r < tree_begin; ++r) x[r] = y[r] = T(0);
+      int r = tree_begin;
+      const auto run = [&](auto fours) __attribute__((always_inline)) {
+        multiply_two<decltype(fours)::value>(W.numbers(W.inverse) + r, W.stride, related,
+                                             related_end, a, b, n - r, x + r, y + r);
+        r += 4 * decltype(fours)::value;
+      };
+      while (block.tree_end - r > 16) run(std::integral_constant<int, 5>());
+      switch ((block.tree_end - r + 3) / 4) {
+        case 4:
+          run(std::integral_constant<int, 4>());
+          break;
+        case 3:
+          run(std::integral_constant<int, 3>());
+          break;
+        case 2:
+          run(std::integral_constant<int, 2>());
+          break;
+        case 1:
+          run(std::integral_constant<int, 1>());
+          break;
+        default:
+          break;
+      }
+      for (; r < n; ++r) x[r] = y[r] = T(0);
+    }
+  }
+}
+
+/// x <- (L^T D L)^-1 b
+template <typename T>
+void multiply_inverse(const PackedFactor<T>& F, const BranchInverse<T>& W, const T* b, T* x) {
+  const int n = static_cast<int>(F.depth.size());
+  for (int r = 0; r < n; r += 8) {
+    Four<T> sum[4] = {all(T(0)), all(T(0)), all(T(0)), all(T(0))};
+    const T* column = W.numbers(W.inverse) + r;
+    int k = 0;
+    for (; k + 2 <= n; k += 2, column += 2 * W.stride) {
+      sum[0] = sum[0] + b[k] * load_four(column);
+      sum[1] = sum[1] + b[k] * load_four(column + 4);
+      sum[2] = sum[2] + b[k + 1] * load_four(column + W.stride);
+      sum[3] = sum[3] + b[k + 1] * load_four(column + W.stride + 4);
+    }
+    if (k < n) {
+      sum[0] = sum[0] + b[k] * load_four(column);
+      sum[1] = sum[1] + b[k] * load_four(column + 4);
+    }
+    store_some(sum[0] + sum[2], std::min(n - r, 4), x + r);
+    if (n - r > 4) store_some(sum[1] + sum[3], std::min(n - r - 4, 4), x + r + 4);
   }
 }
 

@@ -121,7 +121,7 @@ DerivativeWorkspace<T>::DerivativeWorkspace(const Model<T>& model, Loops loops_o
   }
   inverse = kernel::BranchInverse<T>(factor.packed());
   const int n = model.velocity_size();
-  a = VectorX<T>::Constant(n, T(0));
+  a = rest = VectorX<T>::Constant(n, T(0));
   own_q = own_v = own_a = MatrixX<T>::Constant(n, n, T(0));
   if (!model.coupling().is_identity()) {
     dq = dv = da = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));

@@ -41,7 +41,7 @@ class DerivativeWorkspace {
     bool several = false;                ///< some joint of several freedoms
     bool light = true;                   ///< no mass, no moments along z: regrouped steps alone
     int zeros_begin = 0, zeros_end = 0;  ///< velocities that have nothing to do with these
-    T angular[3][4] = {}, linear[3][4] = {};  ///< in the axes of the steps
+    alignas(32) T angular[3][4] = {}, linear[3][4] = {};  ///< in the axes of the steps
     T m[4] = {}, h[3][4] = {}, S[6][4] = {};  ///< masses, in the last lane of their joint
     kernel::Mask row[4] = {};  ///< [c][r]: entry (r, c) of two of these is one of row r
   };
@@ -80,7 +80,7 @@ class DerivativeWorkspace {
   MatrixX<T> dq, dv, da;           ///< of the joints, where some follow others
   MatrixX<T> own_q, own_v, own_a;  ///< of the robot's own velocities
   kernel::BranchInverse<T> inverse;
-  VectorX<T> a;
+  VectorX<T> a, rest;  ///< accelerations; torques that are left for them
 };
 
 }  // namespace limb
