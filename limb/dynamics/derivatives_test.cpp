@@ -135,6 +135,43 @@ TEST(AbaDerivatives, UndoThoseOfInverseDynamics) {
   }
 }
 
+// Results in the middle of larger matrices, of one size or of three: the same, and nothing around
+// them is touched.
+TEST(Derivatives, StayInTheirMatrices) {
+  for (const Sample& s : testing::samples(2)) {
+    for (const int wider : {0, 1}) {
+      SCOPED_TRACE(s.name + ", " + std::to_string(wider));
+      const int n = s.model.velocity_size();
+      DerivativeWorkspace<double> work(s.model);
+      Derivatives inverse(n), forward(n);
+      Vector a(n), a_inside(n);
+      rnea_derivatives(s.model, work, s.q, s.v, s.a, inverse.dq, inverse.dv, inverse.da);
+      aba_derivatives(s.model, work, s.q, s.v, s.tau, a, forward.dq, forward.dv, forward.da);
+      constexpr double kUntouched = 12345;
+      Matrix q = Matrix::Constant(n + 3, n + 2, kUntouched);
+      Matrix v = Matrix::Constant(n + 3 + wider, n + 2, kUntouched);
+      Matrix x = Matrix::Constant(n + 3 + 2 * wider, n + 2, kUntouched);
+      const auto expect = [&](const Derivatives& d) {
+        const auto check = [&](Matrix& whole, const Matrix& part) {
+          EXPECT_EQ(whole.block(1, 1, n, n), part);
+          whole.block(1, 1, n, n).setConstant(kUntouched);
+          EXPECT_TRUE((whole.array() == kUntouched).all());
+        };
+        check(q, d.dq);
+        check(v, d.dv);
+        check(x, d.da);
+      };
+      rnea_derivatives(s.model, work, s.q, s.v, s.a, q.block(1, 1, n, n), v.block(1, 1, n, n),
+                       x.block(1, 1, n, n));
+      expect(inverse);
+      aba_derivatives(s.model, work, s.q, s.v, s.tau, a_inside, q.block(1, 1, n, n),
+                      v.block(1, 1, n, n), x.block(1, 1, n, n));
+      expect(forward);
+      EXPECT_EQ(a_inside, a);
+    }
+  }
+}
+
 // A robot whose second derivatives are known: m l^2 qdd + m g l sin q = tau.
 TEST(Derivatives, Pendulum) {
   const Model<double> model = load_model("builtin:pendulum");
