@@ -26,15 +26,7 @@ using testing::Sample;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
 std::vector<Sample> robots() {
-  std::vector<Sample> all;
-  for (unsigned seed = 1; seed <= 6; ++seed) {
-    for (const bool coupled : {false, true}) {
-      all.push_back(testing::sample_of(
-          "seed " + std::to_string(seed) + (coupled ? ", coupled" : ""),
-          build_model(testing::random_tree_with_loops(seed, coupled), Base::free), seed));
-    }
-  }
-  return all;
+  return testing::samples_with_loops(6);
 }
 
 /// Worst of all samples: 2e-12 relative. J M^-1 J^T of random loops has a condition of 1e4 to 1e6,

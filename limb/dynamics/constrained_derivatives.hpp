@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "limb/dynamics/carried.hpp"
 #include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/derivative_workspace.hpp"
@@ -58,8 +60,13 @@ struct ConstrainedDerivativeWorkspace {
   Kinematics<T> kinematics;
   std::vector<carried_detail::Axis<T>> axes;  ///< of each joint velocity of those bodies
   RegressorScratch<T> regressor;
+  /// What is solved at once, each on lines of the cache of its own.
   using Columns = Eigen::Array<T, 8, 1>;
-  std::vector<Columns> columns_x, columns_c;    ///< n; rows: what is solved at once
+  struct alignas(std::has_single_bit(sizeof(Columns)) ? sizeof(Columns) : alignof(Columns)) Line {
+    Columns columns = Columns::Constant(T(0));
+  };
+  static_assert(sizeof(Line) == sizeof(Columns));
+  std::vector<Line> columns_x, columns_c;       ///< n; rows
   VectorX<T> x, c, spare;                       ///< n; rows
   MatrixX<T> room_q, room_v, room_a, room_row;  ///< n x n; rows x n
 };
@@ -94,5 +101,17 @@ ConstrainedReport<T> impact_derivatives(const Model<T>& model, const ConstraintS
                                         VectorIn<T>& v, VectorIn<T>& restitution,
                                         ImpactDerivatives<T>& result,
                                         const ConstrainedOptions& options = {});
+
+extern template struct ConstrainedDerivatives<double>;
+extern template struct ImpactDerivatives<double>;
+extern template struct ConstrainedDerivativeWorkspace<double>;
+extern template ConstrainedReport<double> constrained_derivatives(
+    const Model<double>&, const ConstraintSet<double>&, ConstrainedDerivativeWorkspace<double>&,
+    VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, ConstrainedDerivatives<double>&,
+    const ConstrainedOptions&);
+extern template ConstrainedReport<double> constrained_derivatives(
+    const Model<double>&, const ConstraintSet<double>&, ConstrainedDerivativeWorkspace<double>&,
+    VectorIn<double>&, VectorIn<double>&, VectorIn<double>&, WrenchesIn<double>,
+    ConstrainedDerivatives<double>&, const ConstrainedOptions&);
 
 }  // namespace limb

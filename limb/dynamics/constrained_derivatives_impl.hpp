@@ -109,8 +109,8 @@ void respond_columns(const ConstraintSet<T>& set, ConstrainedDerivativeWorkspace
     }
     return;
   }
-  E* const X = work.columns_x.data();
-  E* const C = work.columns_c.data();
+  E* const X = &work.columns_x.data()->columns;
+  E* const C = rows > 0 ? &work.columns_c.data()->columns : nullptr;
   for (Eigen::Index first = 0; first < count; first += kAtOnce) {
     const Eigen::Index width = std::min(kAtOnce, count - first);
     const auto place = [&](Eigen::Index size, const MatrixOut<T>& from, E* to) {

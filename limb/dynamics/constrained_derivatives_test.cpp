@@ -182,26 +182,14 @@ TEST(ConstrainedDerivatives, OfContactsThatGiveWay) {
   }
 }
 
-std::vector<Sample> robots_with_loops() {
-  std::vector<Sample> all;
-  for (unsigned seed = 1; seed <= 2; ++seed) {
-    for (const bool coupled : {false, true}) {
-      all.push_back(testing::sample_of(
-          "seed " + std::to_string(seed) + (coupled ? ", coupled" : ""),
-          build_model(testing::random_tree_with_loops(seed, coupled), Base::free), seed));
-    }
-  }
-  return all;
-}
-
 TEST(ConstrainedDerivatives, OfClosedLoops) {
   Worst worst(kTolerance);
-  for (const Sample& s : robots_with_loops()) check_forward(s, Holds::loops, {}, worst);
+  for (const Sample& s : testing::samples_with_loops(2)) check_forward(s, Holds::loops, {}, worst);
 }
 
 // Forward dynamics closes the loops of a robot, and so do its derivatives.
 TEST(ConstrainedDerivatives, AreThoseOfForwardDynamicsWithLoops) {
-  for (const Sample& s : robots_with_loops()) {
+  for (const Sample& s : testing::samples_with_loops(2)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.velocity_size();
     const ConstraintSet<double> set(s.model, {}, all_loops(s.model));
@@ -256,13 +244,13 @@ TEST(ImpactDerivatives, AgreeWithDualNumbers) {
     for (const Sample& s : testing::samples(2)) check_impact(s, holds, worst);
   }
   Worst worst(kTolerance);
-  for (const Sample& s : robots_with_loops()) check_impact(s, Holds::loops, worst);
+  for (const Sample& s : testing::samples_with_loops(2)) check_impact(s, Holds::loops, worst);
 }
 
 /// By p: the model itself in dual numbers, one parameter of one body after the other.
 TEST(ParameterDerivatives, AgreeWithDualNumbers) {
   Worst worst(kTolerance);
-  for (const Sample& s : {testing::samples(1, 6)[3], robots_with_loops()[0]}) {
+  for (const Sample& s : {testing::samples(1, 6)[3], testing::samples_with_loops(1)[0]}) {
     SCOPED_TRACE(s.name);
     const Holds holds = s.model.loops().empty() ? Holds::redundant : Holds::loops;
     const ConstraintSet<double> set = constraints(s.model, holds);

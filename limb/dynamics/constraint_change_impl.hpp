@@ -19,8 +19,8 @@ ConstrainedDerivativeWorkspace<T>::ConstrainedDerivativeWorkspace(const Model<T>
       kinematics(model),
       axes(static_cast<std::size_t>(model.nv())),
       regressor(model),
-      columns_x(static_cast<std::size_t>(model.velocity_size()), Columns::Constant(T(0))),
-      columns_c(static_cast<std::size_t>(set.max_rows()), Columns::Constant(T(0))),
+      columns_x(static_cast<std::size_t>(model.velocity_size())),
+      columns_c(static_cast<std::size_t>(set.max_rows())),
       x(VectorX<T>::Constant(model.velocity_size(), T(0))),
       c(VectorX<T>::Constant(set.max_rows(), T(0))),
       spare(c),
@@ -70,6 +70,7 @@ using jacobian_detail::moved;
 template <typename T>
 struct Place {
   bool on_world;                 ///< a rests
+  bool accelerated;              ///< A_a, A_b are known
   Vector3<T> p;                  ///< the point, from O
   Motion<T> V_a, V_b, A_a, A_b;  ///< about O
   Vector3<T> v_a, v_b;           ///< of the point of either body
@@ -85,7 +86,8 @@ Place<T> place_of(const Kinematics<T>& k,
   place.V_b = carried_detail::at_O(k, h.b, k.V_WB_B[h.b]);
   place.v_a = moved<T>(place.V_a, place.p).v;
   place.v_b = moved<T>(place.V_b, place.p).v;
-  if (k.order == Kinematics<T>::Order::acceleration) {
+  place.accelerated = k.order == Kinematics<T>::Order::acceleration;
+  if (place.accelerated) {
     place.A_a = carried_detail::at_O(k, h.a, k.A_WB_B[h.a]);
     place.A_b = carried_detail::at_O(k, h.b, k.A_WB_B[h.b]);
   }
@@ -104,12 +106,12 @@ Change<T> by_coordinate(const Place<T>& at, const Carrier& carrier,
   Change<T> d;
   if (carrier.carries_a) {
     d.V_a = cross(axis.S, at.V_a) + axis.rate;
-    d.A_a = cross(axis.S, at.A_a) + cross(axis.rate, at.V_a) + axis.bend;
+    if (at.accelerated) d.A_a = cross(axis.S, at.A_a) + cross(axis.rate, at.V_a) + axis.bend;
   }
   if (carrier.carries_b) {
     d.p = moved<T>(axis.S, at.p).v;
     d.V_b = cross(axis.S, at.V_b) + axis.rate;
-    d.A_b = cross(axis.S, at.A_b) + cross(axis.rate, at.V_b) + axis.bend;
+    if (at.accelerated) d.A_b = cross(axis.S, at.A_b) + cross(axis.rate, at.V_b) + axis.bend;
   }
   return d;
 }
@@ -119,11 +121,11 @@ Change<T> by_velocity(const Place<T>& at, const Carrier& carrier,
   Change<T> d;
   if (carrier.carries_a) {
     d.V_a = axis.S;
-    d.A_a = cross(axis.S, at.V_a) + axis.sum;
+    if (at.accelerated) d.A_a = cross(axis.S, at.V_a) + axis.sum;
   }
   if (carrier.carries_b) {
     d.V_b = axis.S;
-    d.A_b = cross(axis.S, at.V_b) + axis.sum;
+    if (at.accelerated) d.A_b = cross(axis.S, at.V_b) + axis.sum;
   }
   return d;
 }

@@ -27,4 +27,17 @@ inline Description<double> random_tree_with_loops(unsigned seed, bool coupled) {
   return robot;
 }
 
+/// Two such robots a seed, on a free base: one without and one with couplings.
+inline std::vector<Sample> samples_with_loops(unsigned seeds) {
+  std::vector<Sample> all;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    for (const bool coupled : {false, true}) {
+      all.push_back(sample_of("seed " + std::to_string(seed) + (coupled ? ", coupled" : ""),
+                              build_model(random_tree_with_loops(seed, coupled), Base::free),
+                              seed));
+    }
+  }
+  return all;
+}
+
 }  // namespace limb::testing
