@@ -89,5 +89,43 @@ TEST(AnyScalar, ContactsAndTasks) {
   }
 }
 
+/// The position of the tool of an arm that is nearly stretched.
+template <typename S>
+Record<S> stretched(const Model<S>& model, const Inputs<S>& x) {
+  Record<S> r;
+  Workspace<S> work(model);
+  Kinematics<S> k(model);
+  forward_kinematics(model, x.q, x.v, k);
+  MatrixX<S> J(3, 2);
+  const FrameId tool = model.find_frame("tool");
+  Matrix3X<S> J_point(3, 2);
+  point_jacobian<S>(model, k, tool, Vector3<S>(S(0), S(0), S(0)), J_point);
+  J = J_point;
+  const VectorX<S> drift =
+      point_jacobian_rate_times_v<S>(model, k, tool, Vector3<S>(S(0), S(0), S(0)));
+  OperationalSpace<S> task(model, 3);
+  EXPECT_EQ(operational_space<S>(model, work, x.q, x.v, J, drift, task), -1);
+  EXPECT_EQ(task.damped, 2);
+  r.add("Lambda", task.Lambda);
+  r.add("mu", task.mu);
+  r.add("singular value", task.largest_singular_value);
+  return r;
+}
+
+// One direction that nothing moves and one that moves hardly: both damped. The second is 1e-7 of
+// the first in J M^-1 J^T, and rounding there counts as much more.
+TEST(AnyScalar, DampedTasks) {
+  for (const double bend : {2e-4, -1e-4}) {
+    Sample s = testing::sample_of("2r", load_model("builtin:2r"), 1);
+    s.q = Eigen::Vector2d(0.3, bend);
+    testing::expect_same_derivatives(
+        s, 1, {1e-6, 1e-6, 1e-3, 1e-7},
+        [](const auto& model, const auto& x) { return stretched(model, x); },
+        [](const Robot& robot, const Inputs<double>& x) {
+          return stretched<double>(robot.model(), x);
+        });
+  }
+}
+
 }  // namespace
 }  // namespace limb

@@ -84,12 +84,13 @@ TEST(AnyScalar, Forces) {
 
 // The tangents of torques are what the analytical derivatives say, to rounding.
 TEST(AnyScalar, TangentsAreTheAnalyticalDerivatives) {
-  using S = Dual<double, 3>;
+  using S = Dual<double, 2>;
+  using Complex = ComplexStep<double>;
   double worst = 0;
   for (const Sample& s : testing::samples(2)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.velocity_size();
-    const MatrixX<double> D = testing::directions(n, 3, 9);
+    const MatrixX<double> D = testing::directions(n, 2, 9);
     const Model<S> model = s.model.cast<S>();
     const Inputs<S> x = testing::seeded<S>(model, s, D);
     Workspace<S> work(model);
@@ -98,15 +99,46 @@ TEST(AnyScalar, TangentsAreTheAnalyticalDerivatives) {
     Robot robot(s.model);
     robot.set_state(s.q, s.v, s.a);
     const InverseDerivatives& d = robot.rnea_derivatives();
-    for (int k = 0; k < 3; ++k) {
+    const Model<Complex> complex = s.model.cast<Complex>();
+    Workspace<Complex> complex_work(complex);
+    for (int k = 0; k < 2; ++k) {
       const Vector expected = d.dq * D.col(k).head(n) + d.dv * D.col(k).segment(n, n) +
                               d.da * D.col(k).segment(2 * n, n);
-      const double error =
-          (testing::tangents(tau, k) - expected).norm() / std::max(1.0, expected.norm());
-      worst = std::max(worst, error);
+      const Inputs<Complex> z = testing::seeded<Complex>(complex, s, D.col(k));
+      VectorX<Complex> torque(n);
+      rnea(complex, complex_work, z.q, z.v, z.a, torque);
+      for (const Vector& found : {testing::tangents(tau, k), testing::tangents(torque, 0)}) {
+        worst = std::max(worst, (found - expected).norm() / std::max(1.0, expected.norm()));
+      }
     }
   }
   // Sums over some tens of bodies, twice.
+  EXPECT_LT(worst, 200 * kEps);
+}
+
+// Dual numbers of dual numbers: q moved by (e + d) x has in e d the second derivative along x.
+TEST(AnyScalar, NestedDualsHaveSecondDerivatives) {
+  using One = Dual<double, 1>;
+  using S = Dual<One, 1>;
+  double worst = 0;
+  for (const Sample& s : testing::samples(2)) {
+    SCOPED_TRACE(s.name);
+    const int n = s.model.velocity_size();
+    const Vector x = testing::directions(n, 1, 5).col(0).head(n);
+    const Model<S> model = s.model.cast<S>();
+    VectorX<S> q = s.q.cast<S>(), step(n), tau(n);
+    for (int i = 0; i < n; ++i) step[i] = S(One(0, x[i]), One(x[i], 0));
+    integrate<S>(model, q, step, q);
+    Workspace<S> work(model);
+    rnea<S>(model, work, q, s.v.cast<S>(), s.a.cast<S>(), tau);
+    double second = 0;
+    for (int i = 0; i < n; ++i) second += s.tau[i] * tau[i].tangent[0].tangent[0];
+    Robot robot(s.model);
+    robot.set_state(s.q, s.v, s.a);
+    const HessianBlocks& H = robot.rnea_hessian(s.tau);
+    worst =
+        std::max(worst, std::abs(second - x.dot(H.qq * x)) / (1 + H.qq.norm() * x.squaredNorm()));
+  }
   EXPECT_LT(worst, 200 * kEps);
 }
 
