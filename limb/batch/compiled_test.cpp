@@ -101,6 +101,30 @@ TEST(Compiled, BatchesOfAnySizeHaveTheBitsOfOneState) {
   }
 }
 
+// Results may begin at any number; the code for large ones looks where.
+TEST(Compiled, ResultsMayBeginAnywhere) {
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, {Function::crba});
+  const int count = 19, entries = static_cast<int>(s.v.size() * s.v.size());
+  const States x(s, count);
+  const RowMatrix<float> q32 = x.q.cast<float>();
+  RowMatrix<double> expected(count, entries);
+  RowMatrix<float> expected32(count, entries);
+  fast.crba(x.q, expected);
+  fast.crba(q32, expected32);
+  std::vector<double> room(static_cast<std::size_t>(count * entries) + 8);
+  for (int shift = 0; shift < 8; ++shift) {
+    Eigen::Map<RowMatrix<double>> M(room.data() + shift, count, entries);
+    M.setConstant(7);
+    fast.crba(x.q, M);
+    EXPECT_EQ(M, expected) << shift;
+    Eigen::Map<RowMatrix<float>> M32(reinterpret_cast<float*>(room.data()) + shift, count, entries);
+    M32.setConstant(7);
+    fast.crba(q32, M32);
+    EXPECT_EQ(M32, expected32) << shift;
+  }
+}
+
 // An Eigen matrix as it comes is stored by columns.
 TEST(Compiled, BatchesByColumnsHaveTheSameBits) {
   const Sample s = robot();

@@ -34,9 +34,9 @@ std::size_t code_room(const Code& code) {
   return 4096 + 48 * code.instructions.size() + 128 * rows;
 }
 std::size_t pool_room(const Code& code) {
-  std::size_t results = 0;  // tables of their places
+  std::size_t results = 0;  // two tables of their places
   for (const Array& array : code.outputs) results += static_cast<std::size_t>(array.size());
-  return (4096 + 40 * code.constants.size() + 64 * code.fours.size() + 4 * results) / 64 * 64;
+  return (4096 + 40 * code.constants.size() + 64 * code.fours.size() + 8 * results) / 64 * 64;
 }
 
 class KernelWriter {
@@ -276,7 +276,7 @@ class KernelWriter {
   }
 
   /// Where each result lies, for loops: constants get a place of their own.
-  std::vector<std::int32_t> places_of(const std::vector<RowMover::Source>& sources) {
+  std::vector<std::int32_t> places_of(std::span<const RowMover::Source> sources) {
     std::map<double, int> constants;
     std::vector<std::int32_t> places;
     for (const RowMover::Source& x : sources) {
@@ -295,25 +295,58 @@ class KernelWriter {
     return places;
   }
 
+  /// Columns [begin, size) of the rows at rcx: in a loop from `start` on, which ends where no whole
+  /// group is left, and one group at a time before and after.
+  void write_columns_of_rows(RowMover& mover, std::span<const RowMover::Source> row,
+                             const std::vector<std::int32_t>& places, int start) {
+    Machine& m = machine_;
+    const int size = static_cast<int>(row.size()), n = mover.columns();
+    const auto write = [&](int j, int end) {
+      mover.write(m.rcx, size, j, {row.begin() + j, row.begin() + end});
+    };
+    if (start > 0) write(0, start);
+    const int groups = places.empty() ? 0 : (size - start) / n, end = start + groups * n;
+    if (groups > 0) {
+      const int bytes = m.target().scalar_bytes();
+      m.add(m.rcx, start * bytes);
+      mover.write_groups(m.rcx, size, groups, m.table(std::span(places).subspan(start)));
+      m.sub(m.rcx, end * bytes);
+    }
+    for (int j = end; j < size; j += n) write(j, std::min(size, j + n));
+  }
+
   void write_rows(const std::vector<RowMover::Source>& sources) {
     Machine& m = machine_;
     RowMover mover(m);
-    const int n = mover.columns();
+    const int n = mover.columns(), bytes = m.target().scalar_bytes();
     auto first = sources.begin();
     for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
       const int size = code_.outputs[k].size();
-      int j = 0;
-      if (size > 0) point_at(m.rsi, static_cast<int>(k), size);
-      if (size / n >= kLoopFrom) {
-        j = size / n * n;
-        const std::vector<std::int32_t> places = places_of({first, first + j});
-        mover.write_groups(m.rcx, size, size / n, m.table(places));
-        m.sub(m.rcx, j * m.target().scalar_bytes());
-      }
-      for (; j < size; j += n) {
-        mover.write(m.rcx, size, j, {first + j, first + std::min(size, j + n)});
-      }
+      const std::span<const RowMover::Source> row(first, first + size);
       first += size;
+      if (size == 0) continue;
+      point_at(m.rsi, static_cast<int>(k), size);
+      if (size / n < kLoopFrom) {
+        write_columns_of_rows(mover, row, {}, 0);
+        continue;
+      }
+      const std::vector<std::int32_t> places = places_of(row);
+      mover.prepare();
+      // Memory comes aligned to 16 bytes. Where that is no multiple of 32, which all rows then
+      // share, half a group goes first, and no other store lies on two lines of the cache.
+      constexpr int kStore = 32;
+      if (!m.is_wide() || size * bytes % kStore != 0) {
+        write_columns_of_rows(mover, row, places, 0);
+        continue;
+      }
+      Xbyak::Label even, done;
+      m.test(m.cl, kStore / 2);
+      m.jz(even, m.T_NEAR);
+      write_columns_of_rows(mover, row, places, n / 2);
+      m.jmp(done, m.T_NEAR);
+      m.L(even);
+      write_columns_of_rows(mover, row, places, 0);
+      m.L(done);
     }
   }
 

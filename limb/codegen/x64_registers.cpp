@@ -107,8 +107,9 @@ int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
     const int value = held_[r];
     if (value < 0) return static_cast<int>(r);
     if (std::find(keep.begin(), keep.end(), value) != keep.end()) continue;
-    // What lies in memory already costs no store: first among equals.
-    const long distance = 2L * next_use(value, now - 1) + (has_memory(value) ? 1 : 0);
+    // What lies in memory already costs no store: it may be needed in half the time.
+    const long use = next_use(value, now - 1);
+    const long distance = (has_memory(value) ? 2 : 1) * (use == kNever ? use : use - now);
     if (distance > best_distance) {
       best_distance = distance;
       best = static_cast<int>(r);

@@ -17,6 +17,9 @@ class RowMover {
  public:
   explicit RowMover(Machine& machine) : machine_(machine) {}
 
+  /// Loads what the loops keep in registers; before a branch around one of them.
+  void prepare() { load_orders(); }
+
   /// The widest range of columns for one call.
   int columns() const { return machine_.target().lanes() / 2; }
 
