@@ -60,17 +60,16 @@ double batch_ns(const Call& call, int states, double seconds = 0.6) {
 /// A batch in pieces, so that few are interrupted by other work: the fastest time of each piece,
 /// summed, ns a state.
 template <typename Call>
-double pieces_ns(const Call& call, int states, double seconds = 0.8) {
-  constexpr int kPiece = 128;
-  std::vector<double> best(static_cast<std::size_t>((states + kPiece - 1) / kPiece),
+double pieces_ns(const Call& call, int states, int piece, double seconds = 0.8) {
+  std::vector<double> best(static_cast<std::size_t>((states + piece - 1) / piece),
                            std::numeric_limits<double>::infinity());
   const auto start = Clock::now();
   int passes = 0;
   do {
     for (std::size_t k = 0; k < best.size(); ++k) {
-      const int first = static_cast<int>(k) * kPiece;
+      const int first = static_cast<int>(k) * piece;
       const auto before = Clock::now();
-      call(first, std::min(kPiece, states - first));
+      call(first, std::min(piece, states - first));
       best[k] = std::min(best[k], milliseconds(before) * 1e6);
     }
   } while (milliseconds(start) < 1e3 * seconds || ++passes < 5);
@@ -221,16 +220,16 @@ Measured measure(const Model<double>& model, const Compiled& fast, Function f,
           call(i, to.data());
         }
       };
-      m.other_rows = std::min(m.other_rows, pieces_ns(rows, kStates, 1.5));
+      m.other_rows = std::min(m.other_rows, pieces_ns(rows, kStates, 16, 1.5));
     }
     other.table->release(robot);
   }
   if (others.empty()) m.one = side_by_side(name(f), one, one, 500).limb_ns;
-  m.rows64 = pieces_ns([&](int i, int count) { s.run(fast, f, i, count); }, kStates);
+  m.rows64 = pieces_ns([&](int i, int count) { s.run(fast, f, i, count); }, kStates, 128);
   Batch<double> hot(model, fast, f, 64);
   m.hot64 = batch_ns([&] { hot.run(fast, f, 0, 64); }, 64, 0.3);
   Batch<float> s32(model, fast, f, kStates);
-  m.rows32 = pieces_ns([&](int i, int count) { s32.run(fast, f, i, count); }, kStates);
+  m.rows32 = pieces_ns([&](int i, int count) { s32.run(fast, f, i, count); }, kStates, 128);
   return m;
 }
 
