@@ -22,8 +22,9 @@ struct Frame {
 
 /// Writes the instructions of a Code one after the other and decides which values stay in
 /// registers: when one is needed, the value whose next use is furthest away leaves [Belady 1966,
-/// replacement], by twice the distance if it has to be stored. Values that memory holds anyway (constants, arguments, sines) leave without a
-/// store and are read by the instruction that uses them, unless they are soon used again.
+/// replacement], by twice the distance if it has to be stored. Values that memory holds anyway
+/// (constants, arguments, sines) leave without a store and are read by the instruction that uses
+/// them, unless they are soon used again.
 class RegisterWriter {
  public:
   using Address = Xbyak::Address;
