@@ -1,5 +1,5 @@
-// Derivatives by graph differentiation, against dual numbers through the same templates (exact) and
-// against the identity da = -M^-1 dtau.
+// Derivatives as recorded from the analytic recursion, against dual numbers through the templates of
+// the functions themselves (exact).
 #include <gtest/gtest.h>
 
 #include "limb/codegen/functions.hpp"
