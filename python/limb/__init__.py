@@ -32,4 +32,4 @@ def _array(self, dtype=None, copy=None):
 
 
 for _type in (Inertia, Quaternion, SE3, SO3):
-    _type.__array__ = _array
+    setattr(_type, "__array__", _array)

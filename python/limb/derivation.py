@@ -21,7 +21,7 @@ class Form:
         self.text = numpy.array(entries.text, dtype=object).reshape(shape)
         self.latex_entries = numpy.array(entries.latex, dtype=object).reshape(shape)
 
-    def __getitem__(self, index) -> str:
+    def __getitem__(self, index):
         return self.text[index]
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class Form:
     def latex(self) -> str:
         """The formula in LaTeX, without the name."""
         if self.shape == ():
-            return self.latex_entries[()]
+            return str(self.latex_entries[()])
         if len(self.shape) == 1:
             return r"\begin{bmatrix} " + r" \\ ".join(self.latex_entries) + r" \end{bmatrix}"
         if len(self.shape) == 2:

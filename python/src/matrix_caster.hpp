@@ -9,7 +9,7 @@ NAMESPACE_BEGIN(detail)
 template <int kRows, int kCols, int kOptions>
 struct type_caster<Eigen::Matrix<double, kRows, kCols, kOptions>> {
   using Small = Eigen::Matrix<double, kRows, kCols, kOptions>;
-  NB_TYPE_CASTER(Small, const_name("ArrayLike"))
+  NB_TYPE_CASTER(Small, io_name("ArrayLike", "Array"))
 
   bool from_python(handle source, uint8_t, cleanup_list*) noexcept {
     PyObject* made = PyArray_FromAny(source.ptr(), PyArray_DescrFromType(NPY_DOUBLE), 0, 0,
