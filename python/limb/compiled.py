@@ -18,13 +18,15 @@ class Compiled:
 
     Bodies named in `added_inertias` (by their joint) may be heavier in each state: the functions then take one
     more argument, `added`, ten numbers a body: mass, first moment (3), tensor xx xy xz yy yz zz about the
-    body's frame.
+    body's frame. `shifted_joints` take `shifted`, three numbers a joint by which it stands elsewhere in its parent,
+    `turned_joints` take `turned`, roll, pitch and yaw of its axes. In this order; all zero is the robot as it is.
     """
 
     rnea: CompiledFunction
     bias: CompiledFunction
     gravity: CompiledFunction
     crba: CompiledFunction
+    crba_packed: CompiledFunction
     aba: CompiledFunction
     mass_inverse: CompiledFunction
     frame_poses: CompiledFunction
@@ -35,12 +37,14 @@ class Compiled:
     aba_derivatives: CompiledFunction
 
     def __init__(self, robot, functions: Sequence[str], *, frames: Sequence[str] = (),
-                 axes: Axes = "local", added_inertias: Sequence[str] = (), interpret: bool = False):
+                 axes: Axes = "local", added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
+                 turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False):
         if isinstance(functions, str):
             functions = [functions]
         functions = ["crba" if name == "mass_matrix" else name for name in functions]
-        self._arguments = (robot, tuple(functions), tuple(frames), axes, tuple(added_inertias), interpret)
-        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, list(added_inertias), interpret)
+        lists = [list(names) for names in (added_inertias, shifted_joints, turned_joints)]
+        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, lists), form, interpret)
+        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, *lists, form, interpret)
         for name in functions:
             setattr(self, name, self._core.function(name))
         if "crba" in functions:
@@ -68,6 +72,6 @@ class Compiled:
         return f"Compiled({self._arguments[0].name!r}, {list(self.functions)})"
 
 
-def _again(robot, functions, frames, axes, added_inertias, interpret):
+def _again(robot, functions, frames, axes, added_inertias, shifted_joints, turned_joints, form, interpret):
     return Compiled(robot, functions, frames=frames, axes=axes, added_inertias=added_inertias,
-                    interpret=interpret)
+                    shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret)

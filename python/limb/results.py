@@ -6,10 +6,12 @@ from typing import NamedTuple
 from numpy import ndarray as Array
 
 __all__ = [
-    "BaseParameters", "ConstrainedMotion", "ConstrainedTorques", "ConstraintJacobian",
-    "DifferenceJacobians", "Finding", "ForwardDerivatives", "IkResult", "ImpactResult",
-    "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits",
-    "OperationalSpace", "Proof", "ProofRow", "TorqueBudget", "Underactuation", "VelocitySplit",
+    "AccelerationDerivatives", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
+    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Finding",
+    "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives",
+    "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits",
+    "OperationalSpace", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget", "Underactuation",
+    "VelocityDerivatives", "VelocitySplit",
 ]
 
 
@@ -77,6 +79,61 @@ class ForwardDerivatives(NamedTuple):
     dq: Array
     dv: Array
     dtau: Array
+
+
+class VelocityDerivatives(NamedTuple):
+    dq: Array
+    dv: Array
+
+
+class AccelerationDerivatives(NamedTuple):
+    dq: Array
+    dv: Array
+    da: Array
+
+
+class Gradient(NamedTuple):
+    q: Array
+    v: Array
+    a: Array
+
+
+class HessianBlocks(NamedTuple):
+    """qv[j, k] is by tangent j of q and velocity k; u is a for inverse, tau for forward dynamics."""
+
+    qq: Array
+    qv: Array
+    vv: Array
+    qu: Array
+
+
+class SecondDerivatives(NamedTuple):
+    """xy[i, j, k]: along direction k of y, of entry (i, j) of the first derivative by x."""
+
+    qq: Array
+    vq: Array
+    vv: Array
+    uq: Array
+
+
+class ConstrainedDerivatives(NamedTuple):
+    a: Array
+    f: Array
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
+    df_dq: Array
+    df_dv: Array
+    df_dtau: Array
+
+
+class ImpactDerivatives(NamedTuple):
+    v: Array
+    impulse: Array
+    dv_dq: Array
+    dv_dv: Array
+    dimpulse_dq: Array
+    dimpulse_dv: Array
 
 
 class ConstrainedMotion(NamedTuple):

@@ -29,7 +29,8 @@ class Robot(_limb.Robot):
     __slots__ = ()
 
     def compile(self, functions: Sequence[str], *, frames: Sequence[str] = (), axes: Axes = "local",
-                added_inertias: Sequence[str] = (), interpret: bool = False) -> Compiled:
+                added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
+                turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False) -> Compiled:
         """Machine code for some functions (`limb.function_names()`): milliseconds, then several times faster.
 
         Args:
@@ -37,10 +38,13 @@ class Robot(_limb.Robot):
             frames: For frame_poses, frame_jacobians and operational_space.
             axes: Of their Jacobians.
             added_inertias: Joints whose bodies each state may make heavier.
+            shifted_joints: Joints that each state may shift.
+            turned_joints: Joints whose axes each state may turn.
+            form: "straight_line" code, "recursion" over the tree, or "automatic": a measurement decides.
             interpret: No machine code: the same bits, slowly.
         """
         return Compiled(self, functions, frames=frames, axes=axes, added_inertias=added_inertias,
-                        interpret=interpret)
+                        shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret)
 
     def derive(self, quantities: Sequence[str] = (), *, way: str = "both", parameters: str = "named",
                frames: Sequence[str] = ()) -> Derivation:

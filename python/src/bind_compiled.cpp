@@ -1,4 +1,5 @@
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
@@ -24,16 +25,22 @@ bool is_symmetric(const std::string& name) {
 struct Core {
   Core(const Robot& r, const std::vector<std::string>& names,
        const std::vector<std::string>& frames, const std::string& axes,
-       const std::vector<std::string>& added, bool interpret)
+       const std::vector<std::string>& added, const std::vector<std::string>& shifted,
+       const std::vector<std::string>& turned, const std::string& form, bool interpret)
       : robot(r) {
-    CompileOptions options;
     options.effects = r.effects();
     options.axes = axes_named("compile", axes);
     options.program.interpret = interpret;
     for (const std::string& frame : frames) options.frames.push_back(r.frame("compile", frame));
-    for (const std::string& joint : added) {
-      options.added_inertias.push_back(r.model().find_body(joint));
-    }
+    const auto bodies = [&](const std::vector<std::string>& joints) {
+      std::vector<BodyId> ids;
+      for (const std::string& joint : joints) ids.push_back(r.model().find_body(joint));
+      return ids;
+    };
+    options.added_inertias = bodies(added);
+    options.shifted_joints = bodies(shifted);
+    options.turned_joints = bodies(turned);
+    options.form = form_named(form);
     frame_count = static_cast<int>(frames.size());
     std::vector<Function> functions;
     for (const std::string& name : names) functions.push_back(function_named(name));
@@ -41,7 +48,15 @@ struct Core {
     compiled = std::make_unique<Compiled>(r.model(), functions, options);
   }
 
+  static Form form_named(const std::string& name) {
+    for (const Form form : {Form::automatic, Form::straight_line, Form::recursion}) {
+      if (name == limb::name(form)) return form;
+    }
+    fail("compile", "form", "'" + name + "'", "'automatic', 'straight_line' or 'recursion'");
+  }
+
   const Robot& robot;
+  CompileOptions options;
   int frame_count = 0;
   std::unique_ptr<Compiled> compiled;
 };
@@ -50,9 +65,12 @@ class CompiledFunction {
  public:
   CompiledFunction(const Core& core, const std::string& name)
       : core_(core), function_(function_named(name)), name_(name) {
-    const codegen::Program& program = core.compiled->program(function_);
-    inputs_ = program.inputs();
-    for (const codegen::Array& array : program.outputs()) outputs_.push_back(shape_of(array));
+    codegen::Signature signature = codegen::signature(core.robot.model(), function_, core.options);
+    inputs_ = std::move(signature.inputs);
+    for (const codegen::Array& array : signature.outputs) {
+      outputs_.push_back(shape_of(array));
+      output_names_.push_back(array.name);
+    }
   }
 
   const std::string& name() const { return name_; }
@@ -61,12 +79,11 @@ class CompiledFunction {
     for (const auto& array : inputs_) names.push_back(array.name);
     return names;
   }
-  std::vector<std::string> results() const {
-    std::vector<std::string> names;
-    for (const auto& array : core_.compiled->program(function_).outputs()) {
-      names.push_back(array.name);
-    }
-    return names;
+  const std::vector<std::string>& results() const { return output_names_; }
+  /// Which form runs for one state and for many, and why.
+  std::tuple<std::string, std::string, std::string> form() const {
+    const FormReport report = core_.compiled->form(function_);
+    return {limb::name(report.one_state), limb::name(report.batch), report.reason};
   }
 
   nb::object call(const nb::args& given, nb::handle out) const;
@@ -96,6 +113,7 @@ class CompiledFunction {
   std::string name_;
   std::vector<codegen::Array> inputs_;
   std::vector<Shape> outputs_;
+  std::vector<std::string> output_names_;
 };
 
 template <typename T>
@@ -253,6 +271,8 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("name", &CompiledFunction::name)
       .def_prop_ro("arguments", &CompiledFunction::arguments, "Names of the arguments, in order.")
       .def_prop_ro("results", &CompiledFunction::results, "Names of the results, in order.")
+      .def("form", &CompiledFunction::form,
+           "How it runs for one state, how for many (\"straight_line\" or \"recursion\"), and why.")
       .def("__repr__", [](const CompiledFunction& f) {
         std::string text = "<compiled " + f.name() + "(";
         for (const auto& argument : f.arguments()) {
@@ -264,9 +284,11 @@ void bind_compiled(nb::module_& m) {
       });
   nb::class_<Core>(m, "CompiledCore")
       .def(nb::init<const Robot&, const std::vector<std::string>&, const std::vector<std::string>&,
-                    const std::string&, const std::vector<std::string>&, bool>(),
-           "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "interpret"_a,
-           nb::keep_alive<1, 2>())
+                    const std::string&, const std::vector<std::string>&,
+                    const std::vector<std::string>&, const std::vector<std::string>&,
+                    const std::string&, bool>(),
+           "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "shifted"_a, "turned"_a,
+           "form"_a, "interpret"_a, nb::keep_alive<1, 2>())
       .def(
           "function",
           [](const Core& core, const std::string& name) { return CompiledFunction(core, name); },

@@ -20,14 +20,6 @@ void ContactSet::check(const char* call, const Robot& robot) const {
   if (robot_ != &robot) throw Error(std::string(call) + ": contacts were made for another robot");
 }
 
-ContactSet::Borrowed::Borrowed(const ContactSet& owner)
-    : owner_(owner), work_(owner.pool_.take([&] {
-        return std::make_unique<ConstraintWorkspace<double>>(owner.robot_->model(), owner.set_);
-      })) {}
-ContactSet::Borrowed::~Borrowed() {
-  owner_.pool_.give_back(std::move(work_));
-}
-
 namespace {
 
 std::unique_ptr<ContactSet> make_contacts(const char* call, const Robot& robot,
@@ -66,7 +58,7 @@ nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle t
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
               results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
-               ContactSet::Borrowed work(set);
+               auto work = set.work();
                const auto report = constrained_forward_dynamics(
                    r.model(), set.set(), *work, ConstVector(in[0], r.nq()), ConstVector(in[1], n),
                    ConstVector(in[2], n), wrenches.read(in), Vector(to[0], n), Vector(to[1], rows),
@@ -90,7 +82,7 @@ nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
               results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
-               ContactSet::Borrowed work(set);
+               auto work = set.work();
                const auto report = constrained_inverse_dynamics(
                    r.model(), set.set(), *work, ConstVector(in[0], r.nq()), ConstVector(in[1], n),
                    ConstVector(in[2], n), wrenches.read(in), Vector(to[0], n), Vector(to[1], rows),
@@ -112,7 +104,7 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
   const nb::handle type = result_type("impact_result");
   return map({"impact", r, arguments, results, out, type},
              [&](Work&, const double* const* in, double* const* to) {
-               ContactSet::Borrowed work(set);
+               auto work = set.work();
                const auto report = impact(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
                                           ConstVector(in[1], n), ConstVector(in[2], 1),
                                           Vector(to[0], n), Vector(to[1], rows));
@@ -130,7 +122,7 @@ nb::object call_constraint_jacobian(const Robot& r, nb::handle q, nb::handle v, 
   return map("constraint_jacobian", r, {position(r, q), velocity(r, v)},
              {Result::matrix(rows, n), Result::vector(rows)}, "ConstraintJacobian", out,
              [&](Work&, const double* const* in, double* const* to) {
-               ContactSet::Borrowed work(set);
+               auto work = set.work();
                constraint_jacobian(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
                                    ConstVector(in[1], n), Matrix(to[0], rows, n),
                                    Vector(to[1], rows));
@@ -174,7 +166,7 @@ nb::object call_underactuation(const Robot& r, nb::handle q, nb::handle contacts
   if (leading.rank > 0 || state.is_float) {
     throw Error("underactuation: q is a batch or float32, expected one state of float64");
   }
-  ContactSet::Borrowed work(set);
+  auto work = set.work();
   const auto found = underactuation(r.model(), set.set(), *work,
                                     ConstVector(static_cast<const double*>(state.data), r.nq()));
   const int free = static_cast<int>(found.free_directions.cols());

@@ -34,7 +34,7 @@ nb::object call_task(const Robot& r, nb::handle q, nb::handle v, std::string_vie
     const ConstVector q_in(in[0], r.nq()), v_in(in[1], n);
     int singular = -1;
     if (set != nullptr) {
-      ContactSet::Borrowed work(*set);
+      auto work = set->work();
       singular =
           operational_space(r.model(), set->set(), *work, q_in, v_in, J, dJ_v, task, options);
     } else {

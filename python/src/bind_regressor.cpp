@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "limb/dynamics/base_parameters.hpp"
+#include "limb/dynamics/log_cholesky_regressor.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -58,6 +59,35 @@ nb::object call_momentum(const Robot& r, nb::handle q, nb::handle v, nb::handle 
              });
 }
 
+nb::object call_log_cholesky(const Robot& r) {
+  const int p = parameter_count(r.model());
+  return map("log_cholesky_parameters", r, {}, Result::vector(p), nb::none(),
+             [&](Work&, const double* const*, double* const* to) {
+               log_cholesky_parameters(r.model(), Vector(to[0], p));
+             });
+}
+
+nb::object call_from_log_cholesky(const Robot& r, nb::handle theta, nb::handle out) {
+  const int p = parameter_count(r.model());
+  return map("parameters_from_log_cholesky", r, {{"theta", theta, p}}, Result::vector(p), out,
+             [&](Work&, const double* const* in, double* const* to) {
+               parameters_from_log_cholesky<double>(ConstVector(in[0], p), Vector(to[0], p));
+             });
+}
+
+nb::object call_by_log_cholesky(const Robot& r, nb::handle theta, nb::handle q, nb::handle v,
+                                nb::handle a, nb::handle out) {
+  const int p = parameter_count(r.model());
+  return map("regressor_by_log_cholesky", r,
+             {position(r, q), velocity(r, v), velocity(r, a, "a"), {"theta", theta, p}},
+             Result::matrix(r.nv(), p), out,
+             [&](Work& w, const double* const* in, double* const* to) {
+               Matrix Y(to[0], r.nv(), p);
+               torque_regressor(r.model(), walk(r, w, in, 3), w.regressor(), Y);
+               regressor_by_log_cholesky<double>(ConstVector(in[3], p), Y);
+             });
+}
+
 nb::object copied(const MatrixX<double>& M) {
   npy_intp dims[2] = {M.rows(), M.cols()};
   nb::object array = nb::steal(PyArray_SimpleNew(2, dims, NPY_DOUBLE));
@@ -103,6 +133,18 @@ void bind_regressor(RobotClass& c) {
   c.def("momentum_regressor", call_momentum, "q"_a, "v"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def momentum_regressor(self, q: ArrayLike, v: ArrayLike, *, " LIMB_OUT),
         "Y with `spatial_momentum = Y p`.");
+  c.def("log_cholesky_parameters", call_log_cholesky,
+        nb::sig("def log_cholesky_parameters(self) -> Array"),
+        "Ten numbers a body that an optimiser may choose freely: every choice is a solid body.");
+  c.def("parameters_from_log_cholesky", call_from_log_cholesky, "theta"_a, nb::kw_only(),
+        "out"_a = none,
+        nb::sig("def parameters_from_log_cholesky(self, theta: ArrayLike, *, " LIMB_OUT),
+        "Inertial parameters from log-Cholesky ones.");
+  c.def("regressor_by_log_cholesky", call_by_log_cholesky, "theta"_a, "q"_a, "v"_a, "a"_a,
+        nb::kw_only(), "out"_a = none,
+        nb::sig("def regressor_by_log_cholesky(self, theta: ArrayLike, q: ArrayLike, v: ArrayLike, "
+                "a: ArrayLike, *, " LIMB_OUT),
+        "Derivatives of `regressor(q, v, a) @ parameters_from_log_cholesky(theta)` by theta.");
   c.def("base_parameters", call_base_parameters, nb::kw_only(), "states"_a = 0, "seed"_a = 1,
         "tolerance"_a = 1e-9,
         nb::sig("def base_parameters(self, *, states: int = 0, seed: int = 1, tolerance: float = "

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "limb/dynamics/constrained.hpp"
+#include "limb/dynamics/constrained_derivatives.hpp"
 #include "python/src/states.hpp"
 
 namespace limb::python {
@@ -17,24 +17,39 @@ class ContactSet {
   void check(const char* call, const Robot& robot) const;
 
   /// A room that goes back by itself.
+  template <typename T>
   class Borrowed {
    public:
-    explicit Borrowed(const ContactSet& owner);
+    explicit Borrowed(const ContactSet& owner, Pool<T>& pool)
+        : pool_(pool),
+          room_(pool.take([&] { return std::make_unique<T>(owner.robot_->model(), owner.set_); })) {
+    }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
-    ~Borrowed();
-    ConstraintWorkspace<double>& operator*() { return *work_; }
+    ~Borrowed() { pool_.give_back(std::move(room_)); }
+    T& operator*() { return *room_; }
 
    private:
-    const ContactSet& owner_;
-    std::unique_ptr<ConstraintWorkspace<double>> work_;
+    Pool<T>& pool_;
+    std::unique_ptr<T> room_;
   };
+  /// For dynamics, and for their derivatives with room for the results.
+  auto work() const { return Borrowed<ConstraintWorkspace<double>>(*this, pool_); }
+  struct DerivativeRoom {
+    DerivativeRoom(const Model<double>& model, const ConstraintSet<double>& set)
+        : work(model, set), motion(model, set), hit(model, set) {}
+    ConstrainedDerivativeWorkspace<double> work;
+    ConstrainedDerivatives<double> motion;
+    ImpactDerivatives<double> hit;
+  };
+  auto derivatives() const { return Borrowed<DerivativeRoom>(*this, derivative_pool_); }
 
  private:
   const Robot* robot_;
   ConstraintSet<double> set_;
   std::vector<std::string> names_;
   mutable Pool<ConstraintWorkspace<double>> pool_;
+  mutable Pool<DerivativeRoom> derivative_pool_;
 };
 
 /// A ContactSet as it is, or one made of a frame's name or a sequence of names.

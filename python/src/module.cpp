@@ -42,6 +42,9 @@ NB_MODULE(_limb, m) {
   bind_lagrange(robot);
   bind_momentum(robot);
   bind_derivatives(robot);
+  bind_motion_derivatives(robot);
+  bind_second_derivatives(robot);
+  bind_contact_derivatives(robot);
   bind_regressor(robot);
   bind_contacts(m, robot);
   bind_operational_space(robot);

@@ -50,6 +50,16 @@ class Work {
   OperationalSpace<double>& task() { return task_.get(model_, 6); }
   LeggedParts<double>& legged() { return legged_.get(model_); }
 
+  /// Any other room that is made for a model.
+  template <typename T>
+  T& room() {
+    for (const auto& [key, made] : rooms_) {
+      if (key == &kKey<T>) return *static_cast<T*>(made.get());
+    }
+    rooms_.emplace_back(&kKey<T>, std::make_shared<T>(model_));
+    return *static_cast<T*>(rooms_.back().second.get());
+  }
+
   /// Numbers of a state on their way to and from other types or orders; grows, never shrinks.
   double* numbers(std::size_t size) {
     if (numbers_.size() < size) numbers_.resize(size);
@@ -68,6 +78,9 @@ class Work {
   Lazy<OperationalSpace<double>> task_;
   Lazy<LeggedParts<double>> legged_;
   std::vector<double> numbers_;
+  template <typename T>
+  static inline const char kKey = 0;  ///< its address tells types apart
+  std::vector<std::pair<const char*, std::shared_ptr<void>>> rooms_;
 };
 
 /// Rooms that nobody is in. The one used last is had without a lock.

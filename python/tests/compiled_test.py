@@ -112,6 +112,25 @@ def test_added_inertias(robot):
     near(tau[2], loaded.rnea(Q[2], V[2], A[2]), DOUBLE)
 
 
+def test_forms_packed_matrices_and_moved_joints(robot):
+    Q, V, A = states(robot, 20)
+    joint = robot.joints[-1].name
+    fast = robot.compile(["crba_packed", "rnea_derivatives", "rnea"], form="recursion")
+    assert fast.rnea_derivatives.form()[0] == "recursion"
+    upper = np.triu_indices(robot.nv)
+    near(fast.crba_packed(Q), robot.mass_matrix(Q).transpose(0, 2, 1)[:, upper[1], upper[0]][:, np.lexsort(upper)],
+         DOUBLE)
+    near(fast.rnea_derivatives(Q, V, A)[0], robot.rnea_derivatives(Q, V, A).dq, DOUBLE)
+    moved = robot.compile(["rnea"], shifted_joints=[joint], turned_joints=[joint])
+    assert moved.rnea.arguments == ["q", "v", "a", "shifted", "turned"]
+    nowhere = np.zeros((20, 3))
+    near(moved.rnea(Q, V, A, nowhere, nowhere), robot.rnea(Q, V, A), DOUBLE)
+    shifted = moved.rnea(Q, V, A, nowhere + 0.1, nowhere)
+    assert np.abs(shifted - robot.rnea(Q, V, A)).max() > 1e-3
+    with pytest.raises(limb.Error, match="compile: form is 'loops', expected 'automatic', 'straight_line' or"):
+        robot.compile(["rnea"], form="loops")
+
+
 def test_pickle_and_interpreter(robot):
     Q, V, A = states(robot, 5)
     fast = robot.compile(["rnea"])
