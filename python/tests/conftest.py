@@ -11,9 +11,29 @@ BUILD = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build"))
 if "LIMB_INSTALLED" not in os.environ:
     sys.path.insert(0, str(BUILD / "python"))
 
-limb = pytest.importorskip("limb", reason="the Python package is not built")
+try:
+    import limb
+    import limb._limb  # the sources of C++ are in a folder limb, too
+except ImportError as error:
+    limb, WHY = None, f"the Python package is not built (./run test builds it where PyPI answers): {error}"
 
 SHARED = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared"))
+
+
+class WithoutPackage(pytest.File):
+    """Stands for a file of tests where there is no package: one test that says so."""
+
+    def collect(self):
+        yield SaysWhy.from_parent(self, name="package")
+
+
+class SaysWhy(pytest.Item):
+    def runtest(self):
+        pytest.skip(WHY)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    return None if limb is not None else WithoutPackage.from_parent(parent, path=module_path)
 
 
 @pytest.fixture(scope="session")
