@@ -1,13 +1,10 @@
 // For reference: what the same quantities cost in MuJoCo, on the same robots and states, built into
 // MJCF from limb's model. Its functions compute a little more than limb's (positions of all bodies
 // in the world come first, and are needed), so this is no contest, only a size to compare with.
-#include <mujoco/mujoco.h>
-
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 
+#include "bench/mujoco_model.hpp"
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/batch/compiled.hpp"
@@ -19,53 +16,9 @@
 namespace limb::bench {
 namespace {
 
-std::string numbers(std::initializer_list<double> x) {
-  std::string text;
-  for (const double y : x) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.17g ", y);
-    text += number;
-  }
-  return text;
-}
-
-std::string mjcf_of(const Model<double>& model) {
-  const std::function<std::string(int)> children = [&](int parent) {
-    std::string text;
-    for (int i = 1; i < model.body_count(); ++i) {
-      const Body<double>& b = model.body(BodyId(i));
-      if (b.parent.value() != parent) continue;
-      const Quaternion<double> r = quaternion_from_matrix(b.X_PJ.R);
-      const Vector3<double>& p = b.X_PJ.p;
-      const Vector3<double> c = b.inertia.com(), z = b.joint.axis();
-      const Matrix3<double> I = b.inertia.tensor_about_com();
-      text += "<body pos='" + numbers({p[0], p[1], p[2]}) + "' quat='" +
-              numbers({r.w(), r.x(), r.y(), r.z()}) + "'><inertial pos='" +
-              numbers({c[0], c[1], c[2]}) + "' mass='" + numbers({b.inertia.mass()}) +
-              "' fullinertia='" + numbers({I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)}) +
-              "'/>";
-      text += b.joint.type() == JointType::free
-                  ? "<freejoint/>"
-                  : "<joint type='hinge' axis='" + numbers({z[0], z[1], z[2]}) + "'/>";
-      text += children(i) + "</body>";
-    }
-    return text;
-  };
-  const Vector3<double>& g = model.gravity();
-  return "<mujoco><compiler angle='radian'/><option gravity='" + numbers({g[0], g[1], g[2]}) +
-         "'/><worldbody>" + children(0) + "</worldbody></mujoco>";
-}
-
 void measure(const char* name, const Model<double>& model) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "limb_bench.xml";
-  std::ofstream(file) << mjcf_of(model);
-  char error[500] = "";
-  mjModel* m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);
-  std::filesystem::remove(file);
-  if (m == nullptr) {
-    std::printf("%s: MuJoCo cannot load it: %s\n", name, error);
-    return;
-  }
+  mjModel* m = mujoco_model(name, model);
+  if (m == nullptr) return;
   mjData* d = mj_makeData(m);
   std::mt19937_64 engine(7);
   const VectorX<double> q = model.random(engine), v = VectorX<double>::LinSpaced(model.nv(), -1, 1);

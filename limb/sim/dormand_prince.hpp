@@ -25,7 +25,7 @@ class DormandPrince final : public Integrator<T> {
 
  private:
   struct Memory;
-  T first_step(Equation<T>& equation);
+  T first_step() const;
   T error_of(const T& h);
 
   IntegratorOptions<T> options_;

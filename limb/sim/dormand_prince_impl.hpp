@@ -83,9 +83,10 @@ T DormandPrince<T>::error_of(const T& h) {
   return std::sqrt(sum / T(std::max(count, 1)));
 }
 
-/// Such that the change of velocity in it is a hundredth of what a second-order term may be.
+/// In which velocities change by about a hundredth of their size; the control of the step does the
+/// rest.
 template <Real T>
-T DormandPrince<T>::first_step(Equation<T>&) {
+T DormandPrince<T>::first_step() const {
   const T a = memory_->stages.rate_of_v(0).norm();
   const T v = memory_->stages.start().v.norm();
   return std::min(options_.step, T(0.01) * (T(1) + v) / (T(1) + a));
@@ -105,7 +106,7 @@ void DormandPrince<T>::advance(Equation<T>& equation, State<T>& s, const T& t_en
     m.error_before = T(1e-4);
   }
   m.first_is_known = false;
-  if (m.h == T(0)) m.h = first_step(equation);
+  if (m.h == T(0)) m.h = first_step();
   // The exponents of a step control that also looks at the error before: steady, few rejections.
   constexpr double kNow = 0.2 - 0.75 * 0.04, kBefore = 0.04;
   bool rejected_before = false;

@@ -10,8 +10,13 @@ namespace {
 
 constexpr double kSlack = 1e-9;
 
-/// "elbow", or "root.0" ... for joints of several freedoms: one for each of the robot's own
-/// velocities.
+void append(const char* prefix, const std::vector<std::string>& names,
+            std::vector<std::string>& all) {
+  for (const std::string& name : names) all.push_back(prefix + name);
+}
+
+}  // namespace
+
 std::vector<std::string> velocity_names(const Model<double>& model) {
   std::vector<std::string> names(static_cast<std::size_t>(model.velocity_size()));
   const auto& rows = model.coupling().rows();
@@ -39,13 +44,6 @@ std::vector<std::string> position_names(const Model<double>& model) {
   }
   return names;
 }
-
-void append(const char* prefix, const std::vector<std::string>& names,
-            std::vector<std::string>& all) {
-  for (const std::string& name : names) all.push_back(prefix + name);
-}
-
-}  // namespace
 
 std::vector<std::string> Imu::channels(const Model<double>&) const {
   if (part_ == Part::accelerometer) return {"fx", "fy", "fz"};

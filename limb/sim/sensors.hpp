@@ -9,6 +9,11 @@
 
 namespace limb {
 
+/// "elbow", or "root.0" and so on for joints of several freedoms: one for each of the robot's own
+/// coordinates, one for each of its velocities.
+std::vector<std::string> position_names(const Model<double>& model);
+std::vector<std::string> velocity_names(const Model<double>& model);
+
 /// How a sensor differs from the truth. Each of its channels has the same numbers and noise of its
 /// own.
 struct SensorErrors {

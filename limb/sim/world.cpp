@@ -4,11 +4,17 @@
 
 #include <algorithm>
 
+#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/model/canonical.hpp"
 #include "limb/sim/step_end.hpp"
 
 namespace limb {
+namespace {
+
+constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a law of its own
+
+}  // namespace
 
 World::World(Model<double> model, const WorldOptions& options)
     : model_(std::move(model)),
@@ -33,8 +39,16 @@ World::World(Model<double> model, const WorldOptions& options)
   if (sticking.friction || sticking.stops) {
     sticking_ = std::make_unique<StickingJoints>(model_, sticking);
   }
-  if (!model_.loops().empty()) loops_ = std::make_unique<LoopKeeper>(model_);
+  if (!model_.loops().empty()) {
+    loops_ = std::make_unique<LoopKeeper>(model_);
+  } else if (options.dynamics == WorldOptions::Dynamics::compiled) {
+    CompileOptions compile_options;
+    compile_options.effects = kEffects;
+    compiled_ = std::make_unique<Compiled>(model_, std::vector{Function::aba}, compile_options);
+  }
 }
+
+World::~World() = default;
 
 State<double> World::initial_state() {
   State<double> s = make_state(model_, extra_size());
@@ -68,20 +82,25 @@ void World::settle(State<double>& s) {
   if (loops_ != nullptr) loops_->close(model_, s);
 }
 
+int World::accelerate(const State<double>& s, const VectorX<double>& tau, VectorX<double>& a) {
+  if (compiled_ == nullptr) return aba(model_, work_, s.q, s.v, tau, a, kEffects);
+  compiled_->aba(s.q, s.v, tau, a);
+  return -1;  // a singular mass matrix leaves numbers that are not finite, which integrators notice
+}
+
 void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) {
   motors_.setZero();
   actuators_.evaluate(s, motors_, dx);
-  constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a law of its own
   int singular = -1;
   if (laws_.empty()) {
-    singular = aba(model_, work_, s.q, s.v, motors_, a, kEffects);
+    singular = accelerate(s, motors_, a);
   } else {
     loads_.tau = motors_;
     loads_.wrenches.clear();
     Instant now(model_, s, kinematics_);
     for (const auto& law : laws_) law->add(now, loads_);
     singular = loads_.wrenches.empty()
-                   ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
+                   ? accelerate(s, loads_.tau, a)
                    : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
   }
   if (singular >= 0) {

@@ -10,7 +10,14 @@
 
 namespace limb {
 
+class Compiled;
+
 struct WorldOptions {
+  enum class Dynamics {
+    templates,  ///< aba
+    compiled,   ///< machine code for this robot, about three times as fast, made in milliseconds;
+               ///< robots with loops, and moments with wrenches from outside, take aba all the same
+  };
   enum class Friction {
     none,    ///< joints turn without Coulomb friction
     smooth,  ///< SmoothFriction, for any integrator
@@ -26,6 +33,7 @@ struct WorldOptions {
   FrictionCurve curve = {};
   SoftStops::Parameters soft_stops = {};
   double restitution = 0;  ///< of hard stops
+  Dynamics dynamics = Dynamics::templates;
 };
 
 /// A robot and all that acts on it, as the equation that integrators follow:
@@ -37,6 +45,7 @@ struct WorldOptions {
 class World final : public Equation<double> {
  public:
   explicit World(Model<double> model, const WorldOptions& options = {});
+  ~World() override;
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -84,6 +93,8 @@ class World final : public Equation<double> {
   const std::vector<FrameWrench<double>>& wrenches() const { return loads_.wrenches; }
 
  private:
+  int accelerate(const State<double>& s, const VectorX<double>& tau, VectorX<double>& a);
+
   Model<double> model_;
   Workspace<double> work_;
   Kinematics<double> kinematics_;
@@ -91,6 +102,7 @@ class World final : public Equation<double> {
   std::vector<std::unique_ptr<ForceLaw>> laws_;
   std::unique_ptr<StickingJoints> sticking_;
   std::unique_ptr<LoopKeeper> loops_;
+  std::unique_ptr<Compiled> compiled_;
   Loads loads_;
   VectorX<double> motors_;
 };

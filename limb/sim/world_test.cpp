@@ -151,6 +151,21 @@ TEST(World, SoftStopsHoldTheWeight) {
   EXPECT_NEAR(end.v[0], 0, 1e-12);
 }
 
+TEST(World, CompiledDynamicsMoveAlike) {
+  for (const auto& sample : testing::samples(1, 11)) {
+    World plain(sample.model),
+        compiled(sample.model, {.dynamics = WorldOptions::Dynamics::compiled});
+    State<double> s = plain.initial_state();
+    s.q = sample.q;
+    s.v = sample.v;
+    Vector a(s.v.size()), b(s.v.size()), none;
+    plain.rates(s, a, none);
+    compiled.rates(s, b, none);
+    // Mass matrices of random trees have conditions of some thousands.
+    EXPECT_LT((a - b).norm(), 1e5 * kEps * a.norm()) << sample.name;
+  }
+}
+
 TEST(Simulation, TorqueThatIsNoNumberIsTimed) {
   World world(load_model("builtin:2r"));
   Simulation simulation(world, {});
