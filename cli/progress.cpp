@@ -1,0 +1,37 @@
+#include "cli/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace limb::cli {
+
+Progress::Progress(double total, std::string unit)
+    : total_(total), unit_(std::move(unit)), terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void Progress::show(double done) {
+  const auto now = std::chrono::steady_clock::now();
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  if (!terminal_ || elapsed < 0.5 || now - last_ < std::chrono::milliseconds(100)) return;
+  last_ = now;
+  constexpr int kWidth = 30;
+  const double part = std::clamp(done / total_, 0.0, 1.0);
+  const auto filled = static_cast<std::size_t>(part * kWidth);
+  const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
+  // Simulated seconds a second are the real-time factor.
+  const std::string line = fmt::format("\r[{}] {:.3g} of {:.3g} {}, {:.3g} each second  ", bar,
+                                       done, total_, unit_, done / elapsed);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+  shown_ = true;
+}
+
+void Progress::clear() {
+  if (!shown_) return;
+  std::fputs("\r\x1b[K", stderr);
+  shown_ = false;
+}
+
+}  // namespace limb::cli

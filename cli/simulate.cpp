@@ -1,0 +1,247 @@
+#include "cli/simulate.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+#include <ostream>
+
+#include "cli/progress.hpp"
+#include "cli/robot_options.hpp"
+#include "cli/table.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/model/toml.hpp"
+#include "limb/sim/scenario_run.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+Json numbers(const VectorX<double>& x) {
+  return std::vector<double>(x.begin(), x.end());
+}
+/// null where there is none.
+Json number(double x) {
+  return std::isfinite(x) ? Json(x) : Json(nullptr);
+}
+
+/// Mean, deviation and ends of one number over the runs of a batch.
+struct Statistics {
+  double mean = 0, deviation = 0, least = 0, largest = 0;
+
+  explicit Statistics(std::vector<double> x) {
+    if (x.empty()) return;
+    const auto [low, high] = std::minmax_element(x.begin(), x.end());
+    least = *low;
+    largest = *high;
+    for (const double y : x) mean += y / static_cast<double>(x.size());
+    for (const double y : x) deviation += (y - mean) * (y - mean);
+    deviation = x.size() > 1 ? std::sqrt(deviation / static_cast<double>(x.size() - 1)) : 0;
+  }
+  std::vector<double> row() const { return {mean, deviation, least, largest}; }
+  Json json() const {
+    return {{"mean", mean}, {"deviation", deviation}, {"min", least}, {"max", largest}};
+  }
+};
+
+class Simulate final : public Verb {
+ public:
+  std::string_view name() const override { return "simulate"; }
+  std::string_view summary() const override {
+    return "the motion of a robot in time, from a scenario file or of a model alone";
+  }
+  std::string_view examples() const override {
+    return "  limb simulate drop.toml -o drop.mcap              a scenario, logged\n"
+           "  limb simulate builtin:arm7 --duration 2 --controller gravity -o run.csv\n"
+           "  limb simulate drop.toml --batch 1000 --json       Monte Carlo on all cores\n";
+  }
+  std::string_view notes() const override {
+    return "A scenario is a .toml file with the key `model` (docs/simulation.md); options replace\n"
+           "what it says. Units are SI and rad. A run that fails keeps its log up to there and\n"
+           "exits with 2.\n";
+  }
+  void add_options(CLI::App& app) override {
+    robot_.add(app);
+    app.add_option("--duration", duration_, "how long, default 5 or the scenario's")
+        ->type_name("S");
+    app.add_option("--dt", step_, "step, default 0.001; dormand-prince: the longest")
+        ->type_name("S");
+    app.add_option("--integrator", integrator_,
+                   "explicit-euler, semi-implicit-euler (default), runge-kutta-4,\n"
+                   "                      implicit-midpoint, dormand-prince")
+        ->type_name("NAME");
+    app.add_option("--seed", seed_, "of everything random, default 1")->type_name("N");
+    app.add_option("--controller", controller_,
+                   "none (default), pd, gravity, computed-torque; to hold the first pose")
+        ->type_name("NAME");
+    app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
+    app.add_option("--batch", batch_, "runs with other seeds and parameters, one summary")
+        ->type_name("N");
+    app.add_option("--threads", threads_, "of a batch, default: all cores")->type_name("N");
+    app.add_flag("--json", json_, "the summary as JSON");
+  }
+
+  Exit run(std::ostream& out) override {
+    const Scenario scenario = read();
+    if (batch_) return run_many(scenario, out);
+    const auto start = Clock::now();
+    std::unique_ptr<LogWriter> log;
+    if (!output_.empty()) {
+      log = open_log(kCall, output_, log_topics(scenario), log_metadata(scenario));
+    }
+    Progress progress(scenario.duration, "s simulated");
+    const RunSummary summary =
+        run_scenario(scenario, log.get(), [&](double t) { progress.show(t); });
+    progress.clear();
+    const double wall = std::chrono::duration<double>(Clock::now() - start).count();
+    if (json_) {
+      out << json_of(scenario, summary, wall).dump(2) << "\n";
+    } else {
+      out << text_of(scenario, summary);
+    }
+    if (!summary.failure.empty()) {
+      // The summary of what there is goes out all the same.
+      fmt::print(stderr, "limb simulate: {}\n", summary.failure);
+      return Exit::computation_failed;
+    }
+    return Exit::ok;
+  }
+
+ private:
+  static constexpr const char* kCall = "limb simulate";
+
+  static bool is_scenario(const std::string& path) {
+    if (!path.ends_with(".toml")) return false;
+    return parse_toml(kCall, read_text_file(kCall, path), path).find("model") != nullptr;
+  }
+
+  Scenario read() const {
+    Scenario s = is_scenario(robot_.path())
+                     ? read_scenario(kCall, robot_.path())
+                     : scenario_of(robot_.path(), robot_.base(), robot_.read_options());
+    const auto positive = [](const char* option, const std::optional<double>& x, double& value) {
+      if (!x) return;
+      check_positive(kCall, option, *x);
+      value = *x;
+    };
+    positive("--duration", duration_, s.duration);
+    positive("--dt", step_, s.simulation.step);
+    if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
+    if (seed_) s.seed = *seed_;
+    if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
+    s.world.dynamics = WorldOptions::Dynamics::compiled;
+    return s;
+  }
+
+  static std::string text_of(const Scenario& s, const RunSummary& r) {
+    std::string text = fmt::format("{}: {} s by {} in {} steps\n", s.model.name(), to_cell(r.t),
+                                   to_text(s.simulation.method), r.steps);
+    text += fmt::format("energy {} J at the begin, {} J at the end\n", to_cell(r.energy_begin),
+                        to_cell(r.energy_end));
+    if (std::isfinite(r.target_error)) {
+      text += fmt::format("distance to the target {}\n", to_cell(r.target_error));
+    }
+    Table table("\nAt the end (rad, m; peak: N m, N)", {"", "q", "v", "peak torque"});
+    const auto names = velocity_names(s.model);
+    const auto& rows = s.model.coupling().rows();
+    for (const auto& row : rows) {
+      if (row.yq < 0) continue;
+      for (std::size_t k = 0; k < row.terms.size(); ++k) {
+        const int y = row.terms[k].y;
+        // A quaternion has no number for each velocity.
+        const bool plain = row.nq == row.nv;
+        table.add({names[static_cast<std::size_t>(y)],
+                   plain ? to_cell(r.q[row.yq + static_cast<int>(k)]) : "", to_cell(r.v[y]),
+                   to_cell(r.peak_torque[y])});
+      }
+    }
+    return text + table.text();
+  }
+
+  static Json json_of(const Scenario& s, const RunSummary& r, double wall) {
+    return {{"robot", s.model.name()},
+            {"t", r.t},
+            {"steps", r.steps},
+            {"failure", r.failure.empty() ? Json(nullptr) : Json(r.failure)},
+            {"q", numbers(r.q)},
+            {"v", numbers(r.v)},
+            {"peak_torque", numbers(r.peak_torque)},
+            {"energy_begin", r.energy_begin},
+            {"energy_end", r.energy_end},
+            {"largest_energy_change", r.largest_energy_change},
+            {"target_error", number(r.target_error)},
+            {"real_time_factor", wall > 0 ? r.t / wall : 0}};
+  }
+
+  Exit run_many(const Scenario& scenario, std::ostream& out) const {
+    if (!output_.empty()) throw Error("limb simulate: --batch writes no log, leave out --output");
+    Progress progress(*batch_, "runs");
+    const std::vector<RunSummary> runs =
+        run_batch(scenario, *batch_, threads_, [&](int done) { progress.show(done); });
+    progress.clear();
+    std::vector<double> t, error, change;
+    std::vector<std::vector<double>> peaks(static_cast<std::size_t>(scenario.v.size()));
+    int failed = 0;
+    for (const RunSummary& r : runs) {
+      if (!r.failure.empty()) {
+        ++failed;
+        continue;
+      }
+      change.push_back(r.energy_end - r.energy_begin);
+      if (std::isfinite(r.target_error)) error.push_back(r.target_error);
+      for (std::size_t i = 0; i < peaks.size(); ++i) {
+        peaks[i].push_back(r.peak_torque[static_cast<Eigen::Index>(i)]);
+      }
+    }
+    const auto names = velocity_names(scenario.model);
+    if (json_) {
+      Json torque;
+      for (std::size_t i = 0; i < peaks.size(); ++i) torque[names[i]] = Statistics(peaks[i]).json();
+      Json result = {{"robot", scenario.model.name()},
+                     {"runs", runs.size()},
+                     {"failed", failed},
+                     {"energy_change", Statistics(change).json()},
+                     {"peak_torque", torque}};
+      if (!error.empty()) result["target_error"] = Statistics(error).json();
+      out << result.dump(2) << "\n";
+    } else {
+      out << fmt::format("{}: {} runs of {} s, {} failed\n", scenario.model.name(), runs.size(),
+                         to_cell(scenario.duration), failed);
+      Table table("\nOver the runs", {"", "mean", "deviation", "least", "largest"});
+      table.add("energy change, J", Statistics(change).row());
+      if (!error.empty()) table.add("distance to the target", Statistics(error).row());
+      for (std::size_t i = 0; i < peaks.size(); ++i) {
+        table.add("peak torque, " + names[i], Statistics(peaks[i]).row());
+      }
+      out << table.text();
+    }
+    for (const RunSummary& r : runs) {
+      if (r.failure.empty()) continue;
+      fmt::print(stderr, "limb simulate: {} of {} runs failed, the first: {}\n", failed,
+                 runs.size(), r.failure);
+      return Exit::computation_failed;
+    }
+    return Exit::ok;
+  }
+
+  RobotOptions robot_;
+  std::optional<double> duration_, step_;
+  std::optional<std::uint64_t> seed_;
+  std::optional<int> batch_;
+  int threads_ = 0;
+  std::string integrator_, controller_, output_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_simulate() {
+  return std::make_unique<Simulate>();
+}
+
+}  // namespace limb::cli

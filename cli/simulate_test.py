@@ -1,0 +1,211 @@
+"""`limb simulate` as a user meets it: python3 cli/simulate_test.py build/limb
+
+MCAP logs are read by a reader of this file, written after the specification (mcap.dev/spec), and by the mcap package
+where it is installed.
+"""
+
+import csv
+import json
+import math
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+LIMB = "limb"
+SCENARIO = """
+model = "builtin:2r"
+duration = 0.5
+integrator = "runge-kutta-4"
+[initial]
+q = {joint1 = "30 deg", joint2 = 0.5}
+[controller]
+type = "gravity"
+target = {joint1 = 0.6}
+[[sensor]]
+name = "imu"
+type = "accelerometer"
+frame = "tool"
+noise = 0.01
+rate = "100 Hz"
+[batch]
+mass = 0.05
+initial = "2 deg"
+"""
+
+
+def rows_of(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def run(*arguments):
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+def records(data):
+    """(kind, content) of each whole record after the magic; stops where the file was cut off."""
+    assert data[:8] == b"\x89MCAP0\r\n"
+    at = 8
+    while at + 9 <= len(data) and data[at:] != b"\x89MCAP0\r\n":
+        kind, length = struct.unpack_from("<BQ", data, at)
+        if at + 9 + length > len(data):
+            return
+        yield kind, data[at + 9: at + 9 + length]
+        at += 9 + length
+
+
+def text(content, at):
+    (length,) = struct.unpack_from("<I", content, at)
+    return content[at + 4: at + 4 + length].decode(), at + 4 + length
+
+
+def messages(data):
+    """topic -> list of (time in ns, JSON)."""
+    topics, found = {}, {}
+    for kind, content in records(data):
+        if kind == 4:
+            channel, schema = struct.unpack_from("<HH", content)
+            topic, at = text(content, 4)
+            encoding, at = text(content, at)
+            assert encoding == "json" and schema > 0
+            topics[channel] = topic
+            found[topic] = []
+        elif kind == 5:
+            channel, sequence, log_time, _ = struct.unpack_from("<HIQQ", content)
+            assert sequence == len(found[topics[channel]])
+            found[topics[channel]].append((log_time, json.loads(content[22:])))
+    return found
+
+
+class SimulateTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.scenario = self.path("s.toml")
+        self.scenario.write_text(SCENARIO)
+
+    def path(self, name):
+        return Path(self.folder.name) / name
+
+    def error(self, *arguments, code=1):
+        result = run("simulate", *arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr.replace(self.folder.name + "/", "").strip()
+
+    def test_model_alone_falls(self):
+        result = run("simulate", "builtin:pendulum", "--duration", "1", "--integrator", "dormand-prince", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout)
+        self.assertAlmostEqual(summary["t"], 1)
+        self.assertEqual(summary["failure"], None)
+        self.assertEqual(result.stderr, "")  # no progress where there is no terminal
+
+    def test_gravity_compensation_holds(self):
+        result = run("simulate", "builtin:arm7", "--duration", "1", "--controller", "gravity", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLess(json.loads(result.stdout)["target_error"], 1e-12)
+
+    def test_csv_log(self):
+        log = self.path("run.csv")
+        result = run("simulate", self.scenario, "-o", log)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("runge-kutta-4 in 500 steps", result.stdout)
+        rows = rows_of(log)
+        self.assertEqual(len(rows), 51)
+        self.assertEqual(float(rows[10]["t"]), 0.1)
+        self.assertAlmostEqual(float(rows[0]["state.q.joint1"]), math.pi / 6)
+        self.assertIn("imu.fz", rows[0])
+
+    def test_mcap_log(self):
+        log = self.path("run.mcap")
+        self.assertEqual(run("simulate", self.scenario, "-o", log).returncode, 0)
+        data = log.read_bytes()
+        self.assertEqual(data[-8:], b"\x89MCAP0\r\n")
+        kinds = [kind for kind, _ in records(data)]
+        self.assertEqual(kinds[0], 1)
+        self.assertEqual(kinds[-2:], [15, 2])
+        found = messages(data)
+        self.assertEqual(set(found), {"/state", "/torque", "/energy", "/imu"})
+        self.assertEqual(len(found["/state"]), 51)
+        self.assertEqual(len(found["/imu"]), 51)
+        time_ns, state = found["/state"][10]
+        self.assertEqual(time_ns, 100_000_000)
+        self.assertEqual(set(state), {"t", "q", "v"})
+        # The same run as CSV holds the same numbers.
+        table = self.path("run.csv")
+        self.assertEqual(run("simulate", self.scenario, "-o", table).returncode, 0)
+        rows = rows_of(table)
+        self.assertEqual(float(rows[10]["state.q.joint2"]), state["q"]["joint2"])
+
+    def test_mcap_opens_elsewhere(self):
+        try:
+            from mcap.reader import make_reader
+        except ImportError:
+            self.skipTest("the mcap package is not installed")
+        log = self.path("run.mcap")
+        self.assertEqual(run("simulate", self.scenario, "-o", log).returncode, 0)
+        with log.open("rb") as stream:
+            found = list(make_reader(stream).iter_messages(topics=["/state"]))
+        self.assertEqual(len(found), 51)
+
+    def test_killed_run_leaves_a_readable_log(self):
+        for name in ("run.mcap", "run.csv"):
+            log = self.path(name)
+            process = subprocess.Popen(
+                [LIMB, "simulate", "builtin:arm7", "--duration", "1e6", "-o", log],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 20000):
+                time.sleep(0.05)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if name.endswith("mcap"):
+                count = len(messages(log.read_bytes())["/state"])
+            else:
+                lines = log.read_text().split("\n")
+                count = sum(line.count(",") == lines[0].count(",") for line in lines[1:])
+            self.assertGreater(count, 10, name)
+
+    def test_batch(self):
+        one = run("simulate", self.scenario, "--batch", "8", "--threads", "1", "--json")
+        two = run("simulate", self.scenario, "--batch", "8", "--threads", "2", "--json")
+        self.assertEqual(one.returncode, 0, one.stderr)
+        self.assertEqual(one.stdout, two.stdout)
+        summary = json.loads(one.stdout)
+        self.assertEqual((summary["runs"], summary["failed"]), (8, 0))
+        self.assertGreater(summary["target_error"]["deviation"], 0)
+
+    def test_failed_run_keeps_its_log(self):
+        scenario = self.path("bad.toml")
+        scenario.write_text('model = "builtin:2r"\nduration = 100\nintegrator = "explicit-euler"\nstep = 0.05\n'
+                            '[[spring]]\njoint = "joint1"\nstiffness = 1e9\n[initial]\nq = [0.3, 0]\n')
+        log = self.path("bad.csv")
+        result = run("simulate", scenario, "-o", log)
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"^limb simulate: explicit-euler: after t = [0-9.]+ s the motion is not finite")
+        self.assertGreater(len(log.read_text().splitlines()), 2)
+
+    def test_mistakes(self):
+        self.assertEqual(self.error(self.path("none.toml"))[:14], "limb simulate:")
+        self.assertEqual(self.error("builtin:2r", "--dt", "-1"),
+                         "limb simulate: --dt is -1, expected > 0 and finite")
+        self.assertEqual(self.error("builtin:2r", "-o", "run.txt"),
+                         "limb simulate: log is 'run.txt', expected a name that ends in .csv or .mcap")
+        self.assertEqual(self.error("builtin:2r", "--controller", "pid"),
+                         "limb simulate: controller is 'pid', expected one of none, open-loop, pd, gravity, "
+                         "computed-torque")
+        scenario = self.path("typo.toml")
+        scenario.write_text('model = "builtin:2r"\n[[spring]]\njoint = "joint3"\n')
+        self.assertEqual(self.error(scenario),
+                         "limb simulate: typo.toml:3: [[spring]]: no joint of one freedom is named 'joint3' "
+                         "(closest: 'joint1')")
+
+
+if __name__ == "__main__":
+    LIMB = sys.argv.pop(1)
+    unittest.main()

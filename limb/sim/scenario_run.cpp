@@ -1,0 +1,202 @@
+#include "limb/sim/scenario_run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "limb/dynamics/manifold.hpp"
+
+namespace limb {
+namespace {
+
+using Vector = VectorX<double>;
+using Clock = std::chrono::steady_clock;
+
+/// Seeds of sensors follow those of disturbances, however many of either there are.
+constexpr std::uint64_t kSensorSeeds = 1'000'000;
+
+void append(const char* group, const std::vector<std::string>& names,
+            std::vector<std::string>& all) {
+  for (const std::string& name : names) all.push_back(std::string(group).append(".").append(name));
+}
+
+std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSetup& sensor) {
+  using Kind = SensorSetup::Kind;
+  switch (sensor.kind) {
+    case Kind::accelerometer:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::accelerometer);
+    case Kind::gyroscope:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::gyroscope);
+    case Kind::position:
+      return std::make_unique<Encoder>(model, Encoder::Part::position, sensor.joints);
+    case Kind::velocity:
+      return std::make_unique<Encoder>(model, Encoder::Part::velocity, sensor.joints);
+    case Kind::torque:
+      return std::make_unique<TorqueSensor>();
+    default:
+      return std::make_unique<GroundTruth>();
+  }
+}
+
+Sensor make_sensor(const Scenario& s, std::size_t i) {
+  return {s.model, s.sensors[i].name, quantity_of(s.model, s.sensors[i]), s.sensors[i].errors,
+          derived_seed(s.seed, kSensorSeeds + i)};
+}
+
+void add_forces(const Scenario& s, World& world) {
+  for (const SpringSetup& spring : s.springs) {
+    world.add<JointSpring>(world.model(), spring.joint, spring.parameters);
+  }
+  if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
+  for (std::size_t i = 0; i < s.disturbances.size(); ++i) {
+    world.add<RandomWrench>(world.model(), s.disturbances[i], derived_seed(s.seed, i));
+  }
+  if (s.actuators) world.set_actuators(*s.actuators);
+}
+
+/// Watches a run: sensors, log, and what the summary needs.
+class Recorder {
+ public:
+  Recorder(const Scenario& s, World& world, Simulation& simulation, LogWriter* log,
+           const std::function<void(double)>& progress)
+      : scenario_(s),
+        world_(world),
+        simulation_(simulation),
+        log_(log),
+        progress_(progress),
+        kinematics_(world.model()),
+        state_(world.model().position_size() + world.model().velocity_size()),
+        torque_(2 * world.model().velocity_size()),
+        energy_(4) {
+    for (std::size_t i = 0; i < s.sensors.size(); ++i) {
+      sensors_.push_back(make_sensor(s, i));
+      const double period = s.sensors[i].errors.period;
+      if (period > 0 && period < simulation.control_period() * (1 - 1e-6)) {
+        fail("run_scenario", fmt::format("rate of sensor '{}'", s.sensors[i].name),
+             fmt::format("{} Hz", to_text(1 / period)),
+             fmt::format("at most one sample each control period, {} s",
+                         to_text(simulation.control_period())));
+      }
+    }
+    summary.peak_torque = Vector::Zero(world.model().velocity_size());
+  }
+
+  /// At the begin of a control period, and at the end of the run.
+  void see(const State<double>& s, const Vector& command) {
+    const bool logs = s.t >= next_log_ - 1e-9;
+    if (!sensors_.empty()) {
+      read_sensors(s);
+    } else if (logs) {
+      simulation_.acceleration();  // and with it the torques of the motors, now
+    }
+    const Vector& motors = world_.motor_torque();
+    summary.peak_torque = summary.peak_torque.cwiseMax(motors.cwiseAbs());
+    if (!logs) return;
+    const World::Energy energy = world_.energy(s);
+    if (next_log_ == 0) summary.energy_begin = energy.total();
+    summary.energy_end = energy.total();
+    summary.largest_energy_change =
+        std::max(summary.largest_energy_change, std::abs(energy.total() - summary.energy_begin));
+    next_log_ = (std::floor(s.t / scenario_.log_period + 1e-6) + 1) * scenario_.log_period;
+    if (log_ != nullptr) {
+      state_ << s.q, s.v;
+      torque_ << command, motors;
+      energy_ << energy.kinetic, energy.potential, energy.stored, energy.total();
+      log_->write(0, s.t, state_);
+      log_->write(1, s.t, torque_);
+      log_->write(2, s.t, energy_);
+      log_->end_row(s.t);
+    }
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    if (log_ != nullptr) log_->flush();
+    if (progress_) progress_(s.t);
+  }
+
+  RunSummary summary;
+
+ private:
+  void read_sensors(const State<double>& s) {
+    const Vector& a = simulation_.acceleration();
+    forward_kinematics(world_.model(), s.q, s.v, a, kinematics_);
+    const SensorInput input{world_.model(), s, a, world_.motor_torque(), kinematics_};
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (sensors_[i].update(input) && log_ != nullptr) {
+        log_->write(3 + i, s.t, sensors_[i].reading());
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  World& world_;
+  Simulation& simulation_;
+  LogWriter* log_;
+  const std::function<void(double)>& progress_;
+  Kinematics<double> kinematics_;
+  std::vector<Sensor> sensors_;
+  Vector state_, torque_, energy_;
+  double next_log_ = 0;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+std::vector<LogTopic> log_topics(const Scenario& s) {
+  std::vector<LogTopic> topics = {
+      {"state", {}}, {"torque", {}}, {"energy", {"kinetic", "potential", "stored", "total"}}};
+  const auto positions = position_names(s.model), velocities = velocity_names(s.model);
+  append("q", positions, topics[0].fields);
+  append("v", velocities, topics[0].fields);
+  append("command", velocities, topics[1].fields);
+  append("motor", velocities, topics[1].fields);
+  for (std::size_t i = 0; i < s.sensors.size(); ++i) {
+    topics.push_back({s.sensors[i].name, make_sensor(s, i).channels()});
+  }
+  return topics;
+}
+
+std::map<std::string, std::string> log_metadata(const Scenario& s) {
+  const char* bases[] = {"described", "fixed", "free"};
+  return {{"model", s.model_path},
+          {"base", bases[static_cast<std::size_t>(s.base)]},
+          {"robot", s.model.name()},
+          {"integrator", std::string(to_text(s.simulation.method))},
+          {"step", to_text(s.simulation.step)},
+          {"seed", std::to_string(s.seed)}};
+}
+
+RunSummary run_scenario(const Scenario& s, LogWriter* log,
+                        const std::function<void(double)>& progress) {
+  World world(s.model, s.world);
+  add_forces(s, world);
+  Simulation simulation(world, s.simulation);
+  simulation.set_controller(make_controller(world.model(), s.controller));
+  Recorder recorder(s, world, simulation, log, progress);
+  Vector last_command = Vector::Zero(s.v.size());
+  simulation.set_observer([&](const State<double>& state, const Vector& command) {
+    last_command = command;
+    recorder.see(state, command);
+  });
+  RunSummary& summary = recorder.summary;
+  simulation.set_state(0, s.q, s.v);
+  try {
+    simulation.run_until(s.duration);
+    recorder.see(simulation.state(), last_command);
+  } catch (const Error& error) {
+    if (error.kind() != Error::Kind::computation_failed) throw;
+    summary.failure = error.what();
+  }
+  if (log != nullptr) log->finish();
+  const State<double>& end = simulation.state();
+  summary.t = end.t;
+  summary.steps = simulation.steps();
+  summary.q = end.q;
+  summary.v = end.v;
+  summary.target_error =
+      s.controller.target.size() > 0 ? distance(s.model, end.q, s.controller.target) : std::nan("");
+  return summary;
+}
+
+}  // namespace limb

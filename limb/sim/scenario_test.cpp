@@ -1,0 +1,218 @@
+// Scenarios: what a file says is what runs; each mistake with file, line and the nearest name;
+// logs; batches.
+#include "limb/sim/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include "limb/base/text_file.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/sim/scenario_run.hpp"
+
+namespace limb {
+namespace {
+
+using testing::message;
+
+/// A file that goes away with the test.
+class File {
+ public:
+  explicit File(const std::string& text, const std::string& name = "s.toml")
+      : path_(::testing::TempDir() + "limb_" + name) {
+    std::ofstream(path_) << text;
+  }
+  ~File() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// The message of a mistake, without the folder.
+std::string mistake(const std::string& text) {
+  const File file(text);
+  const std::string result = message([&] { read_scenario("simulate", file.path()); });
+  const std::string folder = ::testing::TempDir();
+  const std::size_t at = result.find(folder);
+  return at == std::string::npos ? result
+                                 : result.substr(0, at) + result.substr(at + folder.size());
+}
+
+constexpr const char* kFull = R"(
+model = "builtin:2r"
+duration = "0.2 s"
+step = "1 ms"
+integrator = "runge-kutta-4"
+seed = 7
+log_period = 0.01
+
+[initial]
+q = {joint1 = "30 deg", joint2 = 0.5}
+v = [0.1, -0.2]
+
+[controller]
+type = "gravity"
+frequency = "3 Hz"
+target = {joint1 = 0.6}
+kd = {joint2 = 9}
+period = "2 ms"
+
+[[actuator]]
+joint = "joint2"
+torque_limit = "5 N m"
+time_constant = "10 ms"
+delay = "4 ms"
+
+[[spring]]
+joint = "joint1"
+stiffness = 12
+rest = "10 deg"
+
+[[push]]
+frame = "tool"
+begin = 0.05
+end = 0.1
+force = [0, 3, 0]
+
+[[disturbance]]
+frame = "tool"
+force_deviation = 0.5
+period = "20 ms"
+
+[[sensor]]
+name = "imu"
+type = "accelerometer"
+frame = "tool"
+noise = 0.01
+rate = "200 Hz"
+delay = "5 ms"
+
+[[sensor]]
+name = "encoders"
+type = "position"
+resolution = "0.1 deg"
+
+[batch]
+mass = 0.1
+initial = "1 deg"
+)";
+
+TEST(Scenario, SaysWhatRuns) {
+  const File file(kFull);
+  const Scenario s = read_scenario("simulate", file.path());
+  EXPECT_EQ(s.duration, 0.2);
+  EXPECT_EQ(s.simulation.step, 1e-3);
+  EXPECT_EQ(s.simulation.control_period, 2e-3);
+  EXPECT_EQ(s.simulation.method, Method::runge_kutta_4);
+  EXPECT_NEAR(s.q[0], 3.14159265358979 / 6, 1e-14);
+  EXPECT_EQ(s.v[1], -0.2);
+  EXPECT_EQ(s.controller.target[0], 0.6);
+  EXPECT_EQ(s.controller.target[1], 0.5);  // as at the begin
+  EXPECT_EQ(s.controller.kd[1], 9);
+  ASSERT_TRUE(s.actuators.has_value());
+  EXPECT_EQ(s.actuators->size(), 2u);  // the other joint keeps its ideal motor
+  EXPECT_EQ((*s.actuators)[1].delay, 4e-3);
+  EXPECT_EQ(s.sensors[0].errors.period, 1. / 200);
+  EXPECT_EQ(s.spread.mass, 0.1);
+
+  const RunSummary summary = run_scenario(s, nullptr);
+  EXPECT_EQ(summary.failure, "");
+  EXPECT_EQ(summary.steps, 200);
+  EXPECT_NEAR(summary.t, 0.2, 1e-15);
+  EXPECT_LE(summary.peak_torque[1], 5);
+  EXPECT_GT(summary.peak_torque[1], 0);
+}
+
+TEST(Scenario, MistakesHaveFileAndLine) {
+  EXPECT_EQ(mistake("duration = 1\n"),
+            "simulate: limb_s.toml:1: scenario: 'model' is missing, expected a text in quotes");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\nduraton = 1\n"),
+            "simulate: limb_s.toml:2: scenario: unknown key 'duraton' (closest: 'duration')");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\nstep = -1e-3\n"),
+            "simulate: limb_s.toml:2: scenario: step is -0.001, expected a number > 0, plain in SI "
+            "units or a text in one of s,ms,us");
+  EXPECT_EQ(
+      mistake("model = \"builtin:2r\"\nduration = \"3 kg\"\n"),
+      "simulate: limb_s.toml:2: scenario: duration is '3 kg', expected a number > 0, plain in "
+      "SI units or a text in one of s,ms,min");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\n[initial]\nq = {jiont1 = 0.3}\n"),
+            "simulate: limb_s.toml:3: initial: no joint of one freedom is named 'jiont1' (closest: "
+            "'joint1')");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\n[initial]\nq = [0, 1, 2]\n"),
+            "simulate: limb_s.toml:3: initial: q is 3 numbers, expected 2");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\n\n[[push]]\nframe = \"tol\"\n"),
+            "simulate: limb_s.toml:4: [[push]]: no link or frame is named 'tol' (closest: 'tool')");
+  EXPECT_EQ(mistake("model = \"builtin:belt-leg\"\n[initial]\nq = {knee = 1}\n"),
+            "simulate: limb_s.toml:3: initial: joint 'knee' follows others and cannot be set");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pid\"\n"),
+            "simulate: limb_s.toml:3: controller: type is 'pid', expected one of none, open-loop, "
+            "pd, gravity, computed-torque (closest: 'pd')");
+  EXPECT_NE(mistake("model = \"nowhere.urdf\"\n").find("simulate: limb_s.toml:1: "),
+            std::string::npos);
+  EXPECT_NE(message([] { read_scenario("simulate", "/no/such.toml"); }).find("/no/such.toml"),
+            std::string::npos);
+}
+
+TEST(Scenario, SameSeedSameRun) {
+  const File file(kFull);
+  Scenario s = read_scenario("simulate", file.path());
+  const RunSummary a = run_scenario(s, nullptr), b = run_scenario(s, nullptr);
+  EXPECT_EQ(a.q, b.q);
+  s.seed = 8;
+  EXPECT_NE(run_scenario(s, nullptr).q, a.q);
+}
+
+TEST(Batch, DoesNotDependOnThreads) {
+  const File file(kFull);
+  const Scenario s = read_scenario("simulate", file.path());
+  const auto one = run_batch(s, 6, 1), two = run_batch(s, 6, 2);
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].q, two[i].q) << i;
+  EXPECT_NE(one[0].q, one[1].q);
+  EXPECT_NE(spread_scenario(s, 0).model.total_mass(), s.model.total_mass());
+}
+
+TEST(Log, CsvHasARowForEachPeriod) {
+  const File file(kFull);
+  const Scenario s = read_scenario("simulate", file.path());
+  const File csv("", "log.csv");
+  const auto log = open_log("simulate", csv.path(), log_topics(s), log_metadata(s));
+  run_scenario(s, log.get());
+  std::istringstream lines(read_text_file("test", csv.path()));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line.substr(0, 45), "t,state.q.joint1,state.q.joint2,state.v.joint");
+  EXPECT_NE(line.find(",imu.fx,imu.fy,imu.fz,encoders.joint1"), std::string::npos);
+  const auto columns = std::count(line.begin(), line.end(), ',');
+  int rows = 0;
+  while (std::getline(lines, line)) {
+    EXPECT_EQ(std::count(line.begin(), line.end(), ','), columns);
+    ++rows;
+  }
+  EXPECT_EQ(rows, 21);
+}
+
+TEST(Log, FailedRunKeepsWhatItHas) {
+  Scenario s = scenario_of("builtin:2r");
+  s.simulation = {Method::explicit_euler, 0.05};
+  s.description.joints[0].damping = 1e6;
+  s.model = build_model(s.description);
+  s.v.setOnes();
+  s.duration = 100;
+  s.log_period = 0.05;
+  const File csv("", "log.csv");
+  const auto log = open_log("simulate", csv.path(), log_topics(s), log_metadata(s));
+  const RunSummary summary = run_scenario(s, log.get());
+  EXPECT_NE(summary.failure.find("explicit-euler: after t = "), std::string::npos);
+  EXPECT_GT(summary.t, 0);
+  const std::string text = read_text_file("test", csv.path());
+  EXPECT_GT(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
+TEST(Log, OtherEndingsAreRefused) {
+  EXPECT_EQ(message([] { open_log("simulate", "run.bag", {}, {}); }),
+            "simulate: log is 'run.bag', expected a name that ends in .csv or .mcap");
+  EXPECT_NE(message([] { open_log("simulate", "/no/such/run.csv", {}, {}); }).find("cannot write"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace limb
