@@ -20,8 +20,6 @@ def to_host(call: str, name: str, x):
             raise Error(f"{call}: {name} requires a gradient, which NumPy does not carry (limb.torch has "
                         "functions with gradients; or detach it)")
         return _torch_to_host(x)
-    if x.__dlpack_device__()[0] in _CPU:
-        return numpy.from_dlpack(x), _from_dlpack(library, x)
     if library in ("jax", "jaxlib"):
         import jax
 
@@ -36,6 +34,8 @@ def to_host(call: str, name: str, x):
             with device:
                 return cupy.asarray(result)
         return cupy.asnumpy(x), back
+    if x.__dlpack_device__()[0] in _CPU:
+        return numpy.from_dlpack(x), None
     raise Error(f"{call}: {name} is a {type(x).__module__}.{type(x).__name__} on device "
                 f"{tuple(map(int, x.__dlpack_device__()))}, expected the CPU, or an array of torch, jax or cupy")
 
@@ -44,15 +44,4 @@ def _torch_to_host(x):
     import torch
 
     device = x.device
-    host = x.detach().cpu()
-    return host.numpy(), lambda result: torch.from_numpy(numpy.asarray(result)).to(device)
-
-
-def _from_dlpack(library: str, x):
-    if library in ("jax", "jaxlib"):
-        import jax.numpy
-
-        return lambda result: jax.numpy.asarray(result)
-    if library == "cupy":
-        return None
-    return None
+    return x.cpu().numpy(), lambda result: torch.from_numpy(numpy.asarray(result)).to(device)

@@ -270,3 +270,11 @@ def test_dlpack_out_and_in(arm):
 
     assert "on device (2, 0), expected the CPU, or an array of torch, jax or cupy" in (
         message(arm.rnea, OnSomeDevice(Q), V, A))
+
+
+def test_jax_in_jax_out(arm):
+    jax = pytest.importorskip("jax", reason="the package jax is not installed")
+    Q, V, A = (jax.numpy.asarray(x, "float32") for x in states(arm, 3))
+    tau = arm.rnea(Q, V, A)
+    assert isinstance(tau, jax.Array) and tau.devices() == Q.devices()
+    assert np.array_equal(tau, arm.rnea(*(np.asarray(x) for x in (Q, V, A))))
