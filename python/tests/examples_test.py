@@ -48,3 +48,12 @@ def test_notebooks_are_the_scripts():
                           text=True)
     assert done.returncode == 0, done.stderr
     assert len(EXAMPLES) >= 6
+
+
+def test_every_page_is_in_the_site():
+    """mkdocs.yml lists all pages of docs/, and none that is not there."""
+    import re
+
+    listed = re.findall(r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(pages)
