@@ -77,7 +77,7 @@ class Simulate final : public Verb {
         ->type_name("NAME");
     app.add_option("--seed", seed_, "of everything random, default 1")->type_name("N");
     app.add_option("--controller", controller_,
-                   "none (default), pd, gravity, computed-torque; to hold the first pose")
+                   "none (default), pd, gravity, computed-torque: holds the start")
         ->type_name("NAME");
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
     app.add_option("--batch", batch_, "runs with other seeds and parameters, one summary")

@@ -1,5 +1,5 @@
-// Derivatives as recorded from the analytic recursion, against dual numbers through the templates of
-// the functions themselves (exact).
+// Derivatives as recorded from the analytic recursion, against dual numbers through the templates
+// of the functions themselves (exact).
 #include <gtest/gtest.h>
 
 #include "limb/codegen/functions.hpp"

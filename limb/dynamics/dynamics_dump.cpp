@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/centroidal_derivatives.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/centroidal_derivatives.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/frame_derivatives.hpp"

@@ -99,8 +99,8 @@ const MatrixX<double>& Robot::regressor() const {
   Cache& c = *cache_;
   return c.get(c.regressor, Cache::kAcceleration, [&](MatrixX<double>& Y) {
     Y.resize(c.v.size(), parameter_count(*c.model));
-    torque_regressor(*c.model, c.walked(Order::acceleration),
-                     ready(c.regressor_scratch, *c.model), Y);
+    torque_regressor(*c.model, c.walked(Order::acceleration), ready(c.regressor_scratch, *c.model),
+                     Y);
   });
 }
 

@@ -28,6 +28,9 @@ constexpr double kEps = std::numeric_limits<double>::epsilon();
 constexpr double kTolerance = 200 * kEps;
 // Central differences of step h err by h^2 times a third derivative, of order 1e3 on these trees.
 constexpr double kStep = 1e-5, kDifference = 1e-6;
+// Mass matrices of these trees have conditions up to 5e4: first derivatives of forward dynamics are
+// rounded by 2e-12, which differences divide by the step.
+constexpr double kForwardDifference = 1e-5;
 
 double relative(const Matrix& x, const Matrix& y) {
   return (x - y).norm() / std::max(1.0, y.norm());
@@ -121,7 +124,7 @@ TEST(SecondDerivatives, AlongADirectionAreDifferencesOfTheFirst) {
         worst_forward);
   }
   EXPECT_LT(worst, kDifference);
-  EXPECT_LT(worst_forward, kDifference);
+  EXPECT_LT(worst_forward, kForwardDifference);
   std::printf("worst %.1e, forward %.1e\n", worst, worst_forward);
 }
 
