@@ -63,7 +63,9 @@ class Simulate final : public Verb {
   std::string_view notes() const override {
     return "A scenario is a .toml file with the key `model` (docs/simulation.md); options replace\n"
            "what it says. Units are SI and rad. A run that fails keeps its log up to there and\n"
-           "exits with 2.\n";
+           "exits with 2.\n"
+           "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
+           "dormand-prince. Controllers: none, pd, gravity, computed-torque.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
@@ -71,13 +73,10 @@ class Simulate final : public Verb {
         ->type_name("S");
     app.add_option("--dt", step_, "step, default 0.001; dormand-prince: the longest")
         ->type_name("S");
-    app.add_option("--integrator", integrator_,
-                   "explicit-euler, semi-implicit-euler (default), runge-kutta-4,\n"
-                   "                      implicit-midpoint, dormand-prince")
+    app.add_option("--integrator", integrator_, "method, default semi-implicit-euler")
         ->type_name("NAME");
     app.add_option("--seed", seed_, "of everything random, default 1")->type_name("N");
-    app.add_option("--controller", controller_,
-                   "none (default), pd, gravity, computed-torque: holds the start")
+    app.add_option("--controller", controller_, "that holds the first pose, default none")
         ->type_name("NAME");
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
     app.add_option("--batch", batch_, "runs with other seeds and parameters, one summary")

@@ -54,6 +54,12 @@ void Svg::line(const Point& a, const Point& b, std::string_view style) {
                        px(b.x()), px(b.y()), style);
 }
 
+void Svg::polyline(const std::vector<Point>& points, std::string_view style) {
+  body_ += "<polyline fill=\"none\" points=\"";
+  for (const Point& p : points) body_ += px(p.x()) + "," + px(p.y()) + " ";
+  body_ += fmt::format("\" {}/>\n", style);
+}
+
 void Svg::rectangle(const Point& corner, double width, double height, std::string_view style) {
   body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>\n", px(corner.x()),
                        px(corner.y()), px(width), px(height), style);

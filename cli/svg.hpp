@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "limb/math/scalar.hpp"
 
@@ -16,6 +17,7 @@ class Svg {
 
   /// `style` is any list of SVG attributes: fill="#fff" stroke="#000".
   void line(const Point& a, const Point& b, std::string_view style);
+  void polyline(const std::vector<Point>& points, std::string_view style);
   void rectangle(const Point& corner, double width, double height, std::string_view style);
   void circle(const Point& center, double radius, std::string_view style);
   /// `angle` in rad, clockwise as seen (y points down).

@@ -1,0 +1,97 @@
+"""`limb plot` as a user meets it: python3 cli/plot_test.py build/limb"""
+
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+LIMB = "limb"
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(*arguments):
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+class PlotTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        for ending in ("mcap", "csv"):
+            result = run("simulate", ROOT / "docs/scenarios/push.toml", "-o", cls.path(f"run.{ending}"))
+            assert result.returncode == 0, result.stderr
+
+    @classmethod
+    def path(cls, name):
+        return Path(cls.folder.name) / name
+
+    def plot(self, log, output, *options):
+        result = run("plot", self.path(log), "-o", self.path(output), *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout, self.path(output).read_text()
+
+    def error(self, *arguments):
+        result = run("plot", *arguments)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        return result.stderr.replace(self.folder.name + "/", "").strip()
+
+    def test_svg_has_every_chart(self):
+        printed, text = self.plot("run.mcap", "run.svg")
+        self.assertIn("201 rows of 4 topics, 0 s to 2 s", printed)
+        root = ElementTree.fromstring(text)
+        words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+        for title in ("state q", "state v", "torque command", "torque motor", "energy", "imu"):
+            self.assertIn(title, words)
+        self.assertIn("joint2", words)
+        # Lines, and the motion itself: two links and the tool for each of its moments.
+        self.assertGreaterEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 15)
+
+    def test_csv_and_mcap_give_the_same_charts(self):
+        _, from_mcap = self.plot("run.mcap", "a.svg")
+        _, from_csv = self.plot("run.csv", "b.svg", "--model", "builtin:2r")
+        lines = [re.findall(r"<polyline[^>]*>", text)[:8] for text in (from_mcap, from_csv)]
+        self.assertEqual(lines[0], lines[1])
+
+    def test_html_is_whole(self):
+        _, text = self.plot("run.mcap", "run.html")
+        self.assertIn("<canvas", text)
+        self.assertIn("<th>work, J</th>", text)
+        # Nothing is fetched: no address but the name of SVG's own kind of element.
+        self.assertEqual(set(re.findall(r"https?://[^\"' ]+", text)), {"http://www.w3.org/2000/svg"})
+        self.assertNotIn("src=", text)
+
+    def test_csv_without_model_says_what_is_missing(self):
+        printed, text = self.plot("run.csv", "run.html")
+        self.assertIn("without the motion", printed)
+        self.assertNotIn("<canvas", text)
+
+    def test_cut_off_log_is_read_up_to_there(self):
+        data = self.path("run.mcap").read_bytes()
+        self.path("cut.mcap").write_bytes(data[: len(data) // 2])
+        printed, _ = self.plot("cut.mcap", "cut.svg")
+        self.assertRegex(printed, r"[0-9]+ rows of 4 topics")
+
+    def test_mistakes(self):
+        log = self.path("run.csv")
+        self.assertIn("PNG is not written here", self.error(log, "-o", self.path("run.png")))
+        self.assertEqual(self.error(log, "-o", "run.pdf"),
+                         "limb plot: --output is 'run.pdf', expected a name that ends in .svg or .html")
+        self.assertIn("the log is of another robot",
+                      self.error(log, "-o", self.path("x.svg"), "--model", "builtin:arm7"))
+        other = self.path("other.csv")
+        other.write_text("a,b\n1,2\n")
+        self.assertEqual(self.error(other, "-o", self.path("x.svg")),
+                         "limb plot: other.csv:1: no log of limb: the first column is 'a', expected 't'")
+        other.write_text("t,x.y\n0,1\n0.1\n")
+        self.assertEqual(self.error(other, "-o", self.path("x.svg")),
+                         "limb plot: other.csv:3: 1 cells that begin with '0.1', expected 2 with a time")
+        self.assertIn("no such file", self.error(self.path("none.csv"), "-o", self.path("x.svg")).lower())
+
+
+if __name__ == "__main__":
+    LIMB = sys.argv.pop(1)
+    unittest.main()
