@@ -11,12 +11,14 @@
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/testing/state.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/model/builder.hpp"
 #include "limb/model/load.hpp"
 
 namespace limb {
 namespace {
 
 using testing::Dual;
+using testing::pushes;
 using testing::Sample;
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
@@ -30,10 +32,11 @@ struct Derivatives {
   Matrix dq, dv, da;
 };
 
-std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
-  const int last = static_cast<int>(model.frames().size()) - 1;
-  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
-          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
+/// Random trees of all joint types, with rotors and friction too.
+std::vector<Sample> robots(unsigned seeds) {
+  std::vector<Sample> all = testing::samples(seeds);
+  for (Sample& driven : testing::driven_samples(6)) all.push_back(std::move(driven));
+  return all;
 }
 
 /// Column by column through rnea on dual numbers.
@@ -66,7 +69,7 @@ Derivatives by_duals(const Sample& s, bool pushed) {
 
 TEST(RneaDerivatives, AgreeWithDualNumbers) {
   double worst = 0;
-  for (const Sample& s : testing::samples(8)) {
+  for (const Sample& s : robots(8)) {
     SCOPED_TRACE(s.name);
     DerivativeWorkspace<double> work(s.model);
     Derivatives d(s.model.velocity_size());
@@ -89,7 +92,7 @@ TEST(RneaDerivatives, AgreeWithDualNumbers) {
 }
 
 TEST(RneaDerivatives, OfAccelerationsAreTheMassMatrix) {
-  for (const Sample& s : testing::samples(3)) {
+  for (const Sample& s : robots(3)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.velocity_size();
     DerivativeWorkspace<double> work(s.model);
@@ -103,7 +106,7 @@ TEST(RneaDerivatives, OfAccelerationsAreTheMassMatrix) {
 }
 
 TEST(AbaDerivatives, UndoThoseOfInverseDynamics) {
-  for (const Sample& s : testing::samples(6)) {
+  for (const Sample& s : robots(6)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.velocity_size();
     DerivativeWorkspace<double> work(s.model);
@@ -132,6 +135,21 @@ TEST(AbaDerivatives, UndoThoseOfInverseDynamics) {
       EXPECT_LT(testing::relative(inverse.da * forward.dv, -inverse.dv), solved);
       EXPECT_LT(testing::relative(inverse.da * forward.da, Matrix::Identity(n, n)), solved);
     }
+  }
+}
+
+TEST(AbaDerivatives, SayWhichVelocityHasNoInertia) {
+  RobotBuilder<double> robot("massless");
+  robot.link("base").link("arm");
+  robot.joint("hinge", Joint<double>::revolute(Vector3<double>::UnitZ()), "base", "arm");
+  const Model<double> model = robot.build();
+  DerivativeWorkspace<double> work(model);
+  Derivatives d(1);
+  Vector a(1);
+  const Vector x = Vector::Zero(1);
+  EXPECT_EQ(aba_derivatives(model, work, x, x, x, a, d.dq, d.dv, d.da), 0);
+  for (const double number : {a[0], d.dq(0, 0), d.dv(0, 0), d.da(0, 0)}) {
+    EXPECT_TRUE(std::isnan(number));
   }
 }
 

@@ -17,20 +17,11 @@ import pytest
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "model")]
 from convert_wheels_test import dump, in_frame, pinocchio_model  # noqa: E402
-from dynamics_wheels_test import DIFFERENCE_TOLERANCE, DUMP, STEP, close, report_worst  # noqa: E402, F401
+from dynamics_wheels_test import (  # noqa: E402, F401
+    DIFFERENCE_TOLERANCE, DUMP, STEP, close, plain_columns, report_worst)
 
 SEEDS = range(1, 13)
 # By formula at most 43 eps over these seeds (pin 4.1.0), by differences 1.7e-10.
-
-
-def fixed_columns(model, tree):
-    """Whether the axes of the joint of each velocity are fixed in its body."""
-    fixed = np.ones(model.nv, dtype=bool)
-    for body in tree["bodies"]:
-        if body["type"] == "universal":
-            first = model.idx_vs[model.getJointId(body["name"])]
-            fixed[first:first + 2] = False
-    return fixed
 
 
 def differences(pin, model, q, v, a, function):
@@ -112,7 +103,7 @@ def test_pinocchio_agrees(seed):
     found = subprocess.run([str(DUMP), str(seed)], input=json.dumps(tree), capture_output=True,
                            text=True, check=True)
     model, frames = pinocchio_model(pin, tree)
-    data, fixed = model.createData(), fixed_columns(model, tree)
+    data, fixed = model.createData(), plain_columns(model, tree)
     for state, limb in zip(tree["states"], json.loads(found.stdout), strict=True):
         q, v, a = (np.array(state[x]) for x in "qva")
         joint, C = model.getJointId(state["J_body"]), frames[state["J_body"]][:3, :3]

@@ -14,6 +14,7 @@
 namespace limb {
 namespace {
 
+using testing::driven_samples;
 using testing::Sample;
 namespace book = textbook::featherstone;
 
@@ -22,27 +23,6 @@ constexpr JointEffects kNone = JointEffects::none();
 
 double relative(const MatrixX<double>& found, const MatrixX<double>& expected) {
   return (found - expected).norm() / (1 + expected.norm());
-}
-
-/// Random trees whose joints have rotors, damping and friction.
-std::vector<Sample> driven_samples(unsigned seeds) {
-  std::vector<Sample> all;
-  for (unsigned seed = 1; seed <= seeds; ++seed) {
-    testing::RandomTreeOptions options;
-    options.joints = 14;
-    options.with_couplings = seed % 2 == 0;
-    Description<double> robot = testing::random_tree(seed, options);
-    testing::Random random(seed);
-    for (auto& joint : robot.joints) {
-      joint.armature = random.uniform(0, 0.5);
-      joint.damping = random.uniform(0, 0.3);
-      joint.friction = random.uniform(0, 0.2);
-    }
-    all.push_back(testing::sample_of("driven, seed " + std::to_string(seed),
-                                     build_model(robot, seed % 3 == 0 ? Base::free : Base::fixed),
-                                     seed));
-  }
-  return all;
 }
 
 // Sums of a few hundred products over a dozen levels; worst seen 9 eps of the norm.

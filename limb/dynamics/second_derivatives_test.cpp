@@ -18,6 +18,7 @@ namespace limb {
 namespace {
 
 using testing::message;
+using testing::pushes;
 using testing::random_numbers;
 using testing::Sample;
 using Vector = VectorX<double>;
@@ -40,12 +41,6 @@ struct Three {
   explicit Three(int n) : q(n, n), v(n, n), u(n, n) {}
   Matrix q, v, u;
 };
-
-std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
-  const int last = static_cast<int>(model.frames().size()) - 1;
-  return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
-          {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
-}
 
 /// The state moved along (dq, dv, du) by t.
 Sample moved(const Sample& s, const Three& directions, double t) {

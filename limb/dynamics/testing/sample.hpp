@@ -82,4 +82,24 @@ inline std::vector<Sample> samples(unsigned seeds, int joints = 12) {
   return all;
 }
 
+/// Random trees whose joints have rotors, damping and friction.
+inline std::vector<Sample> driven_samples(unsigned seeds) {
+  std::vector<Sample> all;
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    RandomTreeOptions options;
+    options.joints = 14;
+    options.with_couplings = seed % 2 == 0;
+    Description<double> robot = random_tree(seed, options);
+    Random random(seed);
+    for (auto& joint : robot.joints) {
+      joint.armature = random.uniform(0, 0.5);
+      joint.damping = random.uniform(0, 0.3);
+      joint.friction = random.uniform(0, 0.2);
+    }
+    all.push_back(sample_of("driven, seed " + std::to_string(seed),
+                            build_model(robot, seed % 3 == 0 ? Base::free : Base::fixed), seed));
+  }
+  return all;
+}
+
 }  // namespace limb::testing
