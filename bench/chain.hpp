@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "limb/model/model.hpp"
@@ -16,7 +18,7 @@ inline Model<double> chain(int length, int limbs = 1) {
   robot.links.push_back(base);
   for (int i = 1; i <= limbs * length; ++i) {
     LinkDescription<double> link;
-    link.name = "l" + std::to_string(i);
+    link.name = fmt::format("l{}", i);
     InertialDescription<double> inertial;
     inertial.mass = 1;
     inertial.X_LI.p = {0.05, 0.02, 0.1};
@@ -24,9 +26,9 @@ inline Model<double> chain(int length, int limbs = 1) {
     link.inertial = inertial;
     robot.links.push_back(link);
     JointDescription<double> joint;
-    joint.name = "j" + std::to_string(i);
+    joint.name = fmt::format("j{}", i);
     joint.type = JointType::revolute;
-    joint.parent = "l" + std::to_string((i - 1) % length == 0 ? 0 : i - 1);
+    joint.parent = fmt::format("l{}", (i - 1) % length == 0 ? 0 : i - 1);
     joint.child = link.name;
     joint.axis = Vector3<double>::Unit(i % 3);
     joint.X_PJ.p = {0, 0, 0.2};
