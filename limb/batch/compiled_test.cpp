@@ -224,6 +224,22 @@ TEST(Compiled, DoesNotAllocateForOneState) {
   }
 }
 
+// Fewer states than lanes are copied into a block of this thread.
+TEST(Compiled, DoesNotAllocateForFewStates) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "allocations are not counted in this build";
+  const Sample s = robot();
+  const Compiled fast = compile(s.model, {Function::rnea});
+  States x(s, 5);
+  const RowMatrix<float> q = x.q.cast<float>(), v = x.v.cast<float>(), a = x.a.cast<float>();
+  RowMatrix<float> tau(5, s.v.size());
+  const auto all = [&] {
+    fast.rnea(x.q, x.v, x.a, x.tau);
+    fast.rnea(q, v, a, tau);
+  };
+  all();
+  EXPECT_EQ(testing::allocations(all), 0);
+}
+
 TEST(Compiled, WithoutMachineCodeTheTemplatesServe) {
   const Sample s = robot();
   CompileOptions options;

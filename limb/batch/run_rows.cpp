@@ -5,6 +5,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory_resource>
 #include <span>
 
 namespace limb {
@@ -98,8 +100,12 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
   program.prepare(kPrecision, layout);
   const auto part = [&](std::int64_t first, std::int64_t count) {
     const std::int64_t row = layout == codegen::Layout::rows ? first : 0;
-    std::vector<const T*> in;
-    std::vector<T*> out;
+    std::byte few[512];  // so that no call allocates but those with many arrays
+    std::pmr::monotonic_buffer_resource room(few, sizeof few);
+    std::pmr::vector<const T*> in(&room);
+    std::pmr::vector<T*> out(&room);
+    in.reserve(inputs.size());
+    out.reserve(outputs.size());
     for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
     for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
     if (layout == codegen::Layout::rows) {
@@ -109,7 +115,7 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
     }
   };
   for_ranges(states, program.lanes(kPrecision), options.grain > 0 ? options.grain : kGrain,
-             options.threads, part);
+             options.threads, std::ref(part));
 }
 
 #define LIMB_INSTANTIATE(T)                                                                  \

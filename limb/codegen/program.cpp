@@ -9,6 +9,7 @@
 #include "limb/codegen/assemble.hpp"
 #include "limb/codegen/interpret.hpp"
 #include "limb/codegen/schedule.hpp"
+#include "limb/codegen/states.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -119,68 +120,6 @@ struct Program::Parts {
     interpret(in, out);
   }
 
-  /// The arrays of one call: pointers to a state, or, by columns, a state copied out and back.
-  template <typename T>
-  class States {
-   public:
-    States(const Parts& parts, const T* const* inputs, T* const* outputs, Layout layout,
-           std::int64_t count)
-        : parts_(parts),
-          inputs_(inputs),
-          outputs_(outputs),
-          layout_(layout),
-          count_(count),
-          in(parts.trace.inputs.size()),
-          out(parts.trace.outputs.size()) {}
-
-    void point(std::int64_t state) {
-      const std::int64_t rows = layout_ == Layout::rows ? 1 : 0;
-      for (std::size_t k = 0; k < in.size(); ++k) {
-        in[k] = inputs_[k] + state * (rows != 0 ? parts_.trace.inputs[k].size() : 1);
-      }
-      for (std::size_t k = 0; k < out.size(); ++k) {
-        out[k] = outputs_[k] + state * (rows != 0 ? parts_.trace.outputs[k].size() : 1);
-      }
-    }
-
-    /// Computes one state without lanes.
-    template <typename Run>
-    void alone(std::int64_t state, const Run& run) {
-      point(state);
-      if (layout_ == Layout::rows) return run(in.data(), out.data());
-      std::vector<T> from(static_cast<std::size_t>(parts_.trace.input_size())),
-          to(static_cast<std::size_t>(parts_.trace.output_size()));
-      std::vector<const T*> from_arrays;
-      std::vector<T*> to_arrays;
-      std::size_t i = 0;
-      for (std::size_t k = 0; k < in.size(); ++k) {
-        from_arrays.push_back(from.data() + i);
-        for (int j = 0; j < parts_.trace.inputs[k].size(); ++j) from[i++] = in[k][j * count_];
-      }
-      i = 0;
-      for (std::size_t k = 0; k < out.size(); ++k) {
-        to_arrays.push_back(to.data() + i);
-        i += static_cast<std::size_t>(parts_.trace.outputs[k].size());
-      }
-      run(from_arrays.data(), to_arrays.data());
-      i = 0;
-      for (std::size_t k = 0; k < out.size(); ++k) {
-        for (int j = 0; j < parts_.trace.outputs[k].size(); ++j) out[k][j * count_] = to[i++];
-      }
-    }
-
-   private:
-    const Parts& parts_;
-    const T* const* inputs_;
-    T* const* outputs_;
-    Layout layout_;
-    std::int64_t count_;
-
-   public:
-    std::vector<const T*> in;
-    std::vector<T*> out;
-  };
-
   /// States [first, first + count) of arrays that hold `states`.
   template <typename T>
   void run_many(const T* const* inputs, T* const* outputs, Layout layout, std::int64_t states,
@@ -192,26 +131,35 @@ void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout 
                               std::int64_t states, std::int64_t first, std::int64_t count) const {
   const MachineCode* code = lanes_code<T>(layout);
   const std::int64_t lanes = code != nullptr ? code->target().lanes() : 0;
-  States<T> s(*this, inputs, outputs, layout, states);
-  if (lanes == 0 || count < lanes) {
-    for (std::int64_t i = first; i < first + count; ++i) {
-      s.alone(i, [&](const T* const* in, T* const* out) { run_one(in, out); });
+  States<T> s(trace, inputs, outputs, layout, states);
+  const auto one_by_one = [&](const auto& run) {
+    for (std::int64_t i = first; i < first + count; ++i) s.alone(i, run);
+  };
+  const auto by_interpreter = [&](const T* const* in, T* const* out) { interpret(in, out); };
+  if (lanes == 0) return one_by_one(by_interpreter);
+  const auto run_blocks = [&](std::int64_t number, std::int64_t stride) {
+    return [code, number, stride](const T* const* in, T* const* out) {
+      return code->run_blocks(reinterpret_cast<const void* const*>(in),
+                              reinterpret_cast<void* const*>(out), number, stride);
+    };
+  };
+  if (count < lanes) {
+    // A block takes as long as two or three states alone.
+    if (sizeof(T) == 8 && count * 4 <= lanes) {
+      return one_by_one([&](const T* const* in, T* const* out) { run_one(in, out); });
     }
+    const auto run = run_blocks(1, lanes);
+    const auto block = [&](const T* const* in, T* const* out) { return run(in, out) == 1; };
+    if (count > 0 && !s.in_block(first, count, lanes, block)) one_by_one(by_interpreter);
     return;
   }
   // Whole blocks; then one more that ends with the last state and repeats some of the others.
   const auto blocks = [&](std::int64_t begin, std::int64_t number) {
     while (number > 0) {
-      s.point(begin);
-      const std::int64_t done =
-          code->run_blocks(reinterpret_cast<const void* const*>(s.in.data()),
-                           reinterpret_cast<void* const*>(s.out.data()), number, states);
+      const std::int64_t done = s.at(begin, run_blocks(number, states));
       if (done == number) return;
       // Angles beyond the polynomials.
-      for (std::int64_t k = 0; k < lanes; ++k) {
-        s.alone(begin + done * lanes + k,
-                [&](const T* const* in, T* const* out) { interpret(in, out); });
-      }
+      for (std::int64_t k = 0; k < lanes; ++k) s.alone(begin + done * lanes + k, by_interpreter);
       begin += (done + 1) * lanes;
       number -= done + 1;
     }
