@@ -1,19 +1,16 @@
 // How fast are compiled dynamics: one state and batches, next to Pinocchio on the same states in
 // one process? Opponents as in dynamics_bench. Batches read and write matrices by rows, results of
 // all states included, on both sides ("other", "ratio"); "alone" is against the opponent that
-// leaves each result in its own memory. What compiling costs, how threads help, how chains grow.
+// leaves each result in its own memory. What compiling costs, how threads help; how cost
+// grows: growth_bench.
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
-#include <filesystem>
 
-#include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
+#include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/batch/compiled.hpp"
 #include "limb/codegen/assemble.hpp"
-#include "limb/model/builder.hpp"
-#include "limb/model/load.hpp"
 
 namespace limb::bench {
 namespace {
@@ -317,56 +314,15 @@ void measure_threads(const char* title, const Model<double>& model) {
               title, kMany, r1, r2, r1 / r2, a1, a2, a1 / a2);
 }
 
-void measure_growth() {
-  std::printf("\nchains: ns a state and body; compile ms of both\n%6s %9s %9s %9s %9s %9s\n",
-              "links", "rnea one", "rnea 64", "aba one", "aba 64", "compile");
-  for (const int links : {8, 16, 32, 64, 128, 256}) {
-    const Model<double> model = chain(links);
-    const auto start = Clock::now();
-    const Compiled fast = compile(model, {Function::rnea, Function::aba});
-    const double compiling = milliseconds(start);
-    States<double> s(model, 64, links);
-    VectorX<double> q = s.q.row(0), v = s.v.row(0), a = s.a.row(0), x(links);
-    const Timing one = side_by_side(
-        "", [&](int) { fast.rnea(q, v, a, x); }, [&](int) { fast.aba(q, v, a, x); }, 200);
-    const double rnea64 = batch_ns([&] { fast.rnea(s.q, s.v, s.a, s.out); }, 64, 0.1);
-    const double aba64 = batch_ns([&] { fast.aba(s.q, s.v, s.a, s.out); }, 64, 0.1);
-    std::printf("%6d %9.2f %9.2f %9.2f %9.2f %9.2f\n", links, one.limb_ns / links, rnea64 / links,
-                one.other_ns / links, aba64 / links, compiling);
-  }
-  std::printf("\nbatches of the quadruped: ns a state\n%9s %9s %9s\n", "states", "rnea", "aba");
-  const Model<double> model = load_model("builtin:quadruped");
-  const Compiled fast = compile(model, {Function::rnea, Function::aba});
-  for (const int states : {1, 4, 8, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576}) {
-    States<double> s(model, states, model.nv());
-    std::printf("%9d %9.1f %9.1f\n", states,
-                batch_ns([&] { fast.rnea(s.q, s.v, s.a, s.out); }, states, 0.2),
-                batch_ns([&] { fast.aba(s.q, s.v, s.a, s.out); }, states, 0.2));
-  }
-}
-
 }  // namespace
 }  // namespace limb::bench
 
 int main() {
   using namespace limb;
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
-  const char* paths = std::getenv("LIMB_BENCH_OPPONENTS");
-  const auto others = bench::opponents(paths != nullptr ? paths : LIMB_BENCH_OPPONENTS_DEFAULT);
+  const auto others = bench::opponents(bench::opponent_paths());
   if (others.empty()) std::puts("codegen_bench: no comparison, no opponent was built");
-  const bool real = std::filesystem::exists(robots);
-  const auto load = [&](const char* file, const char* builtin, Base base) {
-    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
-  };
-  bench::measure(real ? "iiwa14" : "arm7", load("iiwa14.urdf", "builtin:arm7", Base::fixed),
-                 others);
-  const Model<double> four_legs = load("hyq.urdf", "builtin:quadruped", Base::free);
-  bench::measure(real ? "hyq" : "quadruped", four_legs, others);
-  bench::measure(real ? "talos" : "humanoid",
-                 load("talos_reduced.urdf", "builtin:humanoid", Base::free), others);
+  const auto robots = bench::reference_robots();
+  for (const auto& [name, model] : robots) bench::measure(name.c_str(), model, others);
   bench::measure_memory();
-  bench::measure_threads(real ? "hyq" : "quadruped", four_legs);
-  bench::measure_growth();
+  bench::measure_threads(robots[1].name.c_str(), robots[1].model);
 }

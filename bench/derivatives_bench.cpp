@@ -2,15 +2,13 @@
 // process; and how do they grow with chains and with trees? Opponents and robots: as in
 // dynamics_bench.
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 
 #include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
+#include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
-#include "limb/model/load.hpp"
 
 namespace limb::bench {
 namespace {
@@ -137,23 +135,10 @@ void growth() {
 
 int main() {
   using namespace limb;
-  const char* paths = std::getenv("LIMB_BENCH_OPPONENTS");
-  const std::string opponents = paths ? paths : LIMB_BENCH_OPPONENTS_DEFAULT;
+  const std::string opponents = bench::opponent_paths();
   if (opponents.empty()) std::printf("Pinocchio's wheel is not installed: no opponent\n");
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path shared = given ? given : LIMB_SHARED_DEFAULT;
-  struct Robot {
-    const char *name, *file, *builtin;
-    Base base;
-  };
-  for (const Robot& r : {Robot{"iiwa14", "iiwa14.urdf", "builtin:arm7", Base::fixed},
-                         Robot{"hyq", "hyq.urdf", "builtin:quadruped", Base::free},
-                         Robot{"talos", "talos_reduced.urdf", "builtin:humanoid", Base::free}}) {
-    const auto path = shared / "robots" / r.file;
-    const bool there = std::filesystem::exists(path);
-    bench::measure(there ? r.name : r.builtin,
-                   load_model(there ? path.string() : r.builtin, r.base).without_couplings(),
-                   opponents);
+  for (const auto& [name, model] : bench::reference_robots()) {
+    bench::measure(name.c_str(), model, opponents);
   }
   bench::growth();
 }

@@ -3,17 +3,15 @@
 // -O3 -march=native. Robots: those of the shared folder where it is (LIMB_SHARED), else the
 // embedded ones.
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 
 #include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
+#include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/crba.hpp"
 #include "limb/dynamics/rnea.hpp"
-#include "limb/model/load.hpp"
 
 namespace limb::bench {
 namespace {
@@ -192,31 +190,20 @@ void measure_chains() {
 
 int main() {
   using namespace limb;
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
-  const char* paths = std::getenv("LIMB_BENCH_OPPONENTS");
-  const auto others = bench::opponents(paths != nullptr ? paths : LIMB_BENCH_OPPONENTS_DEFAULT);
+  const auto others = bench::opponents(bench::opponent_paths());
   bench::measure_chains();
   if (others.empty()) {
     std::puts(
         "dynamics_bench: no comparison, no opponent was built (needs the pin wheel in .venv)");
     return 0;
   }
-  const bool real = std::filesystem::exists(robots);
-  const auto load = [&](const char* file, const char* builtin, Base base) {
-    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
-  };
-  bench::measure(real ? "iiwa14" : "arm7", load("iiwa14.urdf", "builtin:arm7", Base::fixed),
-                 others);
-  const Model<double> four_legs = load("hyq.urdf", "builtin:quadruped", Base::free);
-  const Model<double> two_legs = load("talos_reduced.urdf", "builtin:humanoid", Base::free);
-  bench::measure(real ? "hyq" : "quadruped", four_legs, others);
-  bench::measure(real ? "talos" : "humanoid", two_legs, others);
-  if (!real) {
+  const auto robots = bench::reference_robots();
+  for (const auto& [name, model] : robots) bench::measure(name.c_str(), model, others);
+  if (!std::filesystem::exists(bench::reference_folder())) {
     std::puts("feet on the ground: skipped, no folder of reference robots (LIMB_SHARED)");
     return 0;
   }
+  const Model<double>&four_legs = robots[1].model, &two_legs = robots[2].model;
   const auto point = ContactKind::point, surface = ContactKind::surface;
   bench::measure_constrained("hyq on four points", four_legs, others,
                              {four_legs, {"lf_foot", "rf_foot", "lh_foot", "rh_foot"}, point});

@@ -9,24 +9,28 @@
 
 namespace limb::bench {
 
+/// The folder of reference robots: of LIMB_SHARED, or beside the repository.
+inline std::filesystem::path reference_folder() {
+  const char* given = std::getenv("LIMB_SHARED");
+  return std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
+}
+
 struct ReferenceRobot {
   std::string name;
   Model<double> model;
 };
 
-/// An arm, a quadruped and a humanoid of the folder of reference robots (LIMB_SHARED), or embedded
-/// ones where there is none.
+/// An arm, a quadruped and a humanoid of that folder, or embedded ones where there is none.
 inline std::vector<ReferenceRobot> reference_robots() {
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
+  const std::filesystem::path robots = reference_folder();
   const bool real = std::filesystem::exists(robots);
-  const auto load = [&](const char* file, const char* builtin, Base base) {
-    return load_model(real ? (robots / file).string() : builtin, base).without_couplings();
+  const auto load = [&](const char* name, const char* file, const char* builtin, Base base) {
+    const std::string path = real ? (robots / file).string() : builtin;
+    return ReferenceRobot{real ? name : builtin, load_model(path, base).without_couplings()};
   };
-  return {{"7-joint arm", load("iiwa14.urdf", "builtin:arm7", Base::fixed)},
-          {"quadruped", load("hyq.urdf", "builtin:quadruped", Base::free)},
-          {"humanoid", load("talos_reduced.urdf", "builtin:humanoid", Base::free)}};
+  return {load("iiwa14", "iiwa14.urdf", "builtin:arm7", Base::fixed),
+          load("hyq", "hyq.urdf", "builtin:quadruped", Base::free),
+          load("talos", "talos_reduced.urdf", "builtin:humanoid", Base::free)};
 }
 
 }  // namespace limb::bench

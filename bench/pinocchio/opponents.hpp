@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,7 +24,15 @@ struct Opponent {
   OpponentDerivatives rnea_derivatives = nullptr, aba_derivatives = nullptr;
 };
 
-/// Those whose library was built; LIMB_BENCH_OPPONENTS lists the paths, separated by ':'.
+#ifdef LIMB_BENCH_OPPONENTS_DEFAULT
+/// Libraries, separated by ':': LIMB_BENCH_OPPONENTS, or those that were built.
+inline std::string opponent_paths() {
+  const char* given = std::getenv("LIMB_BENCH_OPPONENTS");
+  return given != nullptr ? given : LIMB_BENCH_OPPONENTS_DEFAULT;
+}
+#endif
+
+/// Those of the paths that can be loaded.
 inline std::vector<Opponent> opponents(const std::string& paths) {
   std::vector<Opponent> found;
   std::istringstream list(paths);

@@ -35,7 +35,7 @@ class States {
   }
 
   /// Calls run(in, out) with arrays of `block` states in the same layout: `count` states from
-  /// `first` on, the last of them repeated to the end. @returns what `run` does: whether there are
+  /// `first` on, over and over to the end. @returns what `run` does: whether there are
   /// results, which are then copied back.
   template <typename Run>
   bool in_block(std::int64_t first, std::int64_t count, std::int64_t block, const Run& run) {
@@ -46,12 +46,10 @@ class States {
       const std::int64_t size = trace_.inputs[k].size();
       room_.in[k] = next;
       if (layout_ == Layout::rows) {
-        next = std::copy_n(inputs_[k] + first * size, count * size, next);
-        for (std::int64_t i = count; i < block; ++i) next = std::copy_n(next - size, size, next);
+        next = repeat(inputs_[k] + first * size, count * size, next, block * size);
       } else {
         for (std::int64_t j = 0; j < size; ++j) {
-          next = std::copy_n(inputs_[k] + j * states_ + first, count, next);
-          next = std::fill_n(next, block - count, *(next - 1));
+          next = repeat(inputs_[k] + j * states_ + first, count, next, block);
         }
       }
     }
@@ -92,6 +90,15 @@ class States {
   static Room& room_of_thread() {
     thread_local Room room;
     return room;
+  }
+
+  /// `from` over and over until `to` is full; twice as much in each step. @returns its end.
+  static T* repeat(const T* from, std::int64_t count, T* to, std::int64_t room) {
+    std::copy_n(from, count, to);
+    for (std::int64_t n = count; count > 0 && n < room; n *= 2) {
+      std::copy_n(to, std::min(n, room - n), to + n);
+    }
+    return to + room;
   }
 
   std::int64_t step(const Array& array) const {
