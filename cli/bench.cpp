@@ -38,8 +38,9 @@ class Bench final : public Verb {
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
         "ns a state, the fastest of many short runs. Template: limb/dynamics as it is, for\n"
-        "derivatives and task inertia an interpreter. Batches read and write matrices by rows.\n"
-        "Operations and bytes are those of the code for one state.\n";
+        "derivatives its analytical recursions, for operational_space an interpreter. Compiled:\n"
+        "the form that was chosen; f32 is straight-line code where there is any. Batches read\n"
+        "and write matrices by rows. Operations and bytes are those of the code for one state.\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
@@ -67,32 +68,39 @@ class Bench final : public Verb {
     const Compiled fast = compile(model, functions, options);
     const double compiling = 1e3 * seconds_since(start);
     options.program.interpret = true;
+    options.form = Form::automatic;  // the templates, where there are any
     const Compiled slow = compile(model, functions, options);
     if (!fast.notice().empty()) {
       fmt::print(stderr, "limb bench: no machine code: {}; the templates serve\n", fast.notice());
     }
-    const Program& first = fast.program(functions[0]);
+    const auto found = std::find_if(functions.begin(), functions.end(),
+                                    [&](Function f) { return fast.has_program(f); });
+    const Program* first = found != functions.end() ? &fast.program(*found) : nullptr;
+    const bool is_compiled = first != nullptr && first->is_compiled();
     const char* isa =
-        codegen::name(first.is_compiled() ? first.one_state()->target().isa : codegen::Isa::none);
-    const int lanes[] = {first.lanes(Precision::f64), first.lanes(Precision::f32)};
-    Table table(
-        fmt::format("{}: compiled in {:.2f} ms; batches of {}; {}, {} lanes of f64, {} of f32",
-                    model.name(), compiling, states_, isa, lanes[0], lanes[1]),
-        {"ns a state", "template", "compiled", "f64", "f32",
-         fmt::format("f64, {} threads", threads_), "operations", "bytes"});
+        codegen::name(is_compiled ? first->one_state()->target().isa : codegen::Isa::none);
+    const int lanes[] = {is_compiled ? first->lanes(Precision::f64) : 1,
+                         is_compiled ? first->lanes(Precision::f32) : 1};
+    const std::string code =
+        is_compiled ? fmt::format("{}, {} lanes of f64, {} of f32", isa, lanes[0], lanes[1])
+                    : "no machine code";
+    Table table(fmt::format("{}: compiled in {:.2f} ms; batches of {}; {}", model.name(), compiling,
+                            states_, code),
+                {"ns a state", "template", "compiled", "f64", "f32",
+                 fmt::format("f64, {} threads", threads_), "operations", "bytes"});
     Json rows = Json::array();
     for (const Function f : functions) {
-      const Program& p = fast.program(f);
+      const Program* p = fast.has_program(f) ? &fast.program(f) : nullptr;
       say(fmt::format("timing {} ...", limb::name(f)));
       const double times[] = {one(slow, f, model), one(fast, f, model),
                               batch<double>(fast, f, model, 1), batch<float>(fast, f, model, 1),
                               batch<double>(fast, f, model, threads_)};
-      const int operations = codegen::lower(p.trace()).operation_count();
-      const std::size_t bytes = p.is_compiled() ? p.one_state()->code_bytes() : 0;
+      const int operations = p != nullptr ? codegen::lower(p->trace()).operation_count() : 0;
+      const std::size_t bytes = p != nullptr && p->is_compiled() ? p->one_state()->code_bytes() : 0;
       std::vector<std::string> cells = {limb::name(f)};
       for (const double t : times) cells.push_back(fmt::format("{:.1f}", t));
-      cells.push_back(std::to_string(operations));
-      cells.push_back(std::to_string(bytes));
+      cells.push_back(p != nullptr ? std::to_string(operations) : "-");
+      cells.push_back(p != nullptr ? std::to_string(bytes) : "-");
       table.add(cells);
       rows.push_back({{"function", limb::name(f)},
                       {"template_ns", times[0]},
@@ -104,16 +112,17 @@ class Bench final : public Verb {
                       {"code_bytes", bytes}});
     }
     say("");
+    const Forms forms(fast, functions);
     if (json_) {
       out << Json{{"robot", model.name()},   {"notice", fast.notice()},
                   {"compile_ms", compiling}, {"isa", isa},
                   {"lanes_f64", lanes[0]},   {"lanes_f32", lanes[1]},
                   {"states", states_},       {"threads", threads_},
-                  {"functions", rows}}
+                  {"functions", rows},       {"forms", forms.json}}
                  .dump()
           << "\n";
     } else {
-      out << table.text();
+      out << table.text() << "\n" << forms.table.text();
     }
     return Exit::ok;
   }
@@ -121,11 +130,11 @@ class Bench final : public Verb {
  private:
   /// Rows of arguments.
   template <typename T>
-  std::vector<RowMatrix<T>> arguments(const Program& p, const Model<double>& model,
+  std::vector<RowMatrix<T>> arguments(const codegen::Signature& shape, const Model<double>& model,
                                       std::int64_t states) const {
     std::mt19937_64 engine(1);
     std::vector<RowMatrix<T>> in;
-    for (const codegen::Array& array : p.inputs()) {
+    for (const codegen::Array& array : shape.inputs) {
       in.emplace_back(states, array.size());
       VectorX<double> row(array.size());
       for (std::int64_t i = 0; i < states; ++i) {
@@ -157,8 +166,8 @@ class Bench final : public Verb {
 
   double one(const Compiled& compiled, Function f, const Model<double>& model) const {
     constexpr int kHot = 64;
-    const Program& p = compiled.program(f);
-    const auto in = arguments<double>(p, model, kHot);
+    const codegen::Signature shape = codegen::signature(model, f, functions_.options(model));
+    const auto in = arguments<double>(shape, model, kHot);
     std::vector<std::vector<std::span<const double>>> from(kHot);
     std::vector<std::vector<double>> out;
     std::vector<std::span<double>> to;
@@ -168,7 +177,7 @@ class Bench final : public Verb {
         from[i].emplace_back(x.data() + i * n, n);
       }
     }
-    for (const auto& a : p.outputs()) out.emplace_back(static_cast<std::size_t>(a.size()));
+    for (const auto& a : shape.outputs) out.emplace_back(static_cast<std::size_t>(a.size()));
     for (auto& x : out) to.emplace_back(x);
     return fastest([&] {
              for (const auto& state : from) compiled.run(f, state, to);
@@ -179,13 +188,13 @@ class Bench final : public Verb {
   template <typename T>
   double batch(const Compiled& compiled, Function f, const Model<double>& model,
                int threads) const {
-    const Program& p = compiled.program(f);
-    const auto in = arguments<T>(p, model, states_);
+    const codegen::Signature shape = codegen::signature(model, f, functions_.options(model));
+    const auto in = arguments<T>(shape, model, states_);
     std::vector<RowMatrix<T>> out;
     std::vector<ConstRows<T>> from;
     std::vector<Rows<T>> to;
     for (const auto& x : in) from.push_back({x.data(), x.rows(), x.cols()});
-    for (const auto& a : p.outputs()) out.emplace_back(states_, a.size());
+    for (const auto& a : shape.outputs) out.emplace_back(states_, a.size());
     for (auto& x : out) to.push_back({x.data(), x.rows(), x.cols()});
     return fastest([&] { compiled.run(f, from, to, {.threads = threads}); }) /
            static_cast<double>(states_);

@@ -77,6 +77,10 @@ class Compile final : public Verb {
     const Model<double> model = functions_.model();
     const std::vector<Function> functions = functions_.functions();
     const CompileOptions options = functions_.options(model);
+    if (options.form == Form::recursion && !(target_.empty() && show_.empty())) {
+      throw Error(fmt::format("limb compile: --form recursion has no code for {}",
+                              target_.empty() ? "--show " + show_ : "--target c"));
+    }
     if (!target_.empty()) return write_c(model, functions, options, out);
     if (!show_.empty()) return show(model, functions, options, out);
     return report(model, functions, options, out);
@@ -193,6 +197,10 @@ class Compile final : public Verb {
     Table table(fmt::format("{}: compiled in {:.2f} ms", model.name(), elapsed.count()),
                 {"function", "operations", "code", "instructions", "bytes", "constants", "stack"});
     for (const Function f : functions) {
+      if (!fast.has_program(f)) {
+        table.add({limb::name(f), "-", "the templates"});
+        continue;
+      }
       const Program& p = fast.program(f);
       const int operations = codegen::lower(p.trace()).operation_count();
       const auto add = [&](const char* what, const codegen::MachineCode* code) {
@@ -216,15 +224,17 @@ class Compile final : public Verb {
       add("f32", p.lanes_code(Precision::f32));
       if (!p.is_compiled()) table.add({limb::name(f), std::to_string(operations), "none"});
     }
+    const Forms forms(fast, functions);
     if (json_) {
       out << Json{{"robot", model.name()},
                   {"notice", fast.notice()},
                   {"compile_ms", elapsed.count()},
-                  {"functions", rows}}
+                  {"functions", rows},
+                  {"forms", forms.json}}
                  .dump()
           << "\n";
     } else {
-      out << table.text();
+      out << table.text() << "\n" << forms.table.text();
     }
     return Exit::ok;
   }

@@ -21,6 +21,17 @@ def run(*arguments, **environment):
     )
 
 
+FOUR_BAR = """<mujoco model="four-bar"><worldbody>
+  <body name="crank"><joint name="a" axis="0 1 0"/>
+    <geom type="capsule" size=".02" fromto="0 0 0 0 0 .2"/>
+    <body name="coupler" pos="0 0 .2"><joint name="b" axis="0 1 0"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .4 0 0"/></body></body>
+  <body name="rocker" pos=".4 0 0"><joint name="c" axis="0 1 0"/>
+    <geom type="capsule" size=".02" fromto="0 0 0 0 0 .2"/></body></worldbody>
+<equality><connect body1="coupler" body2="rocker" anchor=".4 0 0"/></equality></mujoco>
+"""
+
+
 class CompileTest(unittest.TestCase):
     def ok(self, *arguments, **environment):
         result = run(*arguments, **environment)
@@ -131,6 +142,45 @@ class CompileTest(unittest.TestCase):
         table = self.ok("bench", "builtin:2r", "-n", "64", "--time", "0.001")
         self.assertIn("ns a state", table)
 
+    def test_forms_are_reported_and_forced(self):
+        both = ["builtin:arm7", "--functions", "rnea,rnea_derivatives", "--json"]
+        short = ["-n", "16", "--time", "0.001"]
+        for verb, more in (("compile", ["--jit"]), ("bench", short)):
+            report = json.loads(self.ok(verb, *both, *more))
+            rnea, derivatives = report["forms"]
+            if report["notice"] == "":
+                self.assertEqual(rnea["one_state"], "straight line")
+                self.assertEqual(rnea["reason"], "always faster")
+                self.assertEqual(derivatives["reason"], "measured")
+                for times in ("straight_line_ns", "recursion_ns", "batch_straight_line_ns"):
+                    self.assertGreater(derivatives[times], 0)
+                faster = derivatives["recursion_ns"] < derivatives["straight_line_ns"]
+                self.assertEqual(
+                    derivatives["one_state"], "recursion" if faster else "straight line"
+                )
+                report = json.loads(self.ok(verb, *both, *more, "--form", "straight-line"))
+                self.assertEqual(
+                    {(f["one_state"], f["batch"], f["reason"]) for f in report["forms"]},
+                    {("straight line", "straight line", "asked for")},
+                )
+            report = json.loads(self.ok(verb, *both, *more, "--form", "recursion"))
+            self.assertEqual(
+                {(f["one_state"], f["batch"], f["reason"]) for f in report["forms"]},
+                {("recursion", "recursion", "asked for")},
+            )
+
+    def test_closed_loops_run_by_the_templates(self):
+        why = "1 closed loop, whose rank only numbers tell"
+        with tempfile.TemporaryDirectory() as folder:
+            robot = Path(folder) / "four_bar.xml"
+            robot.write_text(FOUR_BAR)
+            for verb, more in (("compile", ["--jit"]), ("bench", ["-n", "8", "--time", "0.001"])):
+                for functions in ("rnea,crba_packed,aba", "aba"):
+                    table = self.ok(verb, robot, "--functions", functions, *more)
+                    self.assertRegex(table, r"(?m)^  aba +recursion +recursion +" + why + "$")
+            self.assertIn(why, self.error("compile", robot, "--jit", "--form", "straight-line"))
+            self.assertIn(why, self.error("compile", robot, "--functions", "aba", "--show", "c"))
+
     def test_mistakes(self):
         arm = ["compile", "builtin:arm7"]
         self.assertEqual(
@@ -152,6 +202,14 @@ class CompileTest(unittest.TestCase):
         )
         self.assertEqual(
             self.error(*arm, "--simd"), "limb compile: --simd needs --target c"
+        )
+        self.assertEqual(
+            self.error(*arm, "--form", "loops"),
+            "limb compile: --form is 'loops', expected automatic, straight-line or recursion",
+        )
+        self.assertEqual(
+            self.error(*arm, "--form", "recursion", "--show", "c"),
+            "limb compile: --form recursion has no code for --show c",
         )
         bench = ["bench", "builtin:2r"]
         self.assertIn("-n is 0", self.error(*bench, "-n", "0"))

@@ -1,5 +1,7 @@
 #include "cli/function_options.hpp"
 
+#include <fmt/format.h>
+
 namespace limb::cli {
 
 void CompiledOptions::add(CLI::App& app) {
@@ -10,6 +12,8 @@ void CompiledOptions::add(CLI::App& app) {
   app.add_option("--frames", frames_, "frames, for the functions that need them")
       ->delimiter(',')
       ->type_name("A,B,...");
+  app.add_option("--form", form_, "how to run them; default automatic")
+      ->type_name("automatic|straight-line|recursion");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
 }
 
@@ -26,9 +30,40 @@ std::vector<Function> CompiledOptions::functions() const {
 
 CompileOptions CompiledOptions::options(const Model<double>& model) const {
   CompileOptions options;
+  if (form_ == "straight-line") {
+    options.form = Form::straight_line;
+  } else if (form_ == "recursion") {
+    options.form = Form::recursion;
+  } else if (form_ != "automatic") {
+    throw Error(fmt::format(
+        "limb {}: --form is '{}', expected automatic, straight-line or recursion", verb_, form_));
+  }
   for (const std::string& name : frames_) options.frames.push_back(model.find_frame(name));
   if (rigid_) options.effects = JointEffects::none();
   return options;
+}
+
+Forms::Forms(const Compiled& compiled, const std::vector<Function>& functions)
+    : table("forms", {"function", "one state", "batches", "why"}), json(nlohmann::json::array()) {
+  for (const Function f : functions) {
+    const FormReport form = compiled.form(f);
+    std::string why = form.reason;
+    if (form.straight_line_ns > 0) {
+      why +=
+          fmt::format(": {:.0f} ns against {:.0f} of the recursion, batches {:.0f} against {:.0f}",
+                      form.straight_line_ns, form.recursion_ns, form.batch_straight_line_ns,
+                      form.batch_recursion_ns);
+    }
+    table.add({limb::name(f), limb::name(form.one_state), limb::name(form.batch), why});
+    json.push_back({{"function", limb::name(f)},
+                    {"one_state", limb::name(form.one_state)},
+                    {"batch", limb::name(form.batch)},
+                    {"reason", form.reason},
+                    {"straight_line_ns", form.straight_line_ns},
+                    {"recursion_ns", form.recursion_ns},
+                    {"batch_straight_line_ns", form.batch_straight_line_ns},
+                    {"batch_recursion_ns", form.batch_recursion_ns}});
+  }
 }
 
 void fill_argument(const Model<double>& model, const std::string& name, std::mt19937_64& engine,

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <random>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cli/robot_options.hpp"
+#include "cli/table.hpp"
 #include "limb/batch/compiled.hpp"
 
 /// The arguments of the verbs about compiled functions: the robot, which functions, which frames.
@@ -13,8 +15,10 @@ namespace limb::cli {
 
 /// For Verb::notes.
 #define LIMB_FUNCTION_NOTES                                                          \
-  "Functions: rnea bias gravity crba aba mass_inverse centroidal rnea_derivatives\n" \
-  "aba_derivatives; with --frames: frame_poses frame_jacobians operational_space.\n"
+  "Functions: rnea bias gravity crba crba_packed (the upper triangle) aba\n"         \
+  "mass_inverse centroidal rnea_derivatives aba_derivatives; with --frames:\n"       \
+  "frame_poses frame_jacobians operational_space. Forms: straight-line code, or a\n" \
+  "recursion over the tree; automatic measures both for derivatives.\n"
 
 class CompiledOptions {
  public:
@@ -31,7 +35,15 @@ class CompiledOptions {
   std::string verb_;
   RobotOptions robot_;
   std::vector<std::string> functions_ = {"rnea", "crba", "aba"}, frames_;
+  std::string form_ = "automatic";
   bool rigid_ = false;
+};
+
+/// Which form each function has, and why: a table and JSON.
+struct Forms {
+  Forms(const Compiled& compiled, const std::vector<Function>& functions);
+  Table table;
+  nlohmann::json json;
 };
 
 /// Entries of an argument named so: numbers between -1 and 1, positions that far from the neutral

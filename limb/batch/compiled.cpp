@@ -76,6 +76,9 @@ Compiled& Compiled::operator=(Compiled&&) noexcept = default;
 bool Compiled::has(Function function) const {
   return parts_->runners[static_cast<std::size_t>(function)] != nullptr;
 }
+bool Compiled::has_program(Function function) const {
+  return parts_->runner(function).program() != nullptr;
+}
 const Program& Compiled::program(Function function) const {
   const Program* program = parts_->runner(function).program();
   if (program == nullptr) {

@@ -39,7 +39,9 @@ class Compiled {
   Compiled& operator=(Compiled&&) noexcept;
 
   bool has(Function function) const;
-  /// @throws Error if it was not compiled, or if it has the form of a recursion only.
+  /// Whether there is a program: not where the function has the form of a recursion only.
+  bool has_program(Function function) const;
+  /// @throws Error if it was not compiled, or if it has none.
   const codegen::Program& program(Function function) const;
   /// Which form the function has here, and why. Measures batches if no call has done so yet.
   FormReport form(Function function) const;

@@ -101,9 +101,7 @@ class States {
     return to + room;
   }
 
-  std::int64_t step(const Array& array) const {
-    return layout_ == Layout::rows ? array.size() : 1;
-  }
+  std::int64_t step(const Array& array) const { return layout_ == Layout::rows ? array.size() : 1; }
 
   const Trace& trace_;
   const T* const* inputs_;
