@@ -58,7 +58,7 @@ inline codegen::Trace random_graph(Bytes& bytes) {
   const auto mask = [&] { return masks[masks.size() - 1 - bytes.next(masks.size())]; };
   const std::size_t operations = 1 + bytes.next(256) + bytes.next(144);
   for (std::size_t k = 0; k < operations && !bytes.empty(); ++k) {
-    switch (bytes.next(20)) {
+    switch (bytes.next(21)) {
       case 0:
         pool.push_back(Traced(bytes.number()) * value());
         break;
@@ -108,6 +108,11 @@ inline codegen::Trace random_graph(Bytes& bytes) {
       case 15:
         pool.push_back(value() - value());
         break;
+      case 16: {
+        const Traced y = value(), x = value();
+        pool.push_back(atan2(y, x));
+        break;
+      }
       default: {  // what becomes one instruction
         const Traced product = value() * value();
         pool.push_back(bytes.next(2) == 0 ? product + value() : value() - product);
