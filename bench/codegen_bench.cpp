@@ -9,6 +9,7 @@
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
+#include "bench/states.hpp"
 #include "limb/batch/compiled.hpp"
 #include "limb/codegen/assemble.hpp"
 
@@ -17,29 +18,6 @@ namespace {
 
 constexpr int kStates = 4096;
 constexpr int kHot = 128;  ///< states that take turns where one state is timed
-using Clock = std::chrono::steady_clock;
-
-double milliseconds(Clock::time_point since) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
-}
-
-template <typename T>
-struct States {
-  RowMatrix<T> q, v, a, out;
-  States(const Model<double>& model, int count, int results)
-      : q(count, model.nq()), v(count, model.nv()), a(count, model.nv()), out(count, results) {
-    std::mt19937_64 engine(7);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    for (int i = 0; i < count; ++i) {
-      q.row(i) = model.random(engine).transpose().template cast<T>();
-      for (int k = 0; k < model.nv(); ++k) {
-        v(i, k) = T(2 * uniform(engine));
-        a(i, k) = T(5 * uniform(engine));
-      }
-    }
-    out.setZero();
-  }
-};
 
 /// Fastest of many calls of a batch, ns a state.
 template <typename Call>
@@ -111,7 +89,7 @@ struct Batch {
   std::vector<Rows<T>> out_rows;
 
   Batch(const Model<double>& model, const Compiled& fast, Function f, int count) {
-    const States<T> s(model, count, 1);
+    const RowStates<T> s(model, count, 1);
     in = {s.q, s.v, s.a};
     in.resize(fast.program(f).inputs().size());
     for (const auto& array : fast.program(f).outputs()) {
@@ -300,7 +278,7 @@ void measure_threads(const char* title, const Model<double>& model) {
   CompileOptions options;
   options.effects = JointEffects::none();
   const Compiled fast = compile(model, {Function::rnea, Function::aba}, options);
-  States<double> s(model, kMany, model.nv());
+  RowStates<double> s(model, kMany, model.nv());
   const auto timed = [&](int threads, bool inverse) {
     return batch_ns(
         [&] {

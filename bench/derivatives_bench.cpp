@@ -2,12 +2,12 @@
 // process; and how do they grow with chains and with trees? Opponents and robots: as in
 // dynamics_bench.
 #include <cstdio>
-#include <random>
 
 #include "bench/chain.hpp"
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
+#include "bench/states.hpp"
 #include "limb/dynamics/aba_derivatives.hpp"
 
 namespace limb::bench {
@@ -19,24 +19,6 @@ using Call = void (*)(void*, const double*, const double*, const double*, double
                       double*);
 
 constexpr int kStates = 32;
-
-struct States {
-  explicit States(const Model<double>& model) {
-    std::mt19937_64 engine(7);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    const auto numbers = [&](double size) {
-      Vector x(model.nv());
-      for (double& y : x) y = size * uniform(engine);
-      return x;
-    };
-    for (int i = 0; i < kStates; ++i) {
-      q.push_back(model.random(engine));
-      v.push_back(numbers(2));
-      a.push_back(numbers(5));
-    }
-  }
-  std::vector<Vector> q, v, a;
-};
 
 struct Derivatives {
   explicit Derivatives(int n) : dq(n, n), dv(n, n), da(n, n) {}
@@ -52,7 +34,7 @@ double difference(const Derivatives& x, const Derivatives& y) {
 
 void measure(const char* name, const Model<double>& model, const std::string& paths) {
   const int n = model.nv();
-  const States s(model);
+  const States s(model, kStates);
   DerivativeWorkspace<double> work(model);
   Derivatives own(n), others(n);
   Vector a(n);
@@ -108,7 +90,7 @@ void growth() {
   for (const auto& [limbs, length] : {std::pair(1, 8), {1, 16}, {1, 32}, {1, 64}, {4, 8}, {8, 8}}) {
     const Model<double> model = chain(length, limbs);
     const int n = model.nv();
-    const States s(model);
+    const States s(model, kStates);
     DerivativeWorkspace<double> work(model);
     Derivatives own(n);
     Vector a(n);

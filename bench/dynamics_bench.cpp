@@ -8,6 +8,7 @@
 #include "bench/pinocchio/opponents.hpp"
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
+#include "bench/states.hpp"
 #include "limb/dynamics/aba.hpp"
 #include "limb/dynamics/constrained.hpp"
 #include "limb/dynamics/crba.hpp"
@@ -17,25 +18,6 @@ namespace limb::bench {
 namespace {
 
 constexpr int kStates = 128;
-
-struct States {
-  explicit States(const Model<double>& model) {
-    std::mt19937_64 engine(7);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    const auto numbers = [&](double size) {
-      VectorX<double> x(model.nv());
-      for (double& y : x) y = size * uniform(engine);
-      return x;
-    };
-    for (int i = 0; i < kStates; ++i) {
-      q.push_back(model.random(engine));
-      v.push_back(numbers(2));
-      a.push_back(numbers(5));
-      tau.push_back(numbers(20));
-    }
-  }
-  std::vector<VectorX<double>> q, v, a, tau;
-};
 
 double worst(double so_far, const MatrixX<double>& x, const MatrixX<double>& y) {
   const double difference = (x - y).norm() / (1 + y.norm());
@@ -61,7 +43,7 @@ struct Feet {
 
 void measure_constrained(const std::string& name, const Model<double>& model,
                          const std::vector<Opponent>& others, const Feet& feet) {
-  States s(model);
+  States s(model, kStates);
   const ConstraintSet<double> set(model, feet.contacts);
   ConstraintWorkspace<double> work(model, set);
   // Surfaces at rest: where they move, the two mean different rates of their rows.
@@ -102,7 +84,7 @@ void measure_constrained(const std::string& name, const Model<double>& model,
 }
 
 void measure(const char* name, const Model<double>& model, const std::vector<Opponent>& others) {
-  const States s(model);
+  const States s(model, kStates);
   Workspace<double> work(model);
   VectorX<double> out(model.nv()), other_out(model.nv());
   MatrixX<double> M(model.nv(), model.nv()), other_M(model.nv(), model.nv());

@@ -14,6 +14,12 @@
 /// the sides and the fastest window of each counts, so that a busy neighbour hurts neither alone.
 namespace limb::bench {
 
+using Clock = std::chrono::steady_clock;
+
+inline double milliseconds(Clock::time_point since) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - since).count();
+}
+
 struct Timing {
   std::string name;
   double limb_ns;
@@ -24,9 +30,9 @@ struct Timing {
 /// One window: nanoseconds a call over `calls` calls of body(i), i counting up.
 template <typename Body>
 double window_ns(Body& body, int calls) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   for (int i = 0; i < calls; ++i) body(i);
-  const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::nano> elapsed = Clock::now() - start;
   return elapsed.count() / calls;
 }
 

@@ -119,9 +119,8 @@ void Machine::write_far(int map, int prefix, int opcode, int r, int a, const Ope
   db(static_cast<std::uint8_t>(static_cast<std::int64_t>(e.getDisp()) / 8));
 }
 
-void Machine::load(int r, const Address& from, bool four) {
-  if (shorter_far(from, four)) return write_far(1, 3, 0x10, r, 0, from);
-  const Xmm to = vector(r, four);
+template <typename To, typename From>
+void Machine::move(const To& to, const From& from, bool four) {
   if (!packed(four)) {
     vmovsd(to, from);
   } else if (single()) {
@@ -129,6 +128,11 @@ void Machine::load(int r, const Address& from, bool four) {
   } else {
     vmovupd(to, from);
   }
+}
+
+void Machine::load(int r, const Address& from, bool four) {
+  if (shorter_far(from, four)) return write_far(1, 3, 0x10, r, 0, from);
+  move(vector(r, four), from, four);
 }
 
 void Machine::load_constant(int r, double x, bool four) {
@@ -146,14 +150,7 @@ void Machine::load_constant(int r, double x, bool four) {
 
 void Machine::store(const Address& to, int r, bool four) {
   if (shorter_far(to, four)) return write_far(1, 3, 0x11, r, 0, to);
-  const Xmm from = vector(r, four);
-  if (!packed(four)) {
-    vmovsd(to, from);
-  } else if (single()) {
-    vmovups(to, from);
-  } else {
-    vmovupd(to, from);
-  }
+  move(to, vector(r, four), four);
 }
 
 void Machine::copy(int to, int from, bool four) {

@@ -84,6 +84,8 @@ class Machine : public Xbyak::CodeGenerator {
  private:
   bool packed(bool four) const { return four || target_.shape == Shape::lanes; }
   bool single() const { return target_.precision == Precision::f32; }
+  template <typename To, typename From>
+  void move(const To& to, const From& from, bool four);  ///< between a register and memory
   std::uint64_t scalar_bits(double x) const;
   bool shorter_far(const Operand& b, bool four) const;
   void write_far(int map, int prefix, int opcode, int r, int a, const Operand& b);
