@@ -8,6 +8,7 @@
 
 #include "cli/chart.hpp"
 #include "cli/log_file.hpp"
+#include "cli/png.hpp"
 #include "cli/stick_figure.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/load.hpp"
@@ -40,17 +41,17 @@ class Plot final : public Verb {
   std::string_view examples() const override {
     return "  limb plot run.mcap -o run.html                    report: charts, torques, "
            "animation\n"
-           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture\n";
+           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; .png too\n";
   }
   std::string_view notes() const override {
     return "The HTML file is whole and opens without a network. An MCAP log knows its model; a "
            "CSV\n"
-           "log needs --model for the motion. For PNG convert the SVG: rsvg-convert run.svg -o "
-           "run.png\n";
+           "log needs --model for the motion. PNG is drawn by rsvg-convert (Debian: "
+           "librsvg2-bin).\n";
   }
   void add_options(CLI::App& app) override {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
-    app.add_option("-o,--output", output_, "picture or report: .svg or .html")
+    app.add_option("-o,--output", output_, "picture or report: .svg, .png or .html")
         ->required()
         ->type_name("FILE");
     app.add_option("--model", model_, "robot of the log; default: what the log says")
@@ -61,20 +62,18 @@ class Plot final : public Verb {
   }
 
   Exit run(std::ostream& out) override {
-    const bool html = output_.ends_with(".html");
-    if (output_.ends_with(".png")) {
-      throw Error(
-          "limb plot: PNG is not written here; write .svg and convert it, for example by "
-          "rsvg-convert");
-    }
-    if (!html && !output_.ends_with(".svg")) {
-      fail("limb plot", "--output", "'" + output_ + "'", "a name that ends in .svg or .html");
+    const bool html = output_.ends_with(".html"), png = output_.ends_with(".png");
+    if (!html && !png && !output_.ends_with(".svg")) {
+      fail(kCall, "--output", "'" + output_ + "'", "a name that ends in .svg, .png or .html");
     }
     const LogData log = read_log(kCall, log_);
     std::string notice;
     const std::unique_ptr<StickFigure> figure = read_figure(log, notice);
     const std::string svg = picture(log, figure.get());
-    write_text_file(kCall, output_, html ? page(log, svg, figure.get(), notice) : svg);
+    write_text_file(kCall, output_,
+                    html  ? page(log, svg, figure.get(), notice)
+                    : png ? png_of_svg(kCall, svg, 2)
+                          : svg);
     const LogSeries& first = log.series[0];
     out << fmt::format("{}: {} rows of {} topics, {} s to {} s{}\n", output_, first.t.size(),
                        log.series.size(), first.t.front(), first.t.back(),

@@ -1,6 +1,9 @@
 """`limb plot` as a user meets it: python3 cli/plot_test.py build/limb"""
 
+import os
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -12,8 +15,9 @@ LIMB = "limb"
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def run(*arguments):
-    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+def run(*arguments, **environment):
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
 
 
 class PlotTest(unittest.TestCase):
@@ -34,8 +38,8 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout, self.path(output).read_text()
 
-    def error(self, *arguments):
-        result = run("plot", *arguments)
+    def error(self, *arguments, **environment):
+        result = run("plot", *arguments, **environment)
         self.assertEqual(result.returncode, 1, result.stderr)
         return result.stderr.replace(self.folder.name + "/", "").strip()
 
@@ -75,11 +79,28 @@ class PlotTest(unittest.TestCase):
         printed, _ = self.plot("cut.mcap", "cut.svg")
         self.assertRegex(printed, r"[0-9]+ rows of 4 topics")
 
+    @unittest.skipUnless(shutil.which("rsvg-convert"), "rsvg-convert is not installed")
+    def test_png_is_the_svg_at_twice_its_size(self):
+        _, svg = self.plot("run.mcap", "size.svg")
+        result = run("plot", self.path("run.mcap"), "-o", self.path("run.png"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        data = self.path("run.png").read_bytes()
+        self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
+        size = [int(float(ElementTree.fromstring(svg).get("viewBox").split()[i])) for i in (2, 3)]
+        self.assertEqual(list(struct.unpack(">II", data[16:24])), [2 * n for n in size])
+        self.assertGreater(len(data), 20000)  # drawn, not blank
+
+    def test_png_without_its_program_is_one_clear_line(self):
+        output = self.path("none.png")
+        text = self.error(self.path("run.mcap"), "-o", output, PATH="/nonexistent")
+        self.assertIn("PNG needs the program rsvg-convert (Debian: librsvg2-bin)", text)
+        self.assertEqual(text.count("\n"), 0)
+        self.assertFalse(output.exists())
+
     def test_mistakes(self):
         log = self.path("run.csv")
-        self.assertIn("PNG is not written here", self.error(log, "-o", self.path("run.png")))
         self.assertEqual(self.error(log, "-o", "run.pdf"),
-                         "limb plot: --output is 'run.pdf', expected a name that ends in .svg or .html")
+                         "limb plot: --output is 'run.pdf', expected a name that ends in .svg, .png or .html")
         self.assertIn("the log is of another robot",
                       self.error(log, "-o", self.path("x.svg"), "--model", "builtin:arm7"))
         other = self.path("other.csv")
