@@ -54,6 +54,8 @@ class Plot final : public Verb {
     app.add_option("-o,--output", output_, "picture or report: .svg, .png or .html")
         ->required()
         ->type_name("FILE");
+    app.add_option("--only", only_, "charts of these alone: state.q, energy.total; may be repeated")
+        ->type_name("NAME");
     app.add_option("--model", model_, "robot of the log; default: what the log says")
         ->type_name("MODEL");
     app.add_option("--base", base_, "root: described, fixed, free; default: what the log says")
@@ -67,6 +69,7 @@ class Plot final : public Verb {
       fail(kCall, "--output", "'" + output_ + "'", "a name that ends in .svg, .png or .html");
     }
     const LogData log = read_log(kCall, log_);
+    check_only(log);
     std::string notice;
     const std::unique_ptr<StickFigure> figure = read_figure(log, notice);
     const std::string svg = picture(log, figure.get());
@@ -108,12 +111,38 @@ class Plot final : public Verb {
     }
   }
 
-  /// A chart for each group of a topic.
-  static std::vector<ChartData> charts_of(const LogData& log) {
+  /// Whether a name is what was asked for, or lies inside it: "state.q" has "state.q.elbow".
+  static bool lies_in(const std::string& name, const std::string& asked) {
+    return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
+  }
+
+  void check_only(const LogData& log) const {
+    for (const std::string& asked : only_) {
+      const auto holds = [&](const LogSeries& series) {
+        return std::any_of(
+            series.fields.begin(), series.fields.end(),
+            [&](const std::string& field) { return lies_in(series.topic + "." + field, asked); });
+      };
+      if (std::any_of(log.series.begin(), log.series.end(), holds)) continue;
+      std::string topics;
+      for (const LogSeries& series : log.series) {
+        topics += (topics.empty() ? "" : ", ") + series.topic;
+      }
+      fail(kCall, "--only", "'" + asked + "'", "a name of the log, whose topics are " + topics);
+    }
+  }
+
+  /// A chart for each group of a topic, of what is wanted.
+  std::vector<ChartData> charts_of(const LogData& log) const {
     std::vector<ChartData> charts;
     for (const LogSeries& series : log.series) {
       for (std::size_t i = 0; i < series.fields.size(); ++i) {
         const std::string& field = series.fields[i];
+        const bool wanted =
+            only_.empty() || std::any_of(only_.begin(), only_.end(), [&](const std::string& asked) {
+              return lies_in(series.topic + "." + field, asked);
+            });
+        if (!wanted) continue;
         const std::size_t dot = field.find('.');
         std::string title = series.topic;
         if (dot != std::string::npos) title = series.topic + " " + field.substr(0, dot);
@@ -125,7 +154,7 @@ class Plot final : public Verb {
     return charts;
   }
 
-  static std::string picture(const LogData& log, const StickFigure* figure) {
+  std::string picture(const LogData& log, const StickFigure* figure) const {
     const std::vector<ChartData> charts = charts_of(log);
     const double strip = figure != nullptr ? kStrip : 0;
     Svg svg(kWidth, strip + kChart * static_cast<double>(charts.size()), "Log of a simulation",
@@ -192,6 +221,7 @@ class Plot final : public Verb {
   }
 
   std::string log_, output_, model_, base_;
+  std::vector<std::string> only_;
 };
 
 }  // namespace

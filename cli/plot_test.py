@@ -54,6 +54,17 @@ class PlotTest(unittest.TestCase):
         # Lines, and the motion itself: two links and the tool for each of its moments.
         self.assertGreaterEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 15)
 
+    def test_only_what_is_asked_for(self):
+        _, text = self.plot("run.mcap", "only.svg", "--only", "state.q.joint2", "--only", "energy")
+        words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("state q", words)
+        self.assertIn("energy", words)
+        self.assertNotIn("state v", words)
+        self.assertNotIn("joint1", words)
+        self.assertEqual(self.error(self.path("run.mcap"), "-o", "x.svg", "--only", "state.joint"),
+                         "limb plot: --only is 'state.joint', expected a name of the log, whose topics are "
+                         "state, torque, energy, imu")
+
     def test_csv_and_mcap_give_the_same_charts(self):
         _, from_mcap = self.plot("run.mcap", "a.svg")
         _, from_csv = self.plot("run.csv", "b.svg", "--model", "builtin:2r")
