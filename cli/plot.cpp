@@ -132,6 +132,14 @@ class Plot final : public Verb {
     }
   }
 
+  /// What the charts of limb's own topics are measured in; sensors say it by their names.
+  static std::string unit_of(const std::string& title) {
+    if (title == "state q") return ", rad or m";
+    if (title == "state v") return ", rad/s or m/s";
+    if (title.starts_with("torque ")) return ", N m or N";
+    return title == "energy" ? ", J" : "";
+  }
+
   /// A chart for each group of a topic, of what is wanted.
   std::vector<ChartData> charts_of(const LogData& log) const {
     std::vector<ChartData> charts;
@@ -164,8 +172,8 @@ class Plot final : public Verb {
     if (figure != nullptr)
       figure->draw_strip(svg, {0, 0}, kWidth, kStrip, "Motion, the later the darker");
     for (std::size_t i = 0; i < charts.size(); ++i) {
-      draw_chart(svg, {0, strip + kChart * static_cast<double>(i)}, kWidth, kChart, charts[i].title,
-                 charts[i].lines);
+      draw_chart(svg, {0, strip + kChart * static_cast<double>(i)}, kWidth, kChart,
+                 charts[i].title + unit_of(charts[i].title), charts[i].lines);
     }
     return svg.finish();
   }

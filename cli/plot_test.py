@@ -48,7 +48,8 @@ class PlotTest(unittest.TestCase):
         self.assertIn("201 rows of 4 topics, 0 s to 2 s", printed)
         root = ElementTree.fromstring(text)
         words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
-        for title in ("state q", "state v", "torque command", "torque motor", "energy", "imu"):
+        for title in ("state q, rad or m", "state v, rad/s or m/s", "torque command, N m or N",
+                      "torque motor, N m or N", "energy, J", "imu"):
             self.assertIn(title, words)
         self.assertIn("joint2", words)
         # Lines, and the motion itself: two links and the tool for each of its moments.
@@ -57,9 +58,9 @@ class PlotTest(unittest.TestCase):
     def test_only_what_is_asked_for(self):
         _, text = self.plot("run.mcap", "only.svg", "--only", "state.q.joint2", "--only", "energy")
         words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
-        self.assertIn("state q", words)
-        self.assertIn("energy", words)
-        self.assertNotIn("state v", words)
+        self.assertIn("state q, rad or m", words)
+        self.assertIn("energy, J", words)
+        self.assertNotIn("state v, rad/s or m/s", words)
         self.assertNotIn("joint1", words)
         self.assertEqual(self.error(self.path("run.mcap"), "-o", "x.svg", "--only", "state.joint"),
                          "limb plot: --only is 'state.joint', expected a name of the log, whose topics are "

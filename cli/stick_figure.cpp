@@ -90,7 +90,7 @@ void StickFigure::draw_strip(Svg& svg, const Point& corner, double width, double
     return Point(corner.x() + width / 2 + scale * (p.x() - middle.x()),
                  corner.y() + 30 + (height - 40) / 2 - scale * (p.y() - middle.y()));
   };
-  constexpr std::size_t kMoments = 12;
+  constexpr std::size_t kMoments = 24;
   const std::size_t stride = std::max<std::size_t>(1, frames_.size() / kMoments);
   for (std::size_t i = 0; i < frames_.size(); i += stride) {
     const double part = static_cast<double>(i + 1) / static_cast<double>(frames_.size());
