@@ -95,16 +95,19 @@ class Content {
     bytes_.remove_prefix(std::min(size, bytes_.size()));
     return value;
   }
-  std::string_view text() {
-    const std::size_t size = std::min<std::size_t>(number(4), bytes_.size());
-    const std::string_view result = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return result;
-  }
+  std::string_view text() { return next(number(4)); }
+  void skip(std::size_t size) { next(size); }
   std::string_view rest() const { return bytes_; }
   bool empty() const { return bytes_.empty(); }
 
  private:
+  /// What there is of so many bytes.
+  std::string_view next(std::uint64_t size) {
+    const std::string_view result = bytes_.substr(0, size);
+    bytes_.remove_prefix(result.size());
+    return result;
+  }
+
   std::string_view bytes_;
 };
 
@@ -151,14 +154,14 @@ LogData read_mcap(const std::string& call, const std::string& path, std::string_
       }
     } else if (kind == 0x04) {
       const std::uint64_t channel = content.number(2);
-      content.number(2);
+      content.skip(2);
       std::string_view topic = content.text();
       if (topic.starts_with('/')) topic.remove_prefix(1);
       series_of[channel] = log.series.size();
       log.series.push_back({std::string(topic), {}, {}, {}});
     } else if (kind == 0x05) {
       const auto found = series_of.find(content.number(2));
-      content.number(20);
+      content.skip(20);  // its number and its times
       const Json message = Json::parse(content.rest(), nullptr, false);
       if (found != series_of.end() && message.is_object()) {
         add_message(message, log.series[found->second]);
@@ -178,7 +181,10 @@ const LogSeries* LogData::find(const std::string& topic) const {
 }
 
 LogData read_log(const std::string& call, const std::string& path) {
-  const std::string text = read_text_file(call, path, kMaxLog);
+  return parse_log(call, path, read_text_file(call, path, kMaxLog));
+}
+
+LogData parse_log(const std::string& call, const std::string& path, std::string_view text) {
   LogData log = path.ends_with(".mcap") ? read_mcap(call, path, text) : read_csv(call, path, text);
   for (const LogSeries& one : log.series) {
     for (const auto& column : one.values) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Logs of `limb simulate`, read back.
@@ -26,5 +27,7 @@ struct LogData {
 /// A .csv or .mcap log; one that was cut off is read up to there.
 /// @throws Error that names the file, and the line of a CSV file, where it is something else.
 LogData read_log(const std::string& call, const std::string& path);
+/// The same of its bytes; the path tells the format, and is for messages.
+LogData parse_log(const std::string& call, const std::string& path, std::string_view bytes);
 
 }  // namespace limb::cli

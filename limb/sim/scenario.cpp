@@ -255,7 +255,11 @@ Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions
 }
 
 Scenario read_scenario(const std::string& call, const std::string& path) {
-  const TomlValue document = parse_toml(call, read_text_file(call, path), path);
+  return parse_scenario(call, read_text_file(call, path), path);
+}
+
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path) {
+  const TomlValue document = parse_toml(call, text, path);
   Diagnostics diagnostics;
   RecipeFields fields(path, {}, diagnostics);
   const std::string model = fields.required_text(document, "scenario", "model");

@@ -64,6 +64,8 @@ Scenario scenario_of(const std::string& model_path, Base base = Base::described,
 /// @throws Error "call: file:line: ..." for the first mistake: an unknown key, joint or frame with
 /// the nearest known one, a number that is none, has the wrong unit or the wrong sign.
 Scenario read_scenario(const std::string& call, const std::string& path);
+/// The same of a text; the path is for messages, and models are named from where it is.
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path);
 
 /// Gives the controller of a kind its usual gains and the scenario's state as target, where nothing
 /// is given.
