@@ -212,12 +212,13 @@ class Plot final : public Verb {
                    const std::string& notice) const {
     std::string facts;
     for (const auto& [key, value] : log.metadata) {
-      facts += fmt::format("{} {}; ", escaped(key), escaped(value));
+      facts += fmt::format("{}{} {}", facts.empty() ? "" : "; ", escaped(key), escaped(value));
     }
     std::string text = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
         "<style>body{{font-family:Helvetica,Arial,sans-serif;max-width:900px;margin:2em auto;"
-        "color:#222}}td,th{{padding:2px 14px;text-align:right;border-bottom:1px solid #ddd}}"
+        "color:#222}}table{{border-collapse:collapse}}td,th{{padding:2px "
+        "14px;text-align:right;border-bottom:1px solid #ddd}}"
         "td:first-child{{text-align:left}}canvas{{border:1px solid #ccc}}</style></head><body>\n"
         "<h1>{0}</h1>\n<p>{1}</p>\n",
         escaped(log_.substr(log_.find_last_of('/') + 1)), facts);

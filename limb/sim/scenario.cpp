@@ -45,6 +45,11 @@ class ScenarioReader {
     for (const TomlValue* row : fields_.rows(document, "push")) read_push(*row);
     for (const TomlValue* row : fields_.rows(document, "disturbance")) read_disturbance(*row);
     for (const TomlValue* row : fields_.rows(document, "sensor")) read_sensor(*row);
+    if (s_.measured_feedback && std::none_of(s_.sensors.begin(), s_.sensors.end(), is_encoder)) {
+      fields_.error(*document.find("controller")->find("feedback"), "scenario-bad-value",
+                    "controller: feedback is 'sensors', and no [[sensor]] has the type position or "
+                    "velocity");
+    }
     if (const TomlValue* batch = table(document, "batch", {"mass", "friction", "initial"})) {
       values_.set(*batch, "batch", "mass", "", Sign::not_negative, s_.spread.mass);
       values_.set(*batch, "batch", "friction", "", Sign::not_negative, s_.spread.friction);
@@ -93,14 +98,16 @@ class ScenarioReader {
 
   void read_controller(const TomlValue& document) {
     const TomlValue* t = table(document, "controller",
-                               {"type", "period", "target", "frequency", "damping_ratio", "kp",
-                                "kd", "torque", "amplitude"});
+                               {"type", "period", "feedback", "target", "frequency",
+                                "damping_ratio", "kp", "kd", "torque", "amplitude"});
     if (t == nullptr) return;
     const std::string owner = "controller";
     ControllerSetup& c = s_.controller;
     c.kind =
         at<ControllerSetup::Kind>(kControllers, fields_.choice(*t, owner, "type", kControllers));
     values_.set(*t, owner, "period", "s,ms", Sign::positive, s_.simulation.control_period);
+    s_.measured_feedback =
+        optional_choice(*t, owner, "feedback", {"truth", "sensors"}) == "sensors";
     c.target = s_.q;
     values_.configuration(*t, owner, "target", c.target);
     if (c.kind == ControllerSetup::Kind::open_loop) {
@@ -241,6 +248,10 @@ class ScenarioReader {
 };
 
 }  // namespace
+
+bool is_encoder(const SensorSetup& sensor) {
+  return sensor.kind == SensorSetup::Kind::position || sensor.kind == SensorSetup::Kind::velocity;
+}
 
 Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {
   Scenario s;

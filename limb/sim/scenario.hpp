@@ -21,6 +21,9 @@ struct SensorSetup {
   SensorErrors errors;
 };
 
+/// Whether it measures positions or velocities of joints.
+bool is_encoder(const SensorSetup& sensor);
+
 struct SpringSetup {
   std::string joint;
   JointSpring::Parameters parameters;
@@ -49,6 +52,9 @@ struct Scenario {
   WorldOptions world;
   VectorX<double> q, v;
   ControllerSetup controller;
+  /// The controller sees what sensors of positions and velocities read, and the truth for what none
+  /// of them measures or has read yet; else it sees the truth.
+  bool measured_feedback = false;
   std::optional<std::vector<Actuator>> actuators;
   std::vector<SpringSetup> springs;
   std::vector<WrenchSchedule::Push> pushes;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -80,6 +81,23 @@ class Recorder {
       }
     }
     summary.peak_torque = Vector::Zero(world.model().velocity_size());
+    if (s.measured_feedback) find_measured();
+  }
+
+  /// What the controller sees at the begin of a period: true q and v become what encoders read.
+  void measure(double t, Vector& q, Vector& v) {
+    // Encoders ask for no more; acceleration and torques of now depend on the controller.
+    forward_kinematics(world_.model(), q, v, kinematics_);
+    const SensorInput input{world_.model(), simulation_.state(), v, world_.motor_torque(),
+                            kinematics_};
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (is_encoder(scenario_.sensors[i])) update(i, input);
+    }
+    measured_at_ = t;
+    for (const Measured& m : measured_) {
+      const double reading = sensors_[m.sensor].reading()[m.channel];
+      if (std::isfinite(reading)) (m.position ? q : v)[m.coordinate] = reading;
+    }
   }
 
   /// At the begin of a control period, and at the end of the run.
@@ -123,8 +141,36 @@ class Recorder {
     forward_kinematics(world_.model(), s.q, s.v, a, kinematics_);
     const SensorInput input{world_.model(), s, a, world_.motor_torque(), kinematics_};
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (sensors_[i].update(input) && log_ != nullptr) {
-        log_->write(3 + i, s.t, sensors_[i].reading());
+      if (s.t == measured_at_ && is_encoder(scenario_.sensors[i])) continue;
+      update(i, input);
+    }
+  }
+
+  void update(std::size_t i, const SensorInput& input) {
+    if (sensors_[i].update(input) && log_ != nullptr) {
+      log_->write(3 + i, input.state.t, sensors_[i].reading());
+    }
+  }
+
+  /// One of the robot's own coordinates that an encoder reads; followers have none.
+  struct Measured {
+    std::size_t sensor;
+    Eigen::Index channel;
+    bool position;
+    Eigen::Index coordinate;
+  };
+  void find_measured() {
+    const auto positions = position_names(world_.model()),
+               velocities = velocity_names(world_.model());
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (!is_encoder(scenario_.sensors[i])) continue;
+      const bool position = scenario_.sensors[i].kind == SensorSetup::Kind::position;
+      const auto& names = position ? positions : velocities;
+      const auto& joints = sensors_[i].channels();
+      for (std::size_t k = 0; k < joints.size(); ++k) {
+        const auto found = std::find(names.begin(), names.end(), joints[k]);
+        if (found == names.end()) continue;
+        measured_.push_back({i, static_cast<Eigen::Index>(k), position, found - names.begin()});
       }
     }
   }
@@ -136,6 +182,8 @@ class Recorder {
   const std::function<void(double)>& progress_;
   Kinematics<double> kinematics_;
   std::vector<Sensor> sensors_;
+  std::vector<Measured> measured_;
+  double measured_at_ = -1;  ///< when the encoders were updated for the controller
   Vector state_, torque_, energy_;
   double next_log_ = 0;
   Clock::time_point last_ = Clock::now();
@@ -174,6 +222,9 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   Simulation simulation(world, s.simulation);
   simulation.set_controller(make_controller(world.model(), s.controller));
   Recorder recorder(s, world, simulation, log, progress);
+  if (s.measured_feedback) {
+    simulation.set_measurement([&](double t, Vector& q, Vector& v) { recorder.measure(t, q, v); });
+  }
   Vector last_command = Vector::Zero(s.v.size());
   simulation.set_observer([&](const State<double>& state, const Vector& command) {
     last_command = command;

@@ -96,6 +96,51 @@ mass = 0.1
 initial = "1 deg"
 )";
 
+/// Largest torques of a run of a scenario.
+VectorX<double> peak_torque(const std::string& text) {
+  return run_scenario(parse_scenario("simulate", text, "s.toml"), nullptr).peak_torque;
+}
+
+// At its target with an encoder that reads 0.1 rad too much: kp times that, as soon as it is read.
+TEST(Scenario, ControllerSeesWhatSensorsRead) {
+  const std::string run = R"(
+model = "builtin:2r"
+step = "1 ms"
+integrator = "runge-kutta-4"
+[initial]
+q = [0.3, 0.4]
+[controller]
+type = "pd"
+kp = [100, 100]
+kd = [0, 0]
+)";
+  const std::string sensor = R"([[sensor]]
+name = "encoder"
+type = "position"
+joints = ["joint1"]
+bias = 0.1
+rate = "1 kHz"
+)";
+  const std::string measured = "feedback = \"sensors\"\n" + sensor;
+  // 100 N m/rad times 0.1 rad, and in one step the arm falls by less than 1e-4 rad.
+  EXPECT_LT(peak_torque("duration = 0.001" + run + sensor)[0], 1e-2);
+  EXPECT_NEAR(peak_torque("duration = 0.001" + run + measured)[0], 10, 1e-2);
+  EXPECT_LT(peak_torque("duration = 0.001" + run + measured)[1], 1e-2);
+  // Read 5 ms late: until then the truth, which is 1.3e-4 rad off after 4 ms of falling.
+  EXPECT_LT(peak_torque("duration = 0.004" + run + measured + "delay = 0.005")[0], 0.1);
+  EXPECT_NEAR(peak_torque("duration = 0.007" + run + measured + "delay = 0.005")[0], 10, 0.1);
+  // Torque of a speed that is 2 rad/s too much.
+  const std::string speed =
+      "kd = [5, 5]\nfeedback = \"sensors\"\n[[sensor]]\nname = \"speed\"\ntype = "
+      "\"velocity\"\nbias = 2";
+  const std::string damped = "duration = 0.001" + run.substr(0, run.find("kd"));
+  EXPECT_NEAR(peak_torque(damped + speed)[1], 10, 0.2);
+  EXPECT_EQ(
+      mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pd\"\nfeedback = \"sensors\""),
+      "simulate: limb_s.toml:4: controller: feedback is 'sensors', and no [[sensor]] has the type "
+      "position or velocity");
+}
+
 TEST(Scenario, SaysWhatRuns) {
   const File file(kFull);
   const Scenario s = read_scenario("simulate", file.path());
