@@ -10,7 +10,7 @@ void RobotOptions::add(CLI::App& app, bool with_base) {
         ->type_name("KIND")
         ->capture_default_str();
   }
-  app.add_option("--root", roots_, "folder for package:// and relative paths; may be repeated")
+  app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
       ->type_name("FOLDER");
 }
 
