@@ -193,17 +193,20 @@ VectorX<T> Model<T>::difference(const VectorX<T>& q0, const VectorX<T>& q1) cons
 }
 
 template <typename T>
-VectorX<T> Model<T>::random(std::mt19937_64& engine) const requires Real<T> {
-  constexpr double kInf = std::numeric_limits<double>::infinity();
+VectorX<T> Model<T>::random([[maybe_unused]] std::mt19937_64& engine) const requires Real<T> {
   VectorX<T> q(nq_);
-  for (const Body<T>& body : bodies_) {
-    double lower[6], upper[6];
-    for (int k = 0; k < body.joint.nv(); ++k) {
-      const DofLimits<T>& limits = body.limits[static_cast<std::size_t>(k)];
-      lower[k] = limits.lower ? double(*limits.lower) : -kInf;
-      upper[k] = limits.upper ? double(*limits.upper) : kInf;
+  // clang 14 makes this of an instantiated class for a T that is not Real, too.
+  if constexpr (Real<T>) {
+    constexpr double kInf = std::numeric_limits<double>::infinity();
+    for (const Body<T>& body : bodies_) {
+      double lower[6], upper[6];
+      for (int k = 0; k < body.joint.nv(); ++k) {
+        const DofLimits<T>& limits = body.limits[static_cast<std::size_t>(k)];
+        lower[k] = limits.lower ? double(*limits.lower) : -kInf;
+        upper[k] = limits.upper ? double(*limits.upper) : kInf;
+      }
+      body.joint.random(engine, lower, upper, q.data() + body.q_start);
     }
-    body.joint.random(engine, lower, upper, q.data() + body.q_start);
   }
   return q;
 }
