@@ -118,7 +118,8 @@ Signature signature(int nq, int n, Function function, const FunctionOptions& opt
 
 std::string why_not_straight(std::size_t loops, Function function) {
   if (loops == 0 || (function != Function::aba && function != Function::aba_derivatives)) return "";
-  return std::to_string(loops) + (loops == 1 ? " closed loop" : " closed loops") + ", whose rank only numbers tell";
+  return std::to_string(loops) + (loops == 1 ? " closed loop" : " closed loops") +
+         ", whose rank only numbers tell";
 }
 
 Trace trace(const Model<double>& model, Function function, const FunctionOptions& options) {
