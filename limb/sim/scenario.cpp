@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "limb/base/text_file.hpp"
@@ -16,6 +17,8 @@ using Sign = ScenarioValues::Sign;
 
 const Keys kControllers = {"none", "open-loop", "pd", "gravity", "computed-torque"};
 const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity", "torque", "truth"};
+
+constexpr double kLargestSeed = 9007199254740992;  // 2^53: whole numbers of TOML and double alike
 
 template <typename Enum>
 Enum at(const Keys& names, const std::string& name) {
@@ -81,7 +84,13 @@ class ScenarioReader {
     values_.set(t, owner, "static_ratio", "", Sign::positive, s_.world.curve.static_ratio);
     double seed = static_cast<double>(s_.seed);
     values_.set(t, owner, "seed", "", Sign::not_negative, seed);
-    s_.seed = static_cast<std::uint64_t>(seed);
+    if (seed > kLargestSeed || seed != std::floor(seed)) {
+      fields_.error(
+          *t.find("seed"), "scenario-bad-value",
+          fmt::format("scenario: seed is {}, expected a whole number up to 2^53", to_text(seed)));
+    } else {
+      s_.seed = static_cast<std::uint64_t>(seed);
+    }
     s_.simulation.method = method_from_text(
         owner, optional_choice(t, owner, "integrator",
                                {"semi-implicit-euler", "explicit-euler", "runge-kutta-4",

@@ -101,6 +101,24 @@ VectorX<double> peak_torque(const std::string& text) {
   return run_scenario(parse_scenario("simulate", text, "s.toml"), nullptr).peak_torque;
 }
 
+// Numbers that are allowed by their sign, and by nothing else.
+TEST(Scenario, AbsurdSizes) {
+  const auto run = [](const std::string& text) {
+    return message([&] { peak_torque("model = \"builtin:2r\"\nduration = 0.01\n" + text); });
+  };
+  EXPECT_EQ(run("seed = 1e300"),
+            "simulate: s.toml:3: scenario: seed is 1e+300, expected a whole number up to 2^53");
+  EXPECT_EQ(run("step = 1e-300"), "Simulation: step is 1e-300 s, expected >= 1e-12 s");
+  EXPECT_EQ(run("[[sensor]]\nname = \"a\"\ntype = \"truth\"\nrate = 1000\ndelay = 1e12"),
+            "Sensor: delay is 1000000000000 s, expected at most 1000000 periods of 0.001 s");
+  EXPECT_EQ(run("[[disturbance]]\nframe = \"tool\"\nperiod = 1e-300"),
+            "RandomWrench: period is 1e-300 s, expected >= 1e-06 s (each one draws six numbers)");
+  // A control period, or a step, that is longer than the run is no reason not to run.
+  Scenario s = parse_scenario("simulate", "model = \"builtin:2r\"\nduration = 0.01", "s.toml");
+  s.simulation.control_period = 1e300;
+  EXPECT_EQ(run_scenario(s, nullptr).steps, 10);
+}
+
 // At its target with an encoder that reads 0.1 rad too much: kp times that, as soon as it is read.
 TEST(Scenario, ControllerSeesWhatSensorsRead) {
   const std::string run = R"(

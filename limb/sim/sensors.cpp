@@ -9,6 +9,7 @@ namespace limb {
 namespace {
 
 constexpr double kSlack = 1e-9;
+constexpr double kMostOnTheirWay = 1e6;  // samples that a delay may hold
 
 void append(const char* prefix, const std::vector<std::string>& names,
             std::vector<std::string>& all) {
@@ -120,6 +121,10 @@ Sensor::Sensor(const Model<double>& model, std::string name, std::unique_ptr<Qua
   check_not_negative("Sensor", "delay", errors.delay);
   if (errors.delay > 0 && errors.period == 0) {
     fail("Sensor", "period", "0", "> 0 for a sensor with a delay");
+  }
+  if (errors.delay > kMostOnTheirWay * errors.period) {
+    fail("Sensor", "delay", to_text(errors.delay) + " s",
+         "at most " + to_text(kMostOnTheirWay) + " periods of " + to_text(errors.period) + " s");
   }
   const auto n = static_cast<Eigen::Index>(channels_.size());
   bias_ = sample_ = VectorX<double>::Constant(n, errors.bias);

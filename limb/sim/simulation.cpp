@@ -6,10 +6,19 @@
 #include "limb/dynamics/check_state.hpp"
 
 namespace limb {
+namespace {
+
+/// s; times of an hour have no more digits.
+constexpr double kShortestStep = 1e-12;
+
+}  // namespace
 
 Simulation::Simulation(World& world, const SimulationOptions& options)
     : world_(world), options_(options), state_(make_state(world.model(), world.extra_size())) {
   check_positive("Simulation", "step", options.step);
+  if (options.step < kShortestStep) {
+    fail("Simulation", "step", to_text(options.step) + " s", ">= " + to_text(kShortestStep) + " s");
+  }
   check_not_negative("Simulation", "control_period", options.control_period);
   period_ = options.control_period > 0 ? options.control_period : options.step;
   if (options.method != Method::dormand_prince) {
@@ -81,7 +90,9 @@ int Simulation::run_until(double t_end) {
   if (!settled_) world_.settle(state_);
   settled_ = true;
   const bool adaptive = options_.method == Method::dormand_prince;
-  while (state_.t < t_end - 1e-9 * period_) {
+  // What rounding left of the last period is no step of its own.
+  const double slack = 1e-9 * std::min(period_, t_end - state_.t);
+  while (state_.t < t_end - slack) {
     if (state_.t >= period_end_) begin_period();
     double stop = std::min(period_end_, t_end);
     if (adaptive) {

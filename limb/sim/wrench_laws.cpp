@@ -8,6 +8,7 @@ namespace limb {
 namespace {
 
 /// Times that a sum of steps misses by rounding are the same time.
+constexpr double kShortestPeriod = 1e-6;  // s, of disturbances
 constexpr double kSlack = 1e-9;
 
 void check_frame(const char* call, const Model<double>& model, FrameId frame) {
@@ -66,6 +67,10 @@ RandomWrench::RandomWrench(const Model<double>& model, const Parameters& paramet
   check_not_negative("RandomWrench", "force_deviation", parameters.force_deviation);
   check_not_negative("RandomWrench", "moment_deviation", parameters.moment_deviation);
   check_positive("RandomWrench", "period", parameters.period);
+  if (parameters.period < kShortestPeriod) {
+    fail("RandomWrench", "period", to_text(parameters.period) + " s",
+         ">= " + to_text(kShortestPeriod) + " s", "each one draws six numbers");
+  }
 }
 
 void RandomWrench::hold(double t) {
