@@ -140,7 +140,7 @@ class Simulate final : public Verb {
   static std::string text_of(const Scenario& s, const RunSummary& r) {
     std::string text = fmt::format("{}: {} s by {} in {} steps\n", s.model.name(), to_cell(r.t),
                                    to_text(s.simulation.method), r.steps);
-    text += fmt::format("energy {} J at the begin, {} J at the end\n", to_cell(r.energy_begin),
+    text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_begin),
                         to_cell(r.energy_end));
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));

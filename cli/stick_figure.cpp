@@ -50,7 +50,7 @@ StickFigure::StickFigure(const std::string& call, const Model<double>& model,
   std::size_t logged = 0;
   while (logged < state.fields.size() && state.fields[logged].starts_with("q.")) ++logged;
   check_size(call, "coordinates of the log", static_cast<std::ptrdiff_t>(logged), nq,
-             "the log is of another robot");
+             "the log is of another robot, or of another --base");
   Kinematics<double> kinematics(model);
   VectorX<double> q(nq);
   std::vector<std::vector<std::pair<Vector, Vector>>> all;

@@ -84,7 +84,7 @@ class Recorder {
     if (s.measured_feedback) find_measured();
   }
 
-  /// What the controller sees at the begin of a period: true q and v become what encoders read.
+  /// What the controller sees at the start of a period: true q and v become what encoders read.
   void measure(double t, Vector& q, Vector& v) {
     // Encoders ask for no more; acceleration and torques of now depend on the controller.
     forward_kinematics(world_.model(), q, v, kinematics_);

@@ -169,7 +169,7 @@ TEST(Scenario, SaysWhatRuns) {
   EXPECT_NEAR(s.q[0], 3.14159265358979 / 6, 1e-14);
   EXPECT_EQ(s.v[1], -0.2);
   EXPECT_EQ(s.controller.target[0], 0.6);
-  EXPECT_EQ(s.controller.target[1], 0.5);  // as at the begin
+  EXPECT_EQ(s.controller.target[1], 0.5);  // as at the start
   EXPECT_EQ(s.controller.kd[1], 9);
   ASSERT_TRUE(s.actuators.has_value());
   EXPECT_EQ(s.actuators->size(), 2u);  // the other joint keeps its ideal motor

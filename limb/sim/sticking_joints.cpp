@@ -55,7 +55,7 @@ void StickingJoints::choose_rows(const Model<double>& model, const State<double>
                                  const VectorX<double>& v) {
   const Coupling<double>& coupling = model.coupling();
   coupling.expand_position(before.q.data(), q_.data());
-  coupling.expand_velocity(before.v.data(), unit_.data());  // velocities at the begin
+  coupling.expand_velocity(before.v.data(), unit_.data());  // velocities at the start
   coupling.expand_velocity(v.data(), v_.data());
   active_.clear();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
