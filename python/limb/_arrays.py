@@ -40,6 +40,16 @@ def to_host(call: str, name: str, x):
                 f"{tuple(map(int, x.__dlpack_device__()))}, expected the CPU, or an array of torch, jax or cupy")
 
 
+def to_fill(call: str, out):
+    """The memory of `out` as a NumPy array, for results to be written there."""
+    if _library(out) == "torch" and out.requires_grad:
+        raise Error(f"{call}: out requires a gradient, which NumPy does not carry (detach it)")
+    if out.__dlpack_device__()[0] in _CPU:
+        return numpy.from_dlpack(out)
+    raise Error(f"{call}: out is on device {tuple(map(int, out.__dlpack_device__()))}, expected memory of the host "
+                "(without out, results come back to the device of the arguments)")
+
+
 def _torch_to_host(x):
     import torch
 

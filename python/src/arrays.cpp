@@ -156,7 +156,15 @@ ArrayOut make_array(const char* call, const Result& result, const Leading& leadi
     if (array == nullptr) throw nb::python_error();
     made.array = nb::steal(array);
   } else {
-    if (!PyArray_Check(out.ptr())) fail(call, "out", "a " + full_type_name(out), "a NumPy array");
+    made.array = nb::borrow(out);
+    if (!PyArray_Check(out.ptr())) {
+      if (!nb::hasattr(out, "__dlpack__")) {
+        fail(call, "out", "a " + full_type_name(out),
+             "an array of NumPy, or one that speaks DLPack");
+      }
+      made.keep = nb::module_::import_("limb._arrays").attr("to_fill")(call, out);
+      out = made.keep;
+    }
     PyArrayObject* x = array_of(out);
     if (PyArray_NDIM(x) != rank || !std::equal(dims, dims + rank, PyArray_DIMS(x))) {
       throw Error(std::string(call) + ": out has shape " +
@@ -169,10 +177,10 @@ ArrayOut make_array(const char* call, const Result& result, const Leading& leadi
            std::string(as_float ? "float32" : "float64") + ", C-contiguous");
     }
     if (!PyArray_ISWRITEABLE(x)) fail(call, "out", "read-only", "an array that may be written");
-    made.array = nb::borrow(out);
   }
-  made.data = PyArray_DATA(array_of(made.array));
-  made.bytes = PyArray_NBYTES(array_of(made.array));
+  PyArrayObject* memory = array_of(made.keep.is_valid() ? made.keep : made.array);
+  made.data = PyArray_DATA(memory);
+  made.bytes = PyArray_NBYTES(memory);
   return made;
 }
 

@@ -29,7 +29,8 @@ struct ArrayOut {
   void* data = nullptr;
   std::int64_t size = 1;  ///< numbers of one state
   std::int64_t bytes = 0;
-  nb::object array;
+  nb::object array;  ///< what the caller gets
+  nb::object keep;   ///< the memory of an array of another library
 };
 
 /// The numbers of an argument that is one state of float64, laid out as wanted; else nullptr. The

@@ -106,7 +106,8 @@ def test_texts_of_errors(arm, quadruped):
     frozen.flags.writeable = False
     assert message(arm.rnea, Q, V, A, out=frozen) == "rnea: out is read-only, expected an array that may be written"
     assert message(arm.rnea, Q, V, A, out=Q) == "rnea: out shares memory with q"
-    assert message(arm.rnea, Q, V, A, out=[1]) == "rnea: out is a list, expected a NumPy array"
+    assert message(arm.rnea, Q, V, A, out=[1]) == (
+        "rnea: out is a list, expected an array of NumPy, or one that speaks DLPack")
     assert message(arm.rnea_derivatives, Q, V, A, out=frozen) == (
         "rnea_derivatives: out is ndarray, expected a tuple of 3 arrays")
     assert message(arm.frame_pose, Q, "tol") == "frame_pose: no frame is named 'tol' (closest: 'tool')"
@@ -263,6 +264,9 @@ def test_dlpack_out_and_in(arm):
     tau = arm.rnea(Foreign(Q), V, A)
     assert np.array_equal(tau, arm.rnea(Q, V, A))
     assert np.shares_memory(np.from_dlpack(tau), tau)
+    room = np.zeros_like(tau)
+    given = Foreign(room)
+    assert arm.rnea(Q, V, A, out=given) is given and np.array_equal(room, tau)
 
     class OnSomeDevice(Foreign):
         def __dlpack_device__(self):
