@@ -9,6 +9,7 @@
 #include "limb/model/convert_mujoco.hpp"
 #include "limb/model/load.hpp"
 #include "limb/sim/simulation.hpp"
+#include "limb/sim/wrench_laws.hpp"
 
 namespace limb::bench {
 namespace {
@@ -27,6 +28,9 @@ Model<double> rigid(const std::string& path, Base base) {
   return build_model(description, base);
 }
 
+/// Five newtons on the last body, in world axes: what mj_step calls xfrc_applied.
+const Vector3<double> kPush(3, -4, 0);
+
 void measure(const char* name, const Model<double>& model) {
   mjModel* m = mujoco_model(name, model);
   if (m == nullptr) return;
@@ -38,11 +42,15 @@ void measure(const char* name, const Model<double>& model) {
   const int n = model.velocity_size();
   begin.v.setLinSpaced(-0.3, 0.3);
   const MujocoConvention convention(model);
+  // The last body, as both count: from its frame's origin here, from its mass centre there.
+  const Body<double>& last = model.bodies().back();
+  const WrenchSchedule::Push push = {model.find_frame(last.link), 0, 1e9, {kPush, {0, 0, 0}}};
   const VectorX<double> q = convention.q_to(begin.q), v = convention.v_to(begin.q, begin.v);
 
   // Each side begins anew every thousand steps, so that both move alike and neither runs away.
-  const auto stepper = [&](WorldOptions::Dynamics dynamics) {
+  const auto stepper = [&](WorldOptions::Dynamics dynamics, bool pushed) {
     const auto world = std::make_shared<World>(model, WorldOptions{.dynamics = dynamics});
+    if (pushed) world->add<WrenchSchedule>(model, std::vector{push});
     const auto simulation =
         std::make_shared<Simulation>(*world, SimulationOptions{Method::semi_implicit_euler, kStep});
     return [world, simulation, &begin, steps = 0L](int) mutable {
@@ -50,19 +58,28 @@ void measure(const char* name, const Model<double>& model) {
       simulation->run_until(simulation->state().t + kStep);
     };
   };
-  long other = 0;
-  const auto mujoco_step = [&](int) {
-    if (other++ % 1000 == 0) {
-      mj_resetData(m, d);
-      std::copy(q.begin(), q.end(), d->qpos);
-      std::copy(v.begin(), v.end(), d->qvel);
-    }
-    mj_step(m, d);
+  const auto mujoco_step = [&](bool pushed) {
+    return [&, pushed, steps = 0L](int) mutable {
+      if (steps++ % 1000 == 0) {
+        mj_resetData(m, d);
+        std::copy(q.begin(), q.end(), d->qpos);
+        std::copy(v.begin(), v.end(), d->qvel);
+        if (pushed) std::copy(kPush.begin(), kPush.end(), d->xfrc_applied + 6 * (m->nbody - 1));
+      }
+      mj_step(m, d);
+    };
   };
   std::printf("%s, %d degrees of freedom\n", name, n);
-  print(name, "MuJoCo",
-        {side_by_side("step, templates", stepper(WorldOptions::Dynamics::templates), mujoco_step),
-         side_by_side("step, compiled", stepper(WorldOptions::Dynamics::compiled), mujoco_step)});
+  using Dynamics = WorldOptions::Dynamics;
+  std::vector<Timing> timings;
+  for (const bool pushed : {false, true}) {
+    for (const Dynamics dynamics : {Dynamics::templates, Dynamics::compiled}) {
+      const std::string title = std::string(pushed ? "pushed step, " : "step, ") +
+                                (dynamics == Dynamics::compiled ? "compiled" : "templates");
+      timings.push_back(side_by_side(title, stepper(dynamics, pushed), mujoco_step(pushed)));
+    }
+  }
+  print(name, "MuJoCo", timings);
   mj_deleteData(d);
   mj_deleteModel(m);
 }

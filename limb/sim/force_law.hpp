@@ -25,19 +25,40 @@ class Instant {
   /// Poses and velocities of all bodies; computed when first asked for.
   const Kinematics<double>& kinematics() {
     if (!computed_) forward_kinematics(model, q, v, room_);
-    computed_ = true;
+    computed_ = placed_ = true;
+    return room_;
+  }
+  /// Poses alone, in half the time.
+  const Kinematics<double>& poses() {
+    if (!placed_) forward_kinematics(model, q, room_);
+    placed_ = true;
     return room_;
   }
 
  private:
   Kinematics<double>& room_;
-  bool computed_ = false;
+  bool computed_ = false, placed_ = false;
+};
+
+/// In which axes a wrench at a frame's origin is given.
+enum class WrenchAxes { frame, world };
+
+/// A place at which wrenches act.
+struct WrenchPort {
+  FrameId frame;
+  WrenchAxes axes = WrenchAxes::world;
+  bool operator==(const WrenchPort&) const = default;
 };
 
 /// Where forces add up.
 struct Loads {
-  VectorX<double> tau;                        ///< on the robot's own velocities
-  std::vector<FrameWrench<double>> wrenches;  ///< each at its frame's origin, in its axes
+  VectorX<double> tau;                              ///< on the robot's own velocities
+  std::vector<FrameWrench<double>> wrenches;        ///< each at its frame's origin, in its axes
+  std::vector<FrameWrench<double>> world_wrenches;  ///< each at its frame's origin, in the world's
+
+  void add(const WrenchPort& port, const Force<double>& F) {
+    (port.axes == WrenchAxes::world ? world_wrenches : wrenches).push_back({port.frame, F});
+  }
 };
 
 class ForceLaw {
@@ -48,6 +69,9 @@ class ForceLaw {
   virtual void add(Instant& now, Loads& loads) = 0;
   /// How many wrenches add() appends at most.
   virtual int max_wrenches() const { return 0; }
+  /// Appends the places of all of them, if these are known: compiled worlds are made for them, and
+  /// take the templates' time where a wrench acts elsewhere.
+  virtual void append_ports(std::vector<WrenchPort>&) const {}
   /// Energy that the law has stored and will return, J.
   virtual double energy(Instant&) const { return 0; }
 

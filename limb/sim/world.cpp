@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/energy.hpp"
+#include "limb/dynamics/frames.hpp"
 #include "limb/model/canonical.hpp"
+#include "limb/sim/compiled_motion.hpp"
 #include "limb/sim/step_end.hpp"
 
 namespace limb {
@@ -42,9 +43,7 @@ World::World(Model<double> model, const WorldOptions& options)
   if (!model_.loops().empty()) {
     loops_ = std::make_unique<LoopKeeper>(model_);
   } else if (options.dynamics == WorldOptions::Dynamics::compiled) {
-    CompileOptions compile_options;
-    compile_options.effects = kEffects;
-    compiled_ = std::make_unique<Compiled>(model_, std::vector{Function::aba}, compile_options);
+    compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
   }
 }
 
@@ -61,6 +60,16 @@ void World::add_law(std::unique_ptr<ForceLaw> law) {
   std::size_t room = 0;
   for (const auto& each : laws_) room += static_cast<std::size_t>(each->max_wrenches());
   loads_.wrenches.reserve(room);
+  loads_.world_wrenches.reserve(room);
+  prepared_ = compiled_ == nullptr;
+}
+
+/// Compiles for the places of all laws, once they are there.
+void World::prepare() {
+  std::vector<WrenchPort> ports;
+  for (const auto& law : laws_) law->append_ports(ports);
+  compiled_->set_ports(ports);
+  prepared_ = true;
 }
 
 void World::set_actuators(std::vector<Actuator> actuators) {
@@ -68,6 +77,7 @@ void World::set_actuators(std::vector<Actuator> actuators) {
 }
 
 void World::hold(double t) {
+  if (!prepared_) prepare();
   actuators_.hold(t);
   for (const auto& law : laws_) law->hold(t);
 }
@@ -79,30 +89,27 @@ double World::next_jump(double t) const {
 }
 
 void World::settle(State<double>& s) {
+  if (!prepared_) prepare();
   if (loops_ != nullptr) loops_->close(model_, s);
-}
-
-int World::accelerate(const State<double>& s, const VectorX<double>& tau, VectorX<double>& a) {
-  if (compiled_ == nullptr) return aba(model_, work_, s.q, s.v, tau, a, kEffects);
-  compiled_->aba(s.q, s.v, tau, a);
-  return -1;  // a singular mass matrix leaves numbers that are not finite, which integrators notice
 }
 
 void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) {
   motors_.setZero();
   actuators_.evaluate(s, motors_, dx);
-  int singular = -1;
-  if (laws_.empty()) {
-    singular = accelerate(s, motors_, a);
-  } else {
-    loads_.tau = motors_;
-    loads_.wrenches.clear();
-    Instant now(model_, s, kinematics_);
-    for (const auto& law : laws_) law->add(now, loads_);
-    singular = loads_.wrenches.empty()
-                   ? accelerate(s, loads_.tau, a)
-                   : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
+  loads_.tau = motors_;
+  loads_.wrenches.clear();
+  loads_.world_wrenches.clear();
+  Instant now(model_, s, kinematics_);
+  for (const auto& law : laws_) law->add(now, loads_);
+  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a)) return;
+  for (const auto& [frame, F] : loads_.world_wrenches) {
+    const Matrix3<double> R_FW = frame_pose(model_, now.poses(), frame).R.transpose();
+    loads_.wrenches.push_back({frame, {R_FW * F.f, R_FW * F.n}});
   }
+  loads_.world_wrenches.clear();
+  const int singular = loads_.wrenches.empty()
+                           ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
+                           : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
   if (singular >= 0) {
     fail_step("simulate", s.t,
               fmt::format("no inertia opposes velocity {} of the robot", singular));

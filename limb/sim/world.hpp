@@ -10,13 +10,13 @@
 
 namespace limb {
 
-class Compiled;
+class CompiledMotion;
 
 struct WorldOptions {
   enum class Dynamics {
     templates,  ///< aba
     compiled,   ///< machine code for this robot, about three times as fast, made in milliseconds;
-               ///< robots with loops, and moments with wrenches from outside, take aba all the same
+                ///< robots with loops, and wrenches on frames that no law names, take aba
   };
   enum class Friction {
     none,    ///< joints turn without Coulomb friction
@@ -89,11 +89,11 @@ class World final : public Equation<double> {
   Energy energy(const State<double>& s);
   /// Torques of the motors in the last evaluation, on the robot's own velocities.
   const VectorX<double>& motor_torque() const { return motors_; }
-  /// Accelerations of the last evaluation are the caller's; its wrenches from outside are here.
-  const std::vector<FrameWrench<double>>& wrenches() const { return loads_.wrenches; }
+  /// Accelerations of the last evaluation are the caller's; what acted besides motors is here.
+  const Loads& loads() const { return loads_; }
 
  private:
-  int accelerate(const State<double>& s, const VectorX<double>& tau, VectorX<double>& a);
+  void prepare();
 
   Model<double> model_;
   Workspace<double> work_;
@@ -102,7 +102,8 @@ class World final : public Equation<double> {
   std::vector<std::unique_ptr<ForceLaw>> laws_;
   std::unique_ptr<StickingJoints> sticking_;
   std::unique_ptr<LoopKeeper> loops_;
-  std::unique_ptr<Compiled> compiled_;
+  std::unique_ptr<CompiledMotion> compiled_;
+  bool prepared_ = true;  ///< compiled for the laws that there are
   Loads loads_;
   VectorX<double> motors_;
 };

@@ -6,6 +6,7 @@
 
 #include <numbers>
 
+#include "limb/codegen/program.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -166,6 +167,54 @@ TEST(World, CompiledDynamicsMoveAlike) {
   }
 }
 
+/// The same pushes, but where they act is not told before.
+class UnnamedPushes final : public ForceLaw {
+ public:
+  explicit UnnamedPushes(std::vector<WrenchSchedule::Push> pushes) : pushes_(std::move(pushes)) {}
+  void add(Instant&, Loads& loads) override {
+    for (const auto& push : pushes_) loads.add({push.frame, push.axes}, push.F);
+  }
+  int max_wrenches() const override { return static_cast<int>(pushes_.size()); }
+
+ private:
+  std::vector<WrenchSchedule::Push> pushes_;
+};
+
+TEST(World, CompiledDynamicsFeelWrenches) {
+  for (const auto& sample : testing::samples(1, 13)) {
+    const Model<double>& model = sample.model;
+    const int frames = static_cast<int>(model.frames().size());
+    testing::Random random(static_cast<unsigned>(frames));
+    std::vector<WrenchSchedule::Push> pushes;
+    for (int k = 0; k < 6; ++k) {  // twice on one frame, and in both axes
+      pushes.push_back({FrameId((k / 2) * (frames - 1) / 2), 0, 1, random.force<double>(),
+                        k % 2 == 0 ? WrenchAxes::world : WrenchAxes::frame});
+    }
+    pushes.push_back(pushes.back());
+    World plain(model), compiled(model, {.dynamics = WorldOptions::Dynamics::compiled}),
+        unnamed(model, {.dynamics = WorldOptions::Dynamics::compiled});
+    plain.add<WrenchSchedule>(model, pushes);
+    compiled.add<WrenchSchedule>(model, pushes);
+    unnamed.add<UnnamedPushes>(pushes);
+    State<double> s = plain.initial_state();
+    s.q = sample.q;
+    s.v = sample.v;
+    Vector a(s.v.size()), free(s.v.size()), none;
+    World(model).rates(s, free, none);
+    for (World* world : {&plain, &compiled, &unnamed}) {
+      world->hold(0);
+      Vector b(s.v.size());
+      world->rates(s, b, none);
+      if (world == &plain) a = b;
+      EXPECT_LT((a - b).norm(), 1e5 * kEps * (a.norm() + free.norm())) << sample.name;
+      // The compiled world left them as they came, the others had to turn them.
+      EXPECT_EQ(world->loads().world_wrenches.size(),
+                world == &compiled && codegen::why_no_machine_code().empty() ? 3u : 0u);
+    }
+    EXPECT_GT((a - free).norm(), 1e-3 * free.norm()) << sample.name;
+  }
+}
+
 TEST(Simulation, TorqueThatIsNoNumberIsTimed) {
   World world(load_model("builtin:2r"));
   Simulation simulation(world, {});
@@ -214,15 +263,18 @@ TEST(Simulation, EventStopsTheRun) {
 
 TEST(Simulation, StepsDoNotAllocate) {
   if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
-  World world(load_model("builtin:quadruped", Base::free));
-  const FrameId tip(static_cast<int>(world.model().frames().size()) - 1);
-  world.add<RandomWrench>(world.model(), RandomWrench::Parameters{tip, 1, 0.1, 0.01}, 3);
-  Simulation simulation(world, {});
-  simulation.set_controller([](const ControlInput& now, Vector& tau) {
-    tau.tail(tau.size() - 6) = -0.1 * now.v.tail(tau.size() - 6);
-  });
-  simulation.run_until(0.01);
-  EXPECT_EQ(testing::allocations([&] { simulation.run_until(0.1); }), 0);
+  for (const auto dynamics :
+       {WorldOptions::Dynamics::templates, WorldOptions::Dynamics::compiled}) {
+    World world(load_model("builtin:quadruped", Base::free), {.dynamics = dynamics});
+    const FrameId tip(static_cast<int>(world.model().frames().size()) - 1);
+    world.add<RandomWrench>(world.model(), RandomWrench::Parameters{tip, 1, 0.1, 0.01}, 3);
+    Simulation simulation(world, {});
+    simulation.set_controller([](const ControlInput& now, Vector& tau) {
+      tau.tail(tau.size() - 6) = -0.1 * now.v.tail(tau.size() - 6);
+    });
+    simulation.run_until(0.01);
+    EXPECT_EQ(testing::allocations([&] { simulation.run_until(0.1); }), 0);
+  }
 }
 
 TEST(Simulation, BadOptionsAreNamed) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "limb/dynamics/frames.hpp"
-
 namespace limb {
 namespace {
 
@@ -17,15 +15,6 @@ void check_frame(const char* call, const Model<double>& model, FrameId frame) {
     fail(call, "frame", std::to_string(frame.value()),
          "one of the " + std::to_string(frames) + " frames of the model");
   }
-}
-
-void append(Instant& now, FrameId frame, WrenchAxes axes, const Force<double>& F, Loads& loads) {
-  if (axes == WrenchAxes::frame) {
-    loads.wrenches.push_back({frame, F});
-    return;
-  }
-  const Matrix3<double> R_WF = frame_pose(now.model, now.kinematics(), frame).R;
-  loads.wrenches.push_back({frame, {R_WF.transpose() * F.f, R_WF.transpose() * F.n}});
 }
 
 }  // namespace
@@ -42,10 +31,14 @@ WrenchSchedule::WrenchSchedule(const Model<double>& model, std::vector<Push> pus
   }
 }
 
-void WrenchSchedule::add(Instant& now, Loads& loads) {
+void WrenchSchedule::append_ports(std::vector<WrenchPort>& ports) const {
+  for (const Push& push : pushes_) ports.push_back({push.frame, push.axes});
+}
+
+void WrenchSchedule::add(Instant&, Loads& loads) {
   for (const Push& push : pushes_) {
     if (push.begin - kSlack <= held_ && held_ < push.end - kSlack) {
-      append(now, push.frame, push.axes, push.F, loads);
+      loads.add({push.frame, push.axes}, push.F);
     }
   }
 }
@@ -82,8 +75,12 @@ void RandomWrench::hold(double t) {
   }
 }
 
-void RandomWrench::add(Instant& now, Loads& loads) {
-  append(now, parameters_.frame, parameters_.axes, F_, loads);
+void RandomWrench::append_ports(std::vector<WrenchPort>& ports) const {
+  ports.push_back({parameters_.frame, parameters_.axes});
+}
+
+void RandomWrench::add(Instant&, Loads& loads) {
+  loads.add({parameters_.frame, parameters_.axes}, F_);
 }
 
 double RandomWrench::next_jump(double t) const {

@@ -6,9 +6,6 @@
 /// Wrenches on frames as functions of time.
 namespace limb {
 
-/// In which axes a wrench at a frame's origin is given.
-enum class WrenchAxes { frame, world };
-
 /// Pushes of constant wrench, each from its begin to its end.
 class WrenchSchedule final : public ForceLaw {
  public:
@@ -23,6 +20,7 @@ class WrenchSchedule final : public ForceLaw {
   WrenchSchedule(const Model<double>& model, std::vector<Push> pushes);
   void add(Instant& now, Loads& loads) override;
   int max_wrenches() const override { return static_cast<int>(pushes_.size()); }
+  void append_ports(std::vector<WrenchPort>& ports) const override;
   void hold(double t) override { held_ = t; }
   double next_jump(double t) const override;
 
@@ -44,6 +42,7 @@ class RandomWrench final : public ForceLaw {
   RandomWrench(const Model<double>& model, const Parameters& parameters, std::uint64_t seed);
   void add(Instant& now, Loads& loads) override;
   int max_wrenches() const override { return 1; }
+  void append_ports(std::vector<WrenchPort>& ports) const override;
   void hold(double t) override;
   double next_jump(double t) const override;
 
