@@ -31,8 +31,31 @@ Model<double> rigid(const std::string& path, Base base) {
 /// Five newtons on the last body, in world axes: what mj_step calls xfrc_applied.
 const Vector3<double> kPush(3, -4, 0);
 
-void measure(const char* name, const Model<double>& model) {
-  mjModel* m = mujoco_model(name, model);
+/// Two legs of five bars each under a free body: one loop a leg.
+const char* const kLoops = R"(<mujoco model="five-bars"><worldbody>
+<body name="torso" pos="0 0 1"><freejoint name="root"/>
+<inertial pos="0 0 0" mass="6" diaginertia=".1 .1 .05"/>
+<body name="a1" pos=".1 .1 0"><joint name="a1" axis="0 1 0"/>
+<inertial pos="0 0 -.1" mass=".5" diaginertia=".002 .002 .0005"/>
+<body name="a2" pos="0 0 -.2"><joint name="a2" axis="0 1 0"/>
+<inertial pos="-.05 0 -.1" mass=".4" diaginertia=".002 .002 .0005"/></body></body>
+<body name="b1" pos="-.1 .1 0"><joint name="b1" axis="0 1 0"/>
+<inertial pos="0 0 -.1" mass=".5" diaginertia=".002 .002 .0005"/>
+<body name="b2" pos="0 0 -.2"><joint name="b2" axis="0 1 0"/>
+<inertial pos=".05 0 -.1" mass=".4" diaginertia=".002 .002 .0005"/></body></body>
+<body name="c1" pos=".1 -.1 0"><joint name="c1" axis="0 1 0"/>
+<inertial pos="0 0 -.1" mass=".5" diaginertia=".002 .002 .0005"/>
+<body name="c2" pos="0 0 -.2"><joint name="c2" axis="0 1 0"/>
+<inertial pos="-.05 0 -.1" mass=".4" diaginertia=".002 .002 .0005"/></body></body>
+<body name="d1" pos="-.1 -.1 0"><joint name="d1" axis="0 1 0"/>
+<inertial pos="0 0 -.1" mass=".5" diaginertia=".002 .002 .0005"/>
+<body name="d2" pos="0 0 -.2"><joint name="d2" axis="0 1 0"/>
+<inertial pos=".05 0 -.1" mass=".4" diaginertia=".002 .002 .0005"/></body></body>
+</body></worldbody><equality>
+<connect body1="a2" body2="b2" anchor="-.1 0 -.2"/>
+<connect body1="c2" body2="d2" anchor="-.1 0 -.2"/></equality></mujoco>)";
+
+void measure(const char* name, const Model<double>& model, mjModel* m) {
   if (m == nullptr) return;
   m->opt.timestep = kStep;
   m->opt.integrator = mjINT_EULER;
@@ -84,6 +107,16 @@ void measure(const char* name, const Model<double>& model) {
   mj_deleteModel(m);
 }
 
+void measure_loops() {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "limb_five_bars.xml";
+  std::ofstream(file) << kLoops;
+  char error[500] = "";
+  mjModel* m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);
+  if (m == nullptr) std::printf("five bars: MuJoCo cannot load it: %s\n", error);
+  measure("two legs of five bars", load_model(file.string()), m);
+  std::filesystem::remove(file);
+}
+
 }  // namespace
 }  // namespace limb::bench
 
@@ -92,9 +125,13 @@ int main() {
   const char* given = std::getenv("LIMB_SHARED");
   const std::filesystem::path robots =
       std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
-  bench::measure("builtin:arm7", bench::rigid("builtin:arm7", Base::fixed));
-  bench::measure("builtin:humanoid", bench::rigid("builtin:humanoid", Base::free));
+  const auto measure = [](const char* name, const Model<double>& model) {
+    bench::measure(name, model, bench::mujoco_model(name, model));
+  };
+  measure("builtin:arm7", bench::rigid("builtin:arm7", Base::fixed));
+  measure("builtin:humanoid", bench::rigid("builtin:humanoid", Base::free));
+  bench::measure_loops();
   if (!std::filesystem::exists(robots)) return 0;
-  bench::measure("iiwa14", bench::rigid((robots / "iiwa14.urdf").string(), Base::fixed));
-  bench::measure("talos", bench::rigid((robots / "talos_reduced.urdf").string(), Base::free));
+  measure("iiwa14", bench::rigid((robots / "iiwa14.urdf").string(), Base::fixed));
+  measure("talos", bench::rigid((robots / "talos_reduced.urdf").string(), Base::free));
 }

@@ -65,13 +65,13 @@ class Simulate final : public Verb {
            "what it says. Units are SI and rad. A run that fails keeps its log up to there and\n"
            "exits with 2.\n"
            "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
-           "dormand-prince. Controllers: none, pd, gravity, computed-torque.\n";
+           "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
     app.add_option("--duration", duration_, "how long, default 5 or the scenario's")
         ->type_name("S");
-    app.add_option("--dt", step_, "step, default 0.001; dormand-prince: the longest")
+    app.add_option("--dt", step_, "step, default 0.001; dormand-prince and cvode: the longest")
         ->type_name("S");
     app.add_option("--integrator", integrator_, "method, default semi-implicit-euler")
         ->type_name("NAME");

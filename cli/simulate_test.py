@@ -105,6 +105,17 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(summary["failure"], None)
         self.assertEqual(result.stderr, "")  # no progress where there is no terminal
 
+    def test_cvode(self):
+        arguments = ["simulate", "builtin:arm7", "--duration", "0.5", "--dt", "0.01", "--json", "--integrator"]
+        result = run(*arguments, "cvode")
+        if "built without SUNDIALS" in result.stderr:
+            self.assertEqual(result.returncode, 1)
+            self.skipTest("built without SUNDIALS")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        other = json.loads(run(*arguments, "dormand-prince").stdout)
+        for a, b in zip(json.loads(result.stdout)["q"], other["q"]):
+            self.assertAlmostEqual(a, b, 6)
+
     def test_gravity_compensation_holds(self):
         result = run("simulate", "builtin:arm7", "--duration", "1", "--controller", "gravity", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)

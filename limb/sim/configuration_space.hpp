@@ -25,6 +25,10 @@ class ConfigurationSpace {
   /// Jacobian of the exponential, times v. [Munthe-Kaas 1999, dexpinv]
   void rate(const VectorX<T>& u, const VectorX<T>& v, VectorX<T>& du) const;
 
+  /// The largest angle by which u turns a planar, spherical or free joint; rate() is singular at a
+  /// full turn.
+  T largest_turn(const VectorX<T>& u) const;
+
  private:
   struct Run {  ///< plain coordinates that stand together in q and in v
     int q, v, size;

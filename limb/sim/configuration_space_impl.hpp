@@ -64,4 +64,19 @@ void ConfigurationSpace<T>::rate(const VectorX<T>& u, const VectorX<T>& v, Vecto
   }
 }
 
+template <typename T>
+T ConfigurationSpace<T>::largest_turn(const VectorX<T>& u) const {
+  T largest = T(0);
+  for (const Group& group : groups_) {
+    // Linear before angular: the last one of a planar joint, the last three of the others.
+    const int n = group.joint.nv(), angles = group.joint.type() == JointType::planar ? 1 : 3;
+    T sum = T(0);
+    for (int i = n - angles; i < n; ++i) sum += u[group.v + i] * u[group.v + i];
+    using std::sqrt;
+    const T turn = sqrt(sum);
+    if (largest < turn) largest = turn;
+  }
+  return largest;
+}
+
 }  // namespace limb

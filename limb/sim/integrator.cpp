@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "limb/sim/cvode.hpp"
 #include "limb/sim/dormand_prince.hpp"
 #include "limb/sim/fixed_step.hpp"
 #include "limb/sim/implicit_midpoint.hpp"
@@ -13,9 +14,9 @@
 namespace limb {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"explicit-euler", "semi-implicit-euler",
-                                                    "runge-kutta-4", "implicit-midpoint",
-                                                    "dormand-prince"};
+constexpr std::array<std::string_view, 6> kNames = {"explicit-euler", "semi-implicit-euler",
+                                                    "runge-kutta-4",  "implicit-midpoint",
+                                                    "dormand-prince", "cvode"};
 
 }  // namespace
 
@@ -47,6 +48,11 @@ std::unique_ptr<Integrator<T>> make_integrator(Method method, const Configuratio
       return std::make_unique<ImplicitMidpoint<T>>(space, extra, options.step);
     case Method::dormand_prince:
       return std::make_unique<DormandPrince<T>>(space, extra, options);
+    case Method::cvode:
+      if constexpr (std::is_same_v<T, double>) {
+        return std::make_unique<Cvode>(space, extra, options);
+      }
+      fail("make_integrator", "method", "cvode", "another one for this scalar");
     default:
       return std::make_unique<FixedStep<T>>(method, space, extra, options.step);
   }

@@ -14,7 +14,13 @@ enum class Method {
   runge_kutta_4,        ///< order 4 on the manifold
   implicit_midpoint,    ///< order 2, reversible in time, stable for stiff springs and dampers
   dormand_prince,       ///< order 5, its step follows the error that is allowed
+  cvode,  ///< orders 1 to 5 by SUNDIALS, for stiff motions; its step follows the error, too
 };
+
+/// Whether its steps follow the error that is allowed.
+constexpr bool is_adaptive(Method method) {
+  return method == Method::dormand_prince || method == Method::cvode;
+}
 
 /// "semi-implicit-euler" and so on, as the command line spells them.
 std::string_view to_text(Method method);
@@ -43,13 +49,14 @@ class Integrator {
 
 template <typename T>
 struct IntegratorOptions {
-  T step = T(1e-3);  ///< s; dormand_prince: the largest one
-  /// dormand_prince: allowed error of one step. Positions count as absolute + relative (rad, m),
+  T step = T(1e-3);  ///< s; adaptive methods: the largest one
+  /// Adaptive methods: allowed error of one step. Positions count as absolute + relative (rad, m),
   /// velocities and all else as absolute + relative times their size.
   T absolute_tolerance = T(1e-9), relative_tolerance = T(1e-9);
 };
 
-/// @throws Error if a number of the options is not positive.
+/// @throws Error if a number of the options is not positive, or for cvode where limb was built
+/// without SUNDIALS.
 template <typename T>
 std::unique_ptr<Integrator<T>> make_integrator(Method method, const ConfigurationSpace<T>& space,
                                                int extra, const IntegratorOptions<T>& options = {});

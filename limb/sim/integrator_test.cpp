@@ -289,7 +289,7 @@ TEST(Integrators, BadInputsAreNamed) {
             "DormandPrince: absolute_tolerance is 0, expected > 0 and finite");
   EXPECT_EQ(message([] { method_from_text("limb simulate", "rk4"); }),
             "limb simulate: integrator is 'rk4', expected one of explicit-euler, "
-            "semi-implicit-euler, runge-kutta-4, implicit-midpoint, dormand-prince");
+            "semi-implicit-euler, runge-kutta-4, implicit-midpoint, dormand-prince, cvode");
   auto broken = make_equation<double>([](const State<double>& s, Vector& a, Vector&) {
     a.setConstant(s.t > 0.0095 ? std::nan("") : 0);
   });

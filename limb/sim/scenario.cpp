@@ -94,7 +94,7 @@ class ScenarioReader {
     s_.simulation.method = method_from_text(
         owner, optional_choice(t, owner, "integrator",
                                {"semi-implicit-euler", "explicit-euler", "runge-kutta-4",
-                                "implicit-midpoint", "dormand-prince"}));
+                                "implicit-midpoint", "dormand-prince", "cvode"}));
     const std::string friction = optional_choice(t, owner, "friction", {"smooth", "none", "exact"});
     s_.world.friction = friction == "none"    ? WorldOptions::Friction::none
                         : friction == "exact" ? WorldOptions::Friction::exact

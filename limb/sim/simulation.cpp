@@ -10,6 +10,9 @@ namespace {
 
 /// s; times of an hour have no more digits.
 constexpr double kShortestStep = 1e-12;
+/// s; times that a sum of steps misses by rounding are the same time.
+constexpr double kSlack = 1e-9;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -21,7 +24,7 @@ Simulation::Simulation(World& world, const SimulationOptions& options)
   }
   check_not_negative("Simulation", "control_period", options.control_period);
   period_ = options.control_period > 0 ? options.control_period : options.step;
-  if (options.method != Method::dormand_prince) {
+  if (!is_adaptive(options.method)) {
     const double steps = period_ / options.step;
     if (steps < 0.5 || std::abs(steps - std::round(steps)) > 1e-6) {
       fail("Simulation", "control_period", to_text(period_),
@@ -36,7 +39,7 @@ Simulation::Simulation(World& world, const SimulationOptions& options)
   integrator_ = make_integrator<double>(options.method, space, world.extra_size(),
                                         {options.step, options.tolerance, options.tolerance});
   world.actuators().set_command_period(period_);
-  command_ = a_ = v_seen_ = VectorX<double>::Zero(world.model().velocity_size());
+  command_ = last_command_ = a_ = v_seen_ = VectorX<double>::Zero(world.model().velocity_size());
   dx_ = VectorX<double>::Zero(world.extra_size());
   q_seen_ = state_.q;
   period_end_ = state_.t;
@@ -64,6 +67,7 @@ void Simulation::set_events(std::vector<Event> events) {
 }
 
 void Simulation::begin_period() {
+  last_command_.swap(command_);
   command_.setZero();
   if (controller_) {
     q_seen_ = state_.q;
@@ -75,7 +79,7 @@ void Simulation::begin_period() {
   ++period_count_;
   // Counted, not summed: the times of a run do not depend on rounding.
   period_end_ = origin_ + static_cast<double>(period_count_) * period_;
-  integrator_->forget();
+  if (command_ != last_command_) integrator_->forget();
   world_.hold(state_.t);
   if (observer_) observer_(state_, command_);
 }
@@ -89,20 +93,18 @@ int Simulation::run_until(double t_end) {
   check_finite("Simulation::run_until", "t_end", t_end);
   if (!settled_) world_.settle(state_);
   settled_ = true;
-  const bool adaptive = options_.method == Method::dormand_prince;
+  integrator_->forget();  // whatever has been changed since the last run
+  const bool adaptive = is_adaptive(options_.method);
   // What rounding left of the last period is no step of its own.
   const double slack = 1e-9 * std::min(period_, t_end - state_.t);
   while (state_.t < t_end - slack) {
     if (state_.t >= period_end_) begin_period();
-    double stop = std::min(period_end_, t_end);
-    if (adaptive) {
-      const double jump = world_.next_jump(state_.t);
-      stop = std::min(stop, jump);
-    }
+    const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
+    const double stop = std::min({period_end_, t_end, jump});
     world_.hold(state_.t);
     integrator_->advance(world_, state_, stop);
     ++steps_;
-    if (adaptive && state_.t == stop) integrator_->forget();
+    if (state_.t >= jump - kSlack) integrator_->forget();
     const int event = events_ != nullptr ? events_->find(*integrator_, state_) : -1;
     world_.settle(state_);
     if (event >= 0) {

@@ -19,10 +19,10 @@ using Controller = std::function<void(const ControlInput&, VectorX<double>& tau)
 
 struct SimulationOptions {
   Method method = Method::semi_implicit_euler;
-  double step = 1e-3;  ///< s; dormand_prince: the longest one
+  double step = 1e-3;  ///< s; adaptive methods: the longest one
   double control_period =
       0;                    ///< s; 0: every step. A multiple of the step for methods of fixed step
-  double tolerance = 1e-9;  ///< of dormand_prince, absolute and relative
+  double tolerance = 1e-9;  ///< of adaptive methods, absolute and relative
 };
 
 /// A world in time: controller, motors, integrator.
@@ -72,7 +72,7 @@ class Simulation {
   std::function<void(double, VectorX<double>&, VectorX<double>&)> see_;
   Observer observer_;
   std::unique_ptr<EventFinder> events_;
-  VectorX<double> command_, a_, dx_, q_seen_, v_seen_;
+  VectorX<double> command_, last_command_, a_, dx_, q_seen_, v_seen_;
   double origin_ = 0;      ///< time of the first period
   long period_count_ = 0;  ///< periods that have begun
   double period_end_;      ///< of the present one
