@@ -137,6 +137,8 @@ class Plot final : public Verb {
     if (title == "state q") return ", rad or m";
     if (title == "state v") return ", rad/s or m/s";
     if (title.starts_with("torque ")) return ", N m or N";
+    if (title == "momentum linear") return ", N s";
+    if (title == "momentum angular") return " about the mass centre, N m s";
     return title == "energy" ? ", J" : "";
   }
 

@@ -45,11 +45,12 @@ class PlotTest(unittest.TestCase):
 
     def test_svg_has_every_chart(self):
         printed, text = self.plot("run.mcap", "run.svg")
-        self.assertIn("201 rows of 4 topics, 0 s to 2 s", printed)
+        self.assertIn("201 rows of 5 topics, 0 s to 2 s", printed)
         root = ElementTree.fromstring(text)
         words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
         for title in ("state q, rad or m", "state v, rad/s or m/s", "torque command, N m or N",
-                      "torque motor, N m or N", "energy, J", "imu"):
+                      "torque motor, N m or N", "energy, J", "momentum linear, N s",
+                      "momentum angular about the mass centre, N m s", "imu"):
             self.assertIn(title, words)
         self.assertIn("joint2", words)
         # Lines, and the motion itself: two links and the tool for each of its moments.
@@ -64,7 +65,7 @@ class PlotTest(unittest.TestCase):
         self.assertNotIn("joint1", words)
         self.assertEqual(self.error(self.path("run.mcap"), "-o", "x.svg", "--only", "state.joint"),
                          "limb plot: --only is 'state.joint', expected a name of the log, whose topics are "
-                         "state, torque, energy, imu")
+                         "state, torque, energy, momentum, imu")
 
     def test_csv_and_mcap_give_the_same_charts(self):
         _, from_mcap = self.plot("run.mcap", "a.svg")
@@ -89,7 +90,7 @@ class PlotTest(unittest.TestCase):
         data = self.path("run.mcap").read_bytes()
         self.path("cut.mcap").write_bytes(data[: len(data) // 2])
         printed, _ = self.plot("cut.mcap", "cut.svg")
-        self.assertRegex(printed, r"[0-9]+ rows of 4 topics")
+        self.assertRegex(printed, r"[0-9]+ rows of 5 topics")
 
     @unittest.skipUnless(shutil.which("rsvg-convert"), "rsvg-convert is not installed")
     def test_png_is_the_svg_at_twice_its_size(self):

@@ -132,6 +132,38 @@ class SimulateTest(unittest.TestCase):
         self.assertAlmostEqual(float(rows[0]["state.q.joint1"]), math.pi / 6)
         self.assertIn("imu.fz", rows[0])
 
+    def test_momentum_of_free_flight_stays(self):
+        model = Path(__file__).resolve().parent.parent / "docs/scenarios/satellite.toml"
+        scenario = self.path("flight.toml")
+        scenario.write_text(f'model = "{model}"\nbase = "free"\nduration = 2\nintegrator = "dormand-prince"\ntolerance = 1e-14\n'
+                            '[initial]\nv = [0.5, -0.2, 0.1, 0.3, 0.2, -0.4, 0, 0, 0]\n'
+                            '[controller]\ntype = "pd"\nfrequency = "0.5 Hz"\n'
+                            'target = {shoulder = 1.2, elbow = 0.8, wrist = -0.5}\n')
+        log = self.path("flight.csv")
+        self.assertEqual(run("simulate", scenario, "-o", log).returncode, 0)
+        rows = rows_of(log)
+        self.assertEqual(len(rows), 201)
+        names = [f"momentum.{kind}.{axis}" for kind in ("linear", "angular") for axis in "xyz"]
+        begin = [float(rows[0][name]) for name in names]
+        # 28 kg that move with the hull, whose frame they turn about: the mass centre is at (11.5 / 28, 0, 0).
+        mass, p, v, w = 28, 11.5 / 28, (0.5, -0.2, 0.1), (0.3, 0.2, -0.4)
+        for k, x in enumerate((v[0], v[1] + w[2] * p, v[2] - w[1] * p)):
+            self.assertAlmostEqual(begin[k], mass * x, delta=1e-13 * mass)
+        size = max(map(abs, begin))
+        self.assertGreater(size, 10)
+        for row in rows:
+            for name, x in zip(names, begin):
+                self.assertAlmostEqual(float(row[name]), x, delta=1e-12 * size, msg=f"{name} at {row['t']}")
+        # The motors did work meanwhile.
+        self.assertGreater(abs(float(rows[-1]["state.q.shoulder"]) - float(rows[0]["state.q.shoulder"])), 0.5)
+        self.assertEqual(run("simulate", scenario, "-o", self.path("flight.mcap")).returncode, 0)
+        found = messages(self.path("flight.mcap").read_bytes())["/momentum"]
+        self.assertEqual(len(found), 201)
+        for (_, message), row in zip(found, rows):
+            for kind in ("linear", "angular"):
+                for axis in "xyz":
+                    self.assertEqual(message[kind][axis], float(row[f"momentum.{kind}.{axis}"]))
+
     def test_mcap_log(self):
         log = self.path("run.mcap")
         self.assertEqual(run("simulate", self.scenario, "-o", log).returncode, 0)
@@ -141,7 +173,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(kinds[0], 1)
         self.assertEqual(kinds[-2:], [15, 2])
         found = messages(data)
-        self.assertEqual(set(found), {"/state", "/torque", "/energy", "/imu"})
+        self.assertEqual(set(found), {"/state", "/torque", "/energy", "/momentum", "/imu"})
         self.assertEqual(len(found["/state"]), 51)
         self.assertEqual(len(found["/imu"]), 51)
         time_ns, state = found["/state"][10]

@@ -14,6 +14,8 @@ namespace {
 using Vector = VectorX<double>;
 using Clock = std::chrono::steady_clock;
 
+/// Topics before those of the sensors, see log_topics().
+constexpr std::size_t kOwnTopics = 4;
 /// Seeds of sensors follow those of disturbances, however many of either there are.
 constexpr std::uint64_t kSensorSeeds = 1'000'000;
 
@@ -69,7 +71,8 @@ class Recorder {
         kinematics_(world.model()),
         state_(world.model().position_size() + world.model().velocity_size()),
         torque_(2 * world.model().velocity_size()),
-        energy_(4) {
+        energy_(4),
+        momentum_(6) {
     for (std::size_t i = 0; i < s.sensors.size(); ++i) {
       sensors_.push_back(make_sensor(s, i));
       const double period = s.sensors[i].errors.period;
@@ -124,6 +127,8 @@ class Recorder {
       log_->write(0, s.t, state_);
       log_->write(1, s.t, torque_);
       log_->write(2, s.t, energy_);
+      momentum_ = world_.momentum(s).vector();
+      log_->write(3, s.t, momentum_);
       log_->end_row(s.t);
     }
     const auto now = Clock::now();
@@ -148,7 +153,7 @@ class Recorder {
 
   void update(std::size_t i, const SensorInput& input) {
     if (sensors_[i].update(input) && log_ != nullptr) {
-      log_->write(3 + i, input.state.t, sensors_[i].reading());
+      log_->write(kOwnTopics + i, input.state.t, sensors_[i].reading());
     }
   }
 
@@ -184,7 +189,7 @@ class Recorder {
   std::vector<Sensor> sensors_;
   std::vector<Measured> measured_;
   double measured_at_ = -1;  ///< when the encoders were updated for the controller
-  Vector state_, torque_, energy_;
+  Vector state_, torque_, energy_, momentum_;
   double next_log_ = 0;
   Clock::time_point last_ = Clock::now();
 };
@@ -193,7 +198,10 @@ class Recorder {
 
 std::vector<LogTopic> log_topics(const Scenario& s) {
   std::vector<LogTopic> topics = {
-      {"state", {}}, {"torque", {}}, {"energy", {"kinetic", "potential", "stored", "total"}}};
+      {"state", {}},
+      {"torque", {}},
+      {"energy", {"kinetic", "potential", "stored", "total"}},
+      {"momentum", {"linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z"}}};
   const auto positions = position_names(s.model), velocities = velocity_names(s.model);
   append("q", positions, topics[0].fields);
   append("v", velocities, topics[0].fields);

@@ -6,6 +6,7 @@
 
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/frames.hpp"
+#include "limb/dynamics/momentum.hpp"
 #include "limb/model/canonical.hpp"
 #include "limb/sim/compiled_motion.hpp"
 #include "limb/sim/step_end.hpp"
@@ -127,6 +128,12 @@ World::Energy World::energy(const State<double>& s) {
   energy.potential = potential_energy(model_, now.kinematics());
   for (const auto& law : laws_) energy.stored += law->energy(now);
   return energy;
+}
+
+Force<double> World::momentum(const State<double>& s) {
+  if (!(model_.total_mass() > 0)) return {};
+  Instant now(model_, s, kinematics_);
+  return centroidal_momentum(model_, now.kinematics());
 }
 
 }  // namespace limb

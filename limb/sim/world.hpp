@@ -87,6 +87,9 @@ class World final : public Equation<double> {
     double total() const { return kinetic + potential + stored; }
   };
   Energy energy(const State<double>& s);
+  /// Of all that moves, about the mass centre, in world axes: N s, N m s. Armature has no part in
+  /// it; a robot without mass has none.
+  Force<double> momentum(const State<double>& s);
   /// Torques of the motors in the last evaluation, on the robot's own velocities.
   const VectorX<double>& motor_torque() const { return motors_; }
   /// Accelerations of the last evaluation are the caller's; what acted besides motors is here.
