@@ -48,10 +48,10 @@ class ScenarioReader {
     for (const TomlValue* row : fields_.rows(document, "push")) read_push(*row);
     for (const TomlValue* row : fields_.rows(document, "disturbance")) read_disturbance(*row);
     for (const TomlValue* row : fields_.rows(document, "sensor")) read_sensor(*row);
-    if (s_.measured_feedback && std::none_of(s_.sensors.begin(), s_.sensors.end(), is_encoder)) {
+    if (s_.measured_feedback && std::none_of(s_.sensors.begin(), s_.sensors.end(), feeds_back)) {
       fields_.error(*document.find("controller")->find("feedback"), "scenario-bad-value",
-                    "controller: feedback is 'sensors', and no [[sensor]] has the type position or "
-                    "velocity");
+                    "controller: feedback is 'sensors', and no [[sensor]] has the type "
+                    "position, velocity or truth");
     }
     if (const TomlValue* batch = table(document, "batch", {"mass", "friction", "initial"})) {
       values_.set(*batch, "batch", "mass", "", Sign::not_negative, s_.spread.mass);
@@ -258,8 +258,9 @@ class ScenarioReader {
 
 }  // namespace
 
-bool is_encoder(const SensorSetup& sensor) {
-  return sensor.kind == SensorSetup::Kind::position || sensor.kind == SensorSetup::Kind::velocity;
+bool feeds_back(const SensorSetup& sensor) {
+  return sensor.kind == SensorSetup::Kind::position || sensor.kind == SensorSetup::Kind::velocity ||
+         sensor.kind == SensorSetup::Kind::truth;
 }
 
 Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {

@@ -21,8 +21,8 @@ struct SensorSetup {
   SensorErrors errors;
 };
 
-/// Whether it measures positions or velocities of joints.
-bool is_encoder(const SensorSetup& sensor);
+/// Whether it measures what controllers want to know: positions or velocities.
+bool feeds_back(const SensorSetup& sensor);
 
 struct SpringSetup {
   std::string joint;
@@ -52,8 +52,9 @@ struct Scenario {
   WorldOptions world;
   VectorX<double> q, v;
   ControllerSetup controller;
-  /// The controller sees what sensors of positions and velocities read, and the truth for what none
-  /// of them measures or has read yet; else it sees the truth.
+  /// The controller sees what sensors of positions and velocities read; for what none of them
+  /// measures, such as a free base, what sensors of the truth read, with their errors; and the
+  /// truth itself for what no sensor measures or has read yet. Else it sees the truth.
   bool measured_feedback = false;
   std::optional<std::vector<Actuator>> actuators;
   std::vector<SpringSetup> springs;

@@ -87,20 +87,22 @@ class Recorder {
     if (s.measured_feedback) find_measured();
   }
 
-  /// What the controller sees at the start of a period: true q and v become what encoders read.
+  /// What the controller sees at the start of a period: true q and v become what sensors read.
   void measure(double t, Vector& q, Vector& v) {
-    // Encoders ask for no more; acceleration and torques of now depend on the controller.
+    // Accelerations are those under the torques up to now; the new ones depend on the controller.
+    const Vector& a = reads_truth_ ? simulation_.acceleration() : v;
     forward_kinematics(world_.model(), q, v, kinematics_);
-    const SensorInput input{world_.model(), simulation_.state(), v, world_.motor_torque(),
+    const SensorInput input{world_.model(), simulation_.state(), a, world_.motor_torque(),
                             kinematics_};
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (is_encoder(scenario_.sensors[i])) update(i, input);
+      if (feeds_back(scenario_.sensors[i])) update(i, input);
     }
     measured_at_ = t;
     for (const Measured& m : measured_) {
       const double reading = sensors_[m.sensor].reading()[m.channel];
       if (std::isfinite(reading)) (m.position ? q : v)[m.coordinate] = reading;
     }
+    if (reads_truth_) normalize<double>(world_.model(), q);  // quaternions with errors
   }
 
   /// At the begin of a control period, and at the end of the run.
@@ -146,7 +148,7 @@ class Recorder {
     forward_kinematics(world_.model(), s.q, s.v, a, kinematics_);
     const SensorInput input{world_.model(), s, a, world_.motor_torque(), kinematics_};
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (s.t == measured_at_ && is_encoder(scenario_.sensors[i])) continue;
+      if (s.t == measured_at_ && feeds_back(scenario_.sensors[i])) continue;
       update(i, input);
     }
   }
@@ -157,25 +159,36 @@ class Recorder {
     }
   }
 
-  /// One of the robot's own coordinates that an encoder reads; followers have none.
+  /// One of the robot's own coordinates that a sensor reads; followers have none.
   struct Measured {
     std::size_t sensor;
     Eigen::Index channel;
     bool position;
     Eigen::Index coordinate;
   };
+  /// Those of the truth first: what encoders read counts more.
   void find_measured() {
+    using Kind = SensorSetup::Kind;
     const auto positions = position_names(world_.model()),
                velocities = velocity_names(world_.model());
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      if (!is_encoder(scenario_.sensors[i])) continue;
-      const bool position = scenario_.sensors[i].kind == SensorSetup::Kind::position;
-      const auto& names = position ? positions : velocities;
+      if (scenario_.sensors[i].kind != Kind::truth) continue;
+      reads_truth_ = true;
+      const auto nq = static_cast<Eigen::Index>(positions.size()),
+                 nv = static_cast<Eigen::Index>(velocities.size());
+      for (Eigen::Index k = 0; k < nq; ++k) measured_.push_back({i, k, true, k});
+      for (Eigen::Index k = 0; k < nv; ++k) measured_.push_back({i, nq + k, false, k});
+    }
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      const Kind kind = scenario_.sensors[i].kind;
+      if (kind != Kind::position && kind != Kind::velocity) continue;
+      const auto& names = kind == Kind::position ? positions : velocities;
       const auto& joints = sensors_[i].channels();
       for (std::size_t k = 0; k < joints.size(); ++k) {
         const auto found = std::find(names.begin(), names.end(), joints[k]);
         if (found == names.end()) continue;
-        measured_.push_back({i, static_cast<Eigen::Index>(k), position, found - names.begin()});
+        measured_.push_back(
+            {i, static_cast<Eigen::Index>(k), kind == Kind::position, found - names.begin()});
       }
     }
   }
@@ -188,7 +201,8 @@ class Recorder {
   Kinematics<double> kinematics_;
   std::vector<Sensor> sensors_;
   std::vector<Measured> measured_;
-  double measured_at_ = -1;  ///< when the encoders were updated for the controller
+  double measured_at_ = -1;   ///< when sensors were updated for the controller
+  bool reads_truth_ = false;  ///< the controller sees a sensor of the truth
   Vector state_, torque_, energy_, momentum_;
   double next_log_ = 0;
   Clock::time_point last_ = Clock::now();

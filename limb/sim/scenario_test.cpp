@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "limb/base/text_file.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/sim/scenario_run.hpp"
 
@@ -156,7 +157,56 @@ rate = "1 kHz"
   EXPECT_EQ(
       mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pd\"\nfeedback = \"sensors\""),
       "simulate: limb_s.toml:4: controller: feedback is 'sensors', and no [[sensor]] has the type "
-      "position or velocity");
+      "position, velocity or truth");
+}
+
+// Gravity compensation of legs on a free base: the torques follow the pose that is measured.
+TEST(Scenario, ControllerSeesTheBaseThatASensorReads) {
+  const std::string begin = "model = \"builtin:quadruped\"\nbase = \"free\"\n";
+  const auto peak = [&](const std::string& rest) {
+    const RunSummary summary =
+        run_scenario(parse_scenario("simulate", begin + rest, "s.toml"), nullptr);
+    EXPECT_EQ(summary.failure, "");
+    return summary.peak_torque;
+  };
+  const std::string gravity =
+      "duration = 0.05\n[controller]\ntype = \"gravity\"\nfrequency = 1e-6\n";
+  const std::string seen = "feedback = \"sensors\"\n";
+  const std::string truth = "[[sensor]]\nname = \"t\"\ntype = \"truth\"\n";
+  const Eigen::VectorXd exact = peak(gravity);
+  EXPECT_GT(exact.norm(), 0.1);
+  EXPECT_EQ(peak(gravity + seen + truth), exact);  // without errors it is the truth
+  // Noise of 0.1 turns the base by as much, and with it the weight of the legs. Quaternions that
+  // are no longer unit would be refused.
+  const Eigen::VectorXd noisy = peak(gravity + seen + truth + "noise = 0.1\n");
+  EXPECT_GT((noisy - exact).norm(), 0.01 * exact.norm());
+  EXPECT_EQ(peak(gravity + seen + truth + "noise = 0.1\n"), noisy);  // seeded
+  // The truth with a bias of 0.1 rad; encoders without errors speak for the joints all the same.
+  const std::string pd =
+      "duration = 0.001\n[controller]\ntype = \"pd\"\nfrequency = 1e-6\n"
+      "kp = {RR_flexion = 100}\n" +
+      seen;
+  EXPECT_NEAR(peak(pd + truth + "bias = 0.1\n")[16], 10, 0.1);
+  EXPECT_LT(peak(pd + truth + "bias = 0.1\n[[sensor]]\nname = \"e\"\ntype = \"position\"\n")[16],
+            0.1);
+}
+
+TEST(Scenario, MeasuredFeedbackDoesNotAllocate) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  Scenario s = parse_scenario(
+      "simulate",
+      "model = \"builtin:quadruped\"\nbase = \"free\"\n[controller]\ntype = \"gravity\"\n"
+      "feedback = \"sensors\"\n[[sensor]]\nname = \"t\"\ntype = \"truth\"\nnoise = 1e-3\n"
+      "rate = 500\ndelay = 0.004\n[[sensor]]\nname = \"e\"\ntype = \"position\"\nnoise = 1e-4\n"
+      "[[sensor]]\nname = \"v\"\ntype = \"velocity\"\nrate = 200\n",
+      "s.toml");
+  const auto count = [&](double duration) {
+    s.duration = duration;
+    return testing::allocations([&] { run_scenario(s, nullptr); });
+  };
+  count(0.01);
+  // Making the world allocates; a run of four times the length no more than that.
+  EXPECT_EQ(count(0.4), count(0.1));
 }
 
 TEST(Scenario, SaysWhatRuns) {
