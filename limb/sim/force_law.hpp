@@ -6,6 +6,7 @@
 
 #include "limb/dynamics/external.hpp"
 #include "limb/dynamics/kinematics.hpp"
+#include "limb/dynamics/wrench_port.hpp"
 #include "limb/sim/equation.hpp"
 
 /// What acts on a simulated robot besides weight, drives and joints. A new kind of force, contact
@@ -38,16 +39,6 @@ class Instant {
  private:
   Kinematics<double>& room_;
   bool computed_ = false, placed_ = false;
-};
-
-/// In which axes a wrench at a frame's origin is given.
-enum class WrenchAxes { frame, world };
-
-/// A place at which wrenches act.
-struct WrenchPort {
-  FrameId frame;
-  WrenchAxes axes = WrenchAxes::world;
-  bool operator==(const WrenchPort&) const = default;
 };
 
 /// Where forces add up.
