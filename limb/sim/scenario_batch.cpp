@@ -49,11 +49,15 @@ std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int thread
   std::vector<RunSummary> all(static_cast<std::size_t>(runs));
   std::mutex told;
   int done = 0;
-  tbb::parallel_for(0, runs, [&](int i) {
-    all[static_cast<std::size_t>(i)] = run_scenario(spread_scenario(scenario, i), nullptr);
+  const auto tell = [&](int more) {
     const std::lock_guard lock(told);
-    ++done;
+    done += more;
     if (progress) progress(done);
+  };
+  tbb::parallel_for(0, runs, [&](int i) {
+    all[static_cast<std::size_t>(i)] =
+        run_scenario(spread_scenario(scenario, i), nullptr, [&](double) { tell(0); });
+    tell(1);
   });
   return all;
 }

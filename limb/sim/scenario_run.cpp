@@ -24,24 +24,6 @@ void append(const char* group, const std::vector<std::string>& names,
   for (const std::string& name : names) all.push_back(std::string(group).append(".").append(name));
 }
 
-std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSetup& sensor) {
-  using Kind = SensorSetup::Kind;
-  switch (sensor.kind) {
-    case Kind::accelerometer:
-      return std::make_unique<Imu>(sensor.frame, Imu::Part::accelerometer);
-    case Kind::gyroscope:
-      return std::make_unique<Imu>(sensor.frame, Imu::Part::gyroscope);
-    case Kind::position:
-      return std::make_unique<Encoder>(model, Encoder::Part::position, sensor.joints);
-    case Kind::velocity:
-      return std::make_unique<Encoder>(model, Encoder::Part::velocity, sensor.joints);
-    case Kind::torque:
-      return std::make_unique<TorqueSensor>();
-    default:
-      return std::make_unique<GroundTruth>();
-  }
-}
-
 Sensor make_sensor(const Scenario& s, std::size_t i) {
   return {s.model, s.sensors[i].name, quantity_of(s.model, s.sensors[i]), s.sensors[i].errors,
           derived_seed(s.seed, kSensorSeeds + i)};
@@ -209,6 +191,24 @@ class Recorder {
 };
 
 }  // namespace
+
+std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSetup& sensor) {
+  using Kind = SensorSetup::Kind;
+  switch (sensor.kind) {
+    case Kind::accelerometer:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::accelerometer);
+    case Kind::gyroscope:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::gyroscope);
+    case Kind::position:
+      return std::make_unique<Encoder>(model, Encoder::Part::position, sensor.joints);
+    case Kind::velocity:
+      return std::make_unique<Encoder>(model, Encoder::Part::velocity, sensor.joints);
+    case Kind::torque:
+      return std::make_unique<TorqueSensor>();
+    default:
+      return std::make_unique<GroundTruth>();
+  }
+}
 
 std::vector<LogTopic> log_topics(const Scenario& s) {
   std::vector<LogTopic> topics = {

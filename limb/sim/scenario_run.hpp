@@ -19,7 +19,11 @@ struct RunSummary {
   double target_error = 0;
 };
 
-/// What the log of a scenario holds: state, torque, energy, then one topic for each sensor.
+/// What a sensor of this kind measures. @throws Error for joints that are not there.
+std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSetup& sensor);
+
+/// What the log of a scenario holds: state, torque, energy, momentum, then one topic for each
+/// sensor.
 std::vector<LogTopic> log_topics(const Scenario& scenario);
 /// What else a reader of the log may want to know.
 std::map<std::string, std::string> log_metadata(const Scenario& scenario);
@@ -37,7 +41,9 @@ RunSummary run_scenario(const Scenario& scenario, LogWriter* log,
 Scenario spread_scenario(const Scenario& scenario, int index);
 
 /// Many of them on all cores, in order; the same whatever the number of threads.
-/// @param threads  0: as many as there are cores.
+/// @param threads   0: as many as there are cores.
+/// @param progress  is told how many are done, one thread at a time, also now and then inside a
+/// run; what it throws ends the batch.
 std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int threads = 0,
                                   const std::function<void(int done)>& progress = {});
 

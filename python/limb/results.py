@@ -7,10 +7,10 @@ from numpy import ndarray as Array
 
 __all__ = [
     "AccelerationDerivatives", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
-    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Finding",
+    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Energy", "Finding",
     "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives",
-    "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits",
-    "OperationalSpace", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget", "Underactuation",
+    "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits", "Log",
+    "OperationalSpace", "Proof", "ProofRow", "RunSummary", "SecondDerivatives", "TorqueBudget", "Underactuation",
     "VelocityDerivatives", "VelocitySplit",
 ]
 
@@ -285,3 +285,34 @@ def ik_result(q, stop, position_error, rotation_error, iterations):
         from numpy import array
         return IkResult(q, stop == 0, array(_STOPS)[stop], position_error, rotation_error, _whole(iterations))
     return IkResult(q, stop == 0, _STOPS[stop], position_error, rotation_error, _whole(iterations))
+
+
+class Energy(NamedTuple):
+    """J; stored: in springs and soft stops."""
+
+    kinetic: float
+    potential: float
+    stored: float
+    total: float
+
+
+class RunSummary(NamedTuple):
+    """What a run came to; of a batch every number is an array with a row for each run, failure a list."""
+
+    t: float  #: s, how far it got
+    failure: str | None  #: why it ended before its duration
+    steps: int
+    q: Array  #: at the end
+    v: Array
+    peak_torque: Array  #: of the motors
+    energy_begin: float  #: J
+    energy_end: float
+    largest_energy_change: float
+    target_error: float  #: distance to the controller's target at the end; NaN where there is none
+
+
+class Log(NamedTuple):
+    """A log of a simulation."""
+
+    topics: dict[str, dict[str, Array]]  #: topic -> "t" and every field, "q.elbow" and so on
+    metadata: dict[str, str]  #: of MCAP logs: model, base, integrator, step, seed

@@ -1,7 +1,7 @@
 """Names of what methods take as text."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Union
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 if TYPE_CHECKING:
     from ._limb import ContactSet
@@ -13,3 +13,11 @@ BaseCustom = Literal["body", "mixed", "hybrid", "world"]
 ContactKind = Literal["point", "surface"]
 ContactAxes = Literal["world", "contact"]
 Contacts = Union["ContactSet", str, Sequence[str]]
+
+Integrator = Literal["semi-implicit-euler", "explicit-euler", "runge-kutta-4", "implicit-midpoint", "dormand-prince",
+                     "cvode"]
+Friction = Literal["none", "smooth", "exact"]
+Stops = Literal["none", "soft", "hard"]
+WrenchAxes = Literal["frame", "world"]
+SensorType = Literal["accelerometer", "gyroscope", "position", "velocity", "torque", "truth"]
+StateFunction = Callable[[float, Any, Any], Any]  # (t, q, v) -> numbers, or None

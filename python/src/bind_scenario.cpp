@@ -1,0 +1,164 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "cli/log_file.hpp"
+#include "python/src/simulation.hpp"
+
+namespace limb::python {
+namespace {
+
+using Vector = VectorX<double>;
+
+nb::object failure_of(const RunSummary& r) {
+  return r.failure.empty() ? nb::none() : nb::object(nb::str(r.failure.c_str()));
+}
+
+nb::object summary_of(const RunSummary& r) {
+  return result_of("RunSummary", r.t, failure_of(r), r.steps, array_of(r.q), array_of(r.v),
+                   array_of(r.peak_torque), r.energy_begin, r.energy_end, r.largest_energy_change,
+                   r.target_error);
+}
+
+/// Of all runs: an array with a row for each.
+nb::object batch_of(const std::vector<RunSummary>& runs) {
+  const auto column = [&](const auto& number) {
+    std::vector<double> all;
+    for (const RunSummary& r : runs) all.push_back(static_cast<double>(number(r)));
+    return array_of(all, 0);
+  };
+  const auto rows = [&](Vector RunSummary::*member) {
+    std::vector<double> all;
+    for (const RunSummary& r : runs) all.insert(all.end(), (r.*member).begin(), (r.*member).end());
+    return array_of(all, (runs[0].*member).size());
+  };
+  nb::list failures;
+  for (const RunSummary& r : runs) failures.append(failure_of(r));
+  return result_of("RunSummary", column([](const RunSummary& r) { return r.t; }), failures,
+                   column([](const RunSummary& r) { return r.steps; }), rows(&RunSummary::q),
+                   rows(&RunSummary::v), rows(&RunSummary::peak_torque),
+                   column([](const RunSummary& r) { return r.energy_begin; }),
+                   column([](const RunSummary& r) { return r.energy_end; }),
+                   column([](const RunSummary& r) { return r.largest_energy_change; }),
+                   column([](const RunSummary& r) { return r.target_error; }));
+}
+
+nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
+  RunSummary summary;
+  {
+    const nb::gil_scoped_release released;
+    std::unique_ptr<LogWriter> log;
+    if (log_path) log = open_log("Scenario.run", *log_path, log_topics(s), log_metadata(s));
+    Interrupts interrupts;
+    summary = run_scenario(s, log.get(), [&](double) { interrupts.check(); });
+  }
+  return summary_of(summary);
+}
+
+nb::object run_many(const Scenario& s, int runs, int threads) {
+  std::vector<RunSummary> all;
+  {
+    const nb::gil_scoped_release released;
+    Interrupts interrupts;
+    std::atomic<bool> ends = false;
+    all = run_batch(s, runs, threads, [&](int) {
+      if (ends) fail_computation("Scenario.run_batch", "interrupted");
+      try {
+        interrupts.check();
+      } catch (...) {
+        ends = true;
+        throw;
+      }
+    });
+  }
+  return batch_of(all);
+}
+
+nb::object read_log(const std::string& path) {
+  cli::LogData log;
+  {
+    const nb::gil_scoped_release released;
+    log = cli::read_log("read_log", path);
+  }
+  nb::dict topics, metadata;
+  for (const cli::LogSeries& series : log.series) {
+    nb::dict fields;
+    fields["t"] = array_of(series.t, 0);
+    for (std::size_t i = 0; i < series.fields.size(); ++i) {
+      fields[series.fields[i].c_str()] = array_of(series.values[i], 0);
+    }
+    topics[series.topic.c_str()] = fields;
+  }
+  for (const auto& [key, value] : log.metadata) metadata[key.c_str()] = nb::str(value.c_str());
+  return result_of("Log", topics, metadata);
+}
+
+}  // namespace
+
+void bind_scenario(nb::module_& m) {
+  nb::class_<Scenario>(m, "Scenario", "A whole run from a file, see docs/simulation.md.")
+      .def(
+          "__init__",
+          [](Scenario* self, const std::string& path) {
+            new (self) Scenario(read_scenario("Scenario", path));
+          },
+          "path"_a)
+      .def_static(
+          "parse",
+          [](const std::string& text, const std::string& path) {
+            return parse_scenario("Scenario.parse", text, path);
+          },
+          "text"_a, "path"_a = "scenario.toml",
+          "Of a text; the path is for messages, and models are named from where it is.")
+      .def_static(
+          "of_model",
+          [](const std::string& path, const std::string& base) {
+            return scenario_of(path, base_named(base));
+          },
+          "path"_a, "base"_a = "described",
+          nb::sig("def of_model(path: str, base: Base = 'described') -> Scenario"),
+          "A robot at rest in its neutral configuration, motors idle.")
+      .def_ro("model_path", &Scenario::model_path)
+      .def_rw("duration", &Scenario::duration, "s")
+      .def_rw("log_period", &Scenario::log_period, "s")
+      .def_rw("seed", &Scenario::seed)
+      .def_prop_rw(
+          "step", [](const Scenario& s) { return s.simulation.step; },
+          [](Scenario& s, double step) {
+            check_positive("Scenario", "step", step);
+            s.simulation.step = step;
+          },
+          "s")
+      .def_prop_rw(
+          "integrator", [](const Scenario& s) { return std::string(to_text(s.simulation.method)); },
+          [](Scenario& s, const std::string& name) {
+            s.simulation.method = method_from_text("Scenario", name);
+          })
+      .def_prop_rw(
+          "q", [](const Scenario& s) { return array_of(s.q); },
+          [](Scenario& s, nb::handle q) { s.q = vector_of("Scenario", "q", q, s.q.size()); },
+          nb::for_getter(nb::sig("def q(self) -> Array")),
+          nb::for_setter(nb::sig("def q(self, value: ArrayLike, /) -> None")), "At the begin.")
+      .def_prop_rw(
+          "v", [](const Scenario& s) { return array_of(s.v); },
+          [](Scenario& s, nb::handle v) { s.v = vector_of("Scenario", "v", v, s.v.size()); },
+          nb::for_getter(nb::sig("def v(self) -> Array")),
+          nb::for_setter(nb::sig("def v(self, value: ArrayLike, /) -> None")), "At the begin.")
+      .def(
+          "set_controller",
+          [](Scenario& s, const std::string& kind) {
+            set_controller_kind("Scenario.set_controller", kind, s);
+          },
+          "kind"_a, "none, pd, gravity or computed-torque, with its usual gains, to hold q.")
+      .def("run", &run, "log"_a = nb::none(),
+           nb::sig("def run(self, log: str | None = None) -> RunSummary"),
+           "To the end, or to what ends the motion before (failure). log: a .csv or .mcap file.")
+      .def("run_batch", &run_many, "runs"_a, "threads"_a = 0,
+           nb::sig("def run_batch(self, runs: int, threads: int = 0) -> RunSummary"),
+           "Monte Carlo on all cores: each run has its own seed and parameters within the spread. "
+           "Every number becomes an array with a row for each run; failure a list.");
+  m.def("read_log", &read_log, "path"_a, nb::sig("def read_log(path: str) -> Log"),
+        "A .csv or .mcap log as arrays; one that was cut off up to there.");
+}
+
+}  // namespace limb::python

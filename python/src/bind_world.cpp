@@ -1,0 +1,250 @@
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "python/src/simulation.hpp"
+
+namespace limb::python {
+namespace {
+
+std::string shape_of(PyArrayObject* x) {
+  std::string text = "(";
+  for (int i = 0; i < PyArray_NDIM(x); ++i) {
+    text += std::to_string(PyArray_DIM(x, i)) + (i + 1 < PyArray_NDIM(x) ? ", " : "");
+  }
+  return text + (PyArray_NDIM(x) == 1 ? ",)" : ")");
+}
+
+WorldOptions options_of(const std::string& friction, const std::string& stops, double static_ratio,
+                        double restitution, bool compiled) {
+  WorldOptions options;
+  options.friction = static_cast<WorldOptions::Friction>(
+      choice_of("World", "friction", friction, {"none", "smooth", "exact"}));
+  options.stops = static_cast<WorldOptions::Stops>(
+      choice_of("World", "stops", stops, {"none", "soft", "hard"}));
+  options.curve.static_ratio = static_ratio;
+  options.restitution = restitution;
+  if (compiled) options.dynamics = WorldOptions::Dynamics::compiled;
+  return options;
+}
+
+WrenchAxes axes_of(const char* call, const std::string& axes) {
+  return static_cast<WrenchAxes>(choice_of(call, "axes", axes, {"frame", "world"}));
+}
+
+/// A force that Python computes, on the robot's velocities or as a wrench on a frame.
+class PythonForce final : public ForceLaw {
+ public:
+  PythonForce(nb::handle function, Eigen::Index nv, std::optional<WrenchPort> port)
+      : call_(function), nv_(nv), port_(port) {}
+
+  void add(Instant& now, Loads& loads) override {
+    const nb::gil_scoped_acquire acquired;
+    const nb::object given = call_(now.t, now.q, now.v);
+    if (given.is_none()) return;
+    if (!port_) {
+      loads.tau += vector_of("World.add_force", "result of the function", given, nv_);
+      return;
+    }
+    const VectorX<double> F = vector_of("World.add_wrench", "result of the function", given, 6);
+    loads.add(*port_, {F.head<3>(), F.tail<3>()});
+  }
+  int max_wrenches() const override { return port_ ? 1 : 0; }
+  void append_ports(std::vector<WrenchPort>& ports) const override {
+    if (port_) ports.push_back(*port_);
+  }
+
+ private:
+  StateCall call_;
+  Eigen::Index nv_;
+  std::optional<WrenchPort> port_;
+};
+
+/// Asks for signals at every step.
+class InterruptLaw final : public ForceLaw {
+ public:
+  void add(Instant&, Loads&) override {}
+  void hold(double) override { interrupts_.check(); }
+
+ private:
+  Interrupts interrupts_;
+};
+
+int visit_world(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<WorldCore>(self)->functions.ptr());
+  return 0;
+}
+int clear_world(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<WorldCore>(self)->functions.clear();
+  return 0;
+}
+PyType_Slot world_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_world)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_world)},
+                             {0, nullptr}};
+
+}  // namespace
+
+nb::object array_of(const VectorX<double>& values) {
+  npy_intp size = values.size();
+  PyObject* made = PyArray_SimpleNew(1, &size, NPY_DOUBLE);
+  if (made == nullptr) throw nb::python_error();
+  std::copy(values.begin(), values.end(),
+            static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made))));
+  return nb::steal(made);
+}
+
+nb::object array_of(const std::vector<double>& values, Eigen::Index columns) {
+  npy_intp dims[2] = {static_cast<npy_intp>(values.size()), columns};
+  if (columns > 0) dims[0] /= columns;
+  PyObject* made = PyArray_SimpleNew(columns > 0 ? 2 : 1, dims, NPY_DOUBLE);
+  if (made == nullptr) throw nb::python_error();
+  std::copy(values.begin(), values.end(),
+            static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made))));
+  return nb::steal(made);
+}
+
+VectorX<double> vector_of(const char* call, const char* name, nb::handle value, Eigen::Index size) {
+  PyObject* made = PyArray_FromAny(value.ptr(), PyArray_DescrFromType(NPY_DOUBLE), 0, 0,
+                                   NPY_ARRAY_CARRAY_RO, nullptr);
+  if (made == nullptr) throw nb::python_error();
+  const nb::object keep = nb::steal(made);
+  auto* x = reinterpret_cast<PyArrayObject*>(made);
+  if (PyArray_NDIM(x) != 1 || PyArray_DIM(x, 0) != size) {
+    throw Error(std::string(call) + ": " + name + " has shape " + shape_of(x) + ", expected (" +
+                std::to_string(size) + ",)");
+  }
+  return Eigen::Map<const VectorX<double>>(static_cast<const double*>(PyArray_DATA(x)), size);
+}
+
+int choice_of(const char* call, const char* name, const std::string& text,
+              std::initializer_list<const char*> names) {
+  const auto* found = std::find(names.begin(), names.end(), text);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  std::string all;
+  for (const char* each : names) all += std::string(all.empty() ? "'" : ", '") + each + "'";
+  fail(call, name, "'" + text + "'", "one of " + all);
+}
+
+WorldCore::WorldCore(const Robot& robot, const std::string& friction, const std::string& stops,
+                     double static_ratio, double restitution, bool compiled)
+    : robot_(robot),
+      world(robot.model(), options_of(friction, stops, static_ratio, restitution, compiled)),
+      actuators_(ideal_actuators(robot.model())) {
+  world.add<InterruptLaw>();
+}
+
+void WorldCore::add_spring(const std::string& joint, double stiffness, double rest,
+                           double damping) {
+  const Busy busy_now("World.add_spring", busy);
+  world.add<JointSpring>(model(), joint, JointSpring::Parameters{stiffness, rest, damping});
+}
+
+void WorldCore::add_push(const std::string& frame_name, double begin, double end, nb::handle force,
+                         nb::handle moment, const std::string& axes) {
+  const Busy busy_now("World.add_push", busy);
+  WrenchSchedule::Push push;
+  push.frame = robot_.frame("World.add_push", frame_name);
+  push.begin = begin;
+  push.end = end;
+  push.F.f = vector_of("World.add_push", "force", force, 3);
+  push.F.n = vector_of("World.add_push", "moment", moment, 3);
+  push.axes = axes_of("World.add_push", axes);
+  world.add<WrenchSchedule>(model(), std::vector{push});
+}
+
+void WorldCore::add_disturbance(const std::string& frame_name, double force_deviation,
+                                double moment_deviation, double period, std::uint64_t seed,
+                                const std::string& axes) {
+  const Busy busy_now("World.add_disturbance", busy);
+  world.add<RandomWrench>(
+      model(),
+      RandomWrench::Parameters{robot_.frame("World.add_disturbance", frame_name), force_deviation,
+                               moment_deviation, period, axes_of("World.add_disturbance", axes)},
+      seed);
+}
+
+void WorldCore::add_force(nb::handle function) {
+  const Busy busy_now("World.add_force", busy);
+  functions.append(function);
+  world.add<PythonForce>(function, model().velocity_size(), std::nullopt);
+}
+
+void WorldCore::add_wrench(const std::string& frame_name, nb::handle function,
+                           const std::string& axes) {
+  const Busy busy_now("World.add_wrench", busy);
+  const WrenchPort port = {robot_.frame("World.add_wrench", frame_name),
+                           axes_of("World.add_wrench", axes)};
+  functions.append(function);
+  world.add<PythonForce>(function, model().velocity_size(), port);
+}
+
+void WorldCore::set_actuator(const std::string& joint, const Actuator& given) {
+  const Busy busy_now("World.set_actuator", busy);
+  if (simulations > 0) {
+    throw Error(
+        "World.set_actuator: a simulation of this world exists already; actuators come first");
+  }
+  const BodyId body = model().find_body(joint);
+  const auto& row = model().coupling().rows()[static_cast<std::size_t>(body.value() - 1)];
+  if (model().bodies()[static_cast<std::size_t>(body.value())].joint.nv() != 1 || row.yq < 0 ||
+      row.terms.size() != 1) {
+    fail("World.set_actuator", "joint", "'" + joint + "'",
+         "one with a single coordinate of its own");
+  }
+  Actuator actuator = given;
+  actuator.velocity = row.terms[0].y;
+  std::vector<Actuator> all = actuators_;
+  std::erase_if(all, [&](const Actuator& a) { return a.velocity == actuator.velocity; });
+  all.push_back(actuator);
+  world.set_actuators(all);
+  actuators_ = std::move(all);
+}
+
+void bind_world(nb::module_& m) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  nb::class_<WorldCore>(m, "World", nb::type_slots(world_slots), "A robot and all that acts on it.")
+      .def(
+          nb::init<const Robot&, const std::string&, const std::string&, double, double, bool>(),
+          "robot"_a, nb::kw_only(), "friction"_a = "smooth", "stops"_a = "soft",
+          "static_ratio"_a = 1.0, "restitution"_a = 0.0, "compiled"_a = true,
+          nb::keep_alive<1, 2>(),
+          nb::sig("def __init__(self, robot: Robot, *, friction: Friction = 'smooth', stops: Stops "
+                  "= 'soft', static_ratio: float = 1.0, restitution: float = 0.0, compiled: bool = "
+                  "True) -> None"),
+          "compiled: dynamics by machine code, where there are no loops.")
+      .def("add_spring", &WorldCore::add_spring, "joint"_a, nb::kw_only(), "stiffness"_a = 0.0,
+           "rest"_a = 0.0, "damping"_a = 0.0, "Across a joint: stiffness (rest - q) - damping v.")
+      .def("add_push", &WorldCore::add_push, "frame"_a, nb::kw_only(), "begin"_a, "end"_a,
+           "force"_a = nb::make_tuple(0, 0, 0), "moment"_a = nb::make_tuple(0, 0, 0),
+           "axes"_a = "world",
+           nb::sig("def add_push(self, frame: str, *, begin: float, end: float, force: ArrayLike = "
+                   "..., moment: ArrayLike = ..., axes: WrenchAxes = 'world') -> None"),
+           "A constant wrench at a frame's origin, for a while (s, N, N m).")
+      .def("add_disturbance", &WorldCore::add_disturbance, "frame"_a, nb::kw_only(),
+           "force_deviation"_a = 0.0, "moment_deviation"_a = 0.0, "period"_a = 0.1, "seed"_a = 1,
+           "axes"_a = "world",
+           nb::sig("def add_disturbance(self, frame: str, *, force_deviation: float = 0.0, "
+                   "moment_deviation: float = 0.0, period: float = 0.1, seed: int = 1, axes: "
+                   "WrenchAxes = 'world') -> None"),
+           "A wrench that is drawn anew every period.")
+      .def("add_force", &WorldCore::add_force, "function"_a,
+           nb::sig("def add_force(self, function: StateFunction) -> None"),
+           "function(t, q, v) -> tau, on the robot's velocities; None: nothing now.")
+      .def("add_wrench", &WorldCore::add_wrench, "frame"_a, "function"_a, "axes"_a = "world",
+           nb::sig("def add_wrench(self, frame: str, function: StateFunction, axes: WrenchAxes = "
+                   "'world') -> None"),
+           "function(t, q, v) -> force and moment at the frame's origin, six numbers.")
+      .def(
+          "set_actuator",
+          [](WorldCore& w, const std::string& joint, double torque_limit, double gear,
+             double stall_torque, double no_load_speed, double time_constant, double delay) {
+            w.set_actuator(
+                joint, {0, torque_limit, gear, stall_torque, no_load_speed, time_constant, delay});
+          },
+          "joint"_a, nb::kw_only(), "torque_limit"_a = kInfinity, "gear"_a = 1.0,
+          "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity, "time_constant"_a = 0.0,
+          "delay"_a = 0.0, "The motor of a joint, instead of an ideal one; before any Simulation.");
+}
+
+}  // namespace limb::python

@@ -1,0 +1,355 @@
+"""limb.sim: motions against closed forms and the command line's, Python functions in runs, errors, Ctrl-C."""
+
+import gc
+import math
+import subprocess
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import limb
+from limb.sim import Scenario, Simulation, World, read_log
+
+ROOT = Path(__file__).resolve().parents[2]
+SLIDER = """
+name = "slider"
+gravity = [0, 0, 0]
+[[link]]
+name = "block"
+mass = 2
+inertia = [1, 1, 1]
+[[joint]]
+name = "rail"
+type = "prismatic"
+parent = "world"
+child = "block"
+axis = [1, 0, 0]
+"""
+SCENARIO = """
+model = "builtin:2r"
+duration = 0.5
+integrator = "runge-kutta-4"
+[initial]
+q = {joint1 = "30 deg", joint2 = 0.5}
+[controller]
+type = "gravity"
+target = {joint1 = 0.6}
+[[sensor]]
+name = "imu"
+type = "accelerometer"
+frame = "tool"
+noise = 0.01
+rate = "100 Hz"
+[batch]
+mass = 0.05
+initial = "2 deg"
+"""
+
+
+@pytest.fixture
+def slider(tmp_path):
+    path = tmp_path / "slider.toml"
+    path.write_text(SLIDER)
+    return limb.load(str(path))
+
+
+def test_spring_and_damper_move_as_in_the_book(slider):
+    world = World(slider)
+    world.add_spring("rail", stiffness=50, rest=0.1, damping=3)
+    simulation = Simulation(world, integrator="dormand-prince", step=0.1, tolerance=1e-11)
+    simulation.set_state([0.4])
+    motion = simulation.record(1.7, period=0.1)
+    d, t = 3 / 4, motion["t"]
+    w = math.sqrt(25 - d * d)
+    expected = 0.1 + np.exp(-d * t) * 0.3 * (np.cos(w * t) + d / w * np.sin(w * t))
+    np.testing.assert_allclose(t, np.linspace(0, 1.7, 18), atol=1e-12)
+    np.testing.assert_allclose(motion["q"][:, 0], expected, atol=1e-9)
+    # 1/2 k x^2 of the spring, 1/2 m v^2 of the block.
+    np.testing.assert_allclose(motion["energy"][:, 2], 25 * (motion["q"][:, 0] - 0.1) ** 2, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(motion["energy"][:, 0], motion["v"][:, 0] ** 2, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(motion["momentum"][:, 0], 2 * motion["v"][:, 0], rtol=1e-12, atol=1e-12)
+    assert simulation.energy() == pytest.approx(tuple(motion["energy"][-1]))
+
+
+@pytest.mark.parametrize("integrator", ["semi-implicit-euler", "explicit-euler", "runge-kutta-4", "implicit-midpoint",
+                                        "dormand-prince", "cvode"])
+def test_python_force_is_the_spring(slider, integrator):
+    if integrator == "cvode" and not limb.sim.has_cvode():
+        with pytest.raises(limb.Error, match="built without SUNDIALS"):
+            Simulation(World(slider), integrator="cvode")
+        return
+    ends = []
+    for python in (False, True):
+        world = World(slider)
+        if python:
+            world.add_force(lambda t, q, v: 50 * (0.1 - q) - 3 * v)
+        else:
+            world.add_spring("rail", stiffness=50, rest=0.1, damping=3)
+        simulation = Simulation(world, integrator=integrator, step=1e-2)
+        simulation.set_state([0.4])
+        assert simulation.run(0.5) is None
+        ends.append((simulation.t, simulation.q[0], simulation.v[0]))
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12)
+
+
+def test_wrenches_and_pushes(slider):
+    world = World(slider)
+    world.add_push("block", begin=0.1, end=0.35, force=[4, 0, 0])
+    world.add_wrench("block", lambda t, q, v: [1, 0, 0, 0, 0, 0] if t < 0.2 else None)
+    simulation = Simulation(world, integrator="semi-implicit-euler", step=1e-3)
+    simulation.run(0.5)
+    assert simulation.v[0] == pytest.approx((4 * 0.25 + 1 * 0.2) / 2, abs=1e-3)
+
+
+def test_controller_and_events(slider):
+    calls = []
+
+    def controller(t, q, v):
+        calls.append((t, q.copy(), v.copy()))
+        return [2.0]
+
+    simulation = Simulation(World(slider), integrator="runge-kutta-4", step=1e-2, control_period=0.1)
+    simulation.set_controller(controller)
+    simulation.set_events([(lambda t, q, v: q[0] - 0.32, "rising")])
+    motion = simulation.record(2.0, period=0.1)  # x = t^2 / 2
+    assert motion["event"] == 0
+    assert simulation.t == pytest.approx(0.8, abs=1e-12)
+    assert [round(t, 12) for t, _, _ in calls] == [round(0.1 * k, 12) for k in range(len(calls))]
+    np.testing.assert_allclose(motion["command"][:, 0], 2)
+    simulation.set_controller(None)
+    simulation.set_events([])
+    speed = simulation.v[0]
+    simulation.run(3.0)
+    # The period that had begun ends first: its torque holds for up to 0.1 s.
+    assert simulation.v[0] == pytest.approx(speed, abs=0.11)
+
+
+def test_same_as_the_scenario(tmp_path):
+    """The world of a scenario built by hand moves to the same bits."""
+    scenario = Scenario.parse('model = "builtin:2r"\nduration = 0.2\n[initial]\nq = [0.3, 0.4]\n'
+                              '[[push]]\nframe = "tool"\nbegin = 0.05\nend = 0.1\nforce = [0, 20, 0]\n')
+    end = scenario.run()
+    assert end.failure is None and end.steps == 200
+    world = World(limb.load("builtin:2r"), compiled=False)
+    world.add_push("tool", begin=0.05, end=0.1, force=[0, 20, 0])
+    simulation = Simulation(world)
+    simulation.set_state([0.3, 0.4])
+    simulation.run(0.2)
+    np.testing.assert_array_equal(end.q, simulation.q)
+    np.testing.assert_array_equal(end.v, simulation.v)
+
+
+def test_compiled_worlds_move_alike(quadruped):
+    ends = []
+    for compiled in (False, True):
+        world = World(quadruped, compiled=compiled)
+        world.add_disturbance(quadruped.frames[-1], force_deviation=2, seed=4)
+        simulation = Simulation(world)
+        simulation.run(0.2)
+        ends.append(simulation.q)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-10)
+
+
+def test_momentum_of_free_flight():
+    """A satellite whose arm moves, without weight: six numbers stay."""
+    robot = limb.load(str(ROOT / "docs/scenarios/satellite.toml"), base="free")
+    simulation = Simulation(World(robot), integrator="dormand-prince", tolerance=1e-14)
+    simulation.set_state(robot.neutral(), [0.5, -0.2, 0.1, 0.3, 0.2, -0.4, 0, 0, 0])
+    simulation.set_controller(lambda t, q, v: np.r_[np.zeros(6), 3 * np.sin(5 * t + np.arange(3))])
+    momentum = simulation.record(1.0, period=0.05)["momentum"]
+    assert np.abs(momentum[0]).max() > 10
+    np.testing.assert_allclose(momentum, np.tile(momentum[0], (21, 1)), atol=1e-12 * np.abs(momentum[0]).max())
+
+
+def test_sensors(slider):
+    simulation = Simulation(World(slider), step=1e-3)
+    simulation.add_sensor("encoder", "position", bias=0.5)
+    simulation.add_sensor("imu", "accelerometer", frame="block", noise=0.1, rate=100, seed=3)
+    assert np.isnan(simulation.reading("encoder")).all()
+    assert simulation.channels("imu") == ["fx", "fy", "fz"]
+    simulation.set_controller(lambda t, q, v: [4])
+    motion = simulation.record(1.0, period=0.1)
+    imu = motion["sensors"]["imu"]
+    assert imu["values"].shape == (101, 3)
+    np.testing.assert_allclose(imu["t"], np.linspace(0, 1, 101), atol=1e-9)
+    assert imu["values"][:, 0].mean() == pytest.approx(2, abs=4 * 0.1 / 10)  # four deviations of the mean
+    assert imu["values"].std(axis=0) == pytest.approx(0.1, abs=0.04)
+    assert simulation.reading("encoder")[0] == pytest.approx(simulation.q[0] + 0.5, abs=1e-12)
+
+
+def test_actuators_limit_and_lag(slider):
+    world = World(slider)
+    world.set_actuator("rail", torque_limit=3, time_constant=0.1)
+    simulation = Simulation(world, integrator="dormand-prince", step=0.01, tolerance=1e-11)
+    simulation.set_controller(lambda t, q, v: [10])
+    motion = simulation.record(0.5, period=0.01)
+    expected = np.minimum(10 * (1 - np.exp(-motion["t"] / 0.1)), 3)
+    np.testing.assert_allclose(motion["motor"][:, 0], expected, atol=1e-8)
+    with pytest.raises(limb.Error, match="actuators come first"):
+        world.set_actuator("rail")
+
+
+def test_logs_come_back_as_arrays(tmp_path):
+    scenario = Scenario.parse(SCENARIO)
+    for ending in ("csv", "mcap"):
+        path = str(tmp_path / f"run.{ending}")
+        end = scenario.run(path)
+        log = read_log(path)
+        assert set(log.topics) == {"state", "torque", "energy", "momentum", "imu"}
+        state = log.topics["state"]
+        assert state["t"].shape == (51,) and state["t"][10] == 0.1
+        assert state["q.joint1"][-1] == end.q[0]
+        assert log.metadata.get("integrator") == ("runge-kutta-4" if ending == "mcap" else None)
+    whole = (tmp_path / "run.mcap").read_bytes()
+    (tmp_path / "cut.mcap").write_bytes(whole[: len(whole) // 2])
+    cut = read_log(str(tmp_path / "cut.mcap"))
+    assert 10 < len(cut.topics["state"]["t"]) < 51
+    with pytest.raises(limb.Error, match="no_such.csv"):
+        read_log(str(tmp_path / "no_such.csv"))
+
+
+def test_batches(tmp_path):
+    scenario = Scenario.parse(SCENARIO)
+    scenario.duration = 0.2
+    one, two = scenario.run_batch(6, threads=1), scenario.run_batch(6, threads=2)
+    assert one.q.shape == (6, 2) and one.failure == [None] * 6
+    np.testing.assert_array_equal(one.q, two.q)
+    assert len(np.unique(one.q[:, 0])) == 6
+    scenario.seed = 5
+    assert (scenario.run_batch(6).q != one.q).all()
+
+
+def test_scenarios_say_where_they_are_wrong(tmp_path):
+    path = tmp_path / "bad.toml"
+    path.write_text('model = "builtin:2r"\nstep = -1\n')
+    with pytest.raises(limb.Error, match=r"bad.toml:2: .*step is -1"):
+        Scenario(str(path))
+    with pytest.raises(limb.Error, match="no_such.toml"):
+        Scenario(str(tmp_path / "no_such.toml"))
+    scenario = Scenario.of_model("builtin:2r")
+    with pytest.raises(limb.Error, match=r"q has shape \(3,\), expected \(2,\)"):
+        scenario.q = [1, 2, 3]
+    with pytest.raises(limb.Error, match="one of explicit-euler"):
+        scenario.integrator = "rk4"
+    scenario.set_controller("gravity")
+    scenario.duration = 0.1
+    assert scenario.run().target_error < 1e-12
+
+
+def test_errors_of_functions_come_through(slider):
+    def broken(t, q, v):
+        if t > 0.05:
+            raise KeyError("no such gain")
+        return [0.0]
+
+    simulation = Simulation(World(slider))
+    simulation.set_controller(broken)
+    with pytest.raises(KeyError, match="no such gain"):
+        simulation.run(1.0)
+    assert 0.05 < simulation.t < 0.06
+    simulation.set_controller(lambda t, q, v: [1, 2])
+    with pytest.raises(limb.Error, match=r"result of the controller has shape \(2,\), expected \(1,\)"):
+        simulation.run(1.0)
+    simulation.set_controller(lambda t, q, v: [math.nan])
+    with pytest.raises(limb.ComputationError, match="the torque on joint 'rail' is nan"):
+        simulation.run(1.0)
+    simulation.set_controller(lambda t, q, v: "fast")
+    with pytest.raises(ValueError, match="could not convert"):
+        simulation.run(1.0)
+    simulation.set_controller(lambda t, q, v: simulation.run(9.0))
+    with pytest.raises(limb.Error, match="is in a run"):
+        simulation.run(1.0)
+    simulation.set_controller(None)
+    simulation.run(1.0)  # and goes on
+    assert simulation.t == 1.0
+    if limb.sim.has_cvode():
+        stiff = Simulation(World(slider), integrator="cvode")
+        stiff.set_controller(broken)
+        with pytest.raises(KeyError):
+            stiff.run(1.0)
+
+
+def test_bad_arguments_are_named(slider):
+    world = World(slider)
+    for call, text in [(lambda: World(slider, friction="sticky"), "friction is 'sticky', expected one of 'none', 'smooth'"),
+                       (lambda: world.add_spring("rial", stiffness=1), "rial"),
+                       (lambda: world.add_push("blok", begin=0, end=1), "blok"),
+                       (lambda: world.add_push("block", begin=1, end=0), "end is 0"),
+                       (lambda: world.add_push("block", begin=0, end=1, force=[1, 2]), r"force has shape \(2,\)"),
+                       (lambda: Simulation(world, step=-1), "step is -1"),
+                       (lambda: Simulation(world, integrator="euler"), "integrator is 'euler', expected one of"),
+                       (lambda: Simulation(world).set_state([0, 1]), r"q has shape \(2,\), expected \(1,\)"),
+                       (lambda: Simulation(world).set_state([math.nan]), "q"),
+                       (lambda: Simulation(world).add_sensor("a", "sonar"), "type is 'sonar'"),
+                       (lambda: Simulation(world).add_sensor("a", "gyroscope"), "frame is missing"),
+                       (lambda: Simulation(world).reading("a"), "no sensor is named 'a'"),
+                       (lambda: Simulation(world).record(1, period=0), "period is 0")]:
+        with pytest.raises(limb.Error, match=text):
+            call()
+
+
+def test_runs_release_the_lock(slider):
+    """Another thread counts while a run of one long call goes on."""
+    simulation = Simulation(World(slider), step=1e-6)
+    done, counted = threading.Event(), 0
+
+    def run():
+        simulation.run(0.5)
+        done.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    while not done.wait(0.001):
+        counted += 1
+        with pytest.raises(limb.Error, match="is in a run"):
+            simulation.energy()
+        if counted > 5:
+            break
+    thread.join()
+    assert counted > 5
+
+
+INTERRUPTED = """
+import sys, threading, time, os, signal
+sys.path[:0] = {path!r}
+import limb
+robot = limb.load("builtin:2r")
+kind = sys.argv[1]
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+begin = time.time()
+try:
+    if kind == "simulation":
+        limb.sim.Simulation(limb.sim.World(robot), control_period=1e6, step=1e-3).run(1e6)
+    else:
+        s = limb.sim.Scenario.of_model("builtin:2r")
+        s.duration = 1e6
+        s.run() if kind == "scenario" else s.run_batch(8)
+except KeyboardInterrupt:
+    print("interrupted", time.time() - begin < 20)
+"""
+
+
+@pytest.mark.parametrize("kind", ["simulation", "scenario", "batch"])
+def test_control_c_ends_a_run(kind):
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(path=sys.path), kind], capture_output=True, text=True,
+                          timeout=100)
+    assert done.stdout == "interrupted True\n", done.stderr
+
+
+def test_cycles_are_collected(slider):
+    class Controller:
+        def __call__(self, t, q, v):
+            return [-self.simulation.v[0]]
+
+    controller = Controller()
+    controller.simulation = Simulation(World(slider))
+    controller.simulation.set_controller(controller)
+    controller.simulation.run(0.01)
+    gone = weakref.ref(controller)
+    del controller
+    gc.collect()
+    assert gone() is None
