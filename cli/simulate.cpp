@@ -87,7 +87,20 @@ class Simulate final : public Verb {
 
   Exit run(std::ostream& out) override {
     const Scenario scenario = read();
-    if (batch_) return run_many(scenario, out);
+    try {
+      return batch_ ? run_many(scenario, out) : run_one(scenario, out);
+    } catch (const Error& error) {
+      // What contradicts itself only as a whole has no line, but a file.
+      const std::string text = error.what();
+      if (error.kind() != Error::Kind::bad_input || text.starts_with(kCall)) throw;
+      throw Error(fmt::format("{}: {}: {}", kCall, robot_.path(), text));
+    }
+  }
+
+ private:
+  static constexpr const char* kCall = "limb simulate";
+
+  Exit run_one(const Scenario& scenario, std::ostream& out) const {
     const auto start = Clock::now();
     std::unique_ptr<LogWriter> log;
     if (!output_.empty()) {
@@ -111,9 +124,6 @@ class Simulate final : public Verb {
     return Exit::ok;
   }
 
- private:
-  static constexpr const char* kCall = "limb simulate";
-
   static bool is_scenario(const std::string& path) {
     if (!path.ends_with(".toml")) return false;
     return parse_toml(kCall, read_text_file(kCall, path), path).find("model") != nullptr;
@@ -131,7 +141,10 @@ class Simulate final : public Verb {
     positive("--duration", duration_, s.duration);
     positive("--dt", step_, s.simulation.step);
     if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
-    if (seed_) s.seed = *seed_;
+    if (seed_) {
+      if (*seed_ < 0) fail(kCall, "--seed", std::to_string(*seed_), "0 or more");
+      s.seed = static_cast<std::uint64_t>(*seed_);
+    }
     if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     return s;
@@ -177,7 +190,18 @@ class Simulate final : public Verb {
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
   }
 
+  /// Whether runs of a batch can come out differently.
+  static bool differs(const Scenario& s) {
+    const bool noise = std::any_of(s.sensors.begin(), s.sensors.end(), [](const SensorSetup& x) {
+      return feeds_back(x) && (x.errors.noise > 0 || x.errors.bias_walk > 0);
+    });
+    return s.spread.mass > 0 || s.spread.friction > 0 || s.spread.initial > 0 ||
+           !s.disturbances.empty() || (s.measured_feedback && noise);
+  }
+
   Exit run_many(const Scenario& scenario, std::ostream& out) const {
+    if (*batch_ < 1) fail(kCall, "--batch", std::to_string(*batch_), "1 or more");
+    if (threads_ < 0) fail(kCall, "--threads", std::to_string(threads_), "0 or more");
     if (!output_.empty()) throw Error("limb simulate: --batch writes no log, leave out --output");
     Progress progress(*batch_, "runs");
     const std::vector<RunSummary> runs =
@@ -211,6 +235,10 @@ class Simulate final : public Verb {
     } else {
       out << fmt::format("{}: {} runs of {} s, {} failed\n", scenario.model.name(), runs.size(),
                          to_cell(scenario.duration), failed);
+      if (!differs(scenario)) {
+        out << "They are all alike: a scenario's [batch], disturbances, or noise of sensors that "
+               "feed back\nwould make them differ.\n";
+      }
       Table table("\nOver the runs", {"", "mean", "deviation", "least", "largest"});
       table.add("energy change, J", Statistics(change).row());
       if (!error.empty()) table.add("distance to the target", Statistics(error).row());
@@ -230,7 +258,7 @@ class Simulate final : public Verb {
 
   RobotOptions robot_;
   std::optional<double> duration_, step_;
-  std::optional<std::uint64_t> seed_;
+  std::optional<std::int64_t> seed_;
   std::optional<int> batch_;
   int threads_ = 0;
   std::string integrator_, controller_, output_;

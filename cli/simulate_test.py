@@ -132,6 +132,25 @@ class SimulateTest(unittest.TestCase):
         self.assertAlmostEqual(float(rows[0]["state.q.joint1"]), math.pi / 6)
         self.assertIn("imu.fz", rows[0])
 
+    def test_wrong_use_is_named(self):
+        self.assertEqual(self.error("builtin:2r", "--seed", "-3"), "limb simulate: --seed is -3, expected 0 or more")
+        self.assertEqual(self.error("builtin:2r", "--batch", "0"), "limb simulate: --batch is 0, expected 1 or more")
+        self.assertEqual(self.error("builtin:quadruped", "--controller", "computed-torque"),
+                         "limb simulate: builtin:quadruped: make_controller: computed torque needs a motor for every "
+                         "velocity, and this robot has some without")
+        scenario = self.path("bad.toml")
+        scenario.write_text('model = "builtin:quadruped"\n[controller]\ntype = "computed-torque"\n')
+        self.assertEqual(self.error(scenario), "limb simulate: bad.toml:3: controller: computed-torque needs a motor for "
+                         "every velocity, and this robot has some without")
+        scenario.write_text('model = "builtin:2r"\n[controller]\ntype = "pd"\nperiod = "1.5 ms"\n')
+        self.assertEqual(self.error(scenario), "limb simulate: bad.toml: Simulation: control_period is 0.0015, expected a "
+                         "multiple of the step, 0.001")
+
+    def test_batch_says_if_runs_are_alike(self):
+        alike = run("simulate", "builtin:2r", "--duration", "0.1", "--batch", "3")
+        self.assertIn("They are all alike", alike.stdout)
+        self.assertNotIn("all alike", run("simulate", self.scenario, "--batch", "3").stdout)
+
     def test_momentum_of_free_flight_stays(self):
         model = Path(__file__).resolve().parent.parent / "docs/scenarios/satellite.toml"
         scenario = self.path("flight.toml")

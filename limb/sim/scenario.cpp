@@ -114,6 +114,12 @@ class ScenarioReader {
     ControllerSetup& c = s_.controller;
     c.kind =
         at<ControllerSetup::Kind>(kControllers, fields_.choice(*t, owner, "type", kControllers));
+    if (c.kind == ControllerSetup::Kind::computed_torque &&
+        ideal_actuators(s_.model).size() < static_cast<std::size_t>(s_.v.size())) {
+      fields_.error(*t->find("type"), "scenario-bad-value",
+                    "controller: computed-torque needs a motor for every velocity, and this robot "
+                    "has some without");
+    }
     values_.set(*t, owner, "period", "s,ms", Sign::positive, s_.simulation.control_period);
     s_.measured_feedback =
         optional_choice(*t, owner, "feedback", {"truth", "sensors"}) == "sensors";
