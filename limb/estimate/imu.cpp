@@ -1,0 +1,157 @@
+#include "limb/estimate/imu.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "limb/base/check.hpp"
+
+namespace limb {
+namespace {
+
+using Vec = Vector3<double>;
+using Mat = Matrix3<double>;
+
+/// Integrals of exp([w] s) over s from 0 to x, times 1, and twice over.
+struct Turned {
+  Mat R, once, twice;
+  Turned(const Vec& w, double x) {
+    const Vec turn = w * x;
+    const double square = turn.squaredNorm();
+    const auto e = angle_series::exponential<double>(square);
+    const double d = angle_series::coupling<double>(square).d;
+    R = so3::quadratic<double>(e.cos, e.a, e.b, turn);
+    once = x * so3::quadratic<double>(e.a, e.b, e.c, turn);
+    twice = x * x * so3::quadratic<double>(0.5 - d * square, e.c, d, turn);
+  }
+};
+
+/// How velocity and position follow a gyroscope bias: C(x) = integral of [R(s) f] (integral of R up
+/// to s), and its integral D, as series in the time x. Both are wanted at several times.
+class BiasSeries {
+ public:
+  BiasSeries(const Vec& w, const Vec& f) {
+    // [R(s) f] = sum of s^k [f_k],  integral of R = sum of s^(k+1) W_k
+    std::array<Vec, kTerms> f_k;
+    std::array<Mat, kTerms> W_k;
+    f_k[0] = f;
+    W_k[0] = Mat::Identity();
+    for (std::size_t k = 1; k < kTerms; ++k) {
+      f_k[k] = w.cross(f_k[k - 1]) / static_cast<double>(k);
+      for (int j = 0; j < 3; ++j) {
+        W_k[k].col(j) = w.cross(W_k[k - 1].col(j)) / static_cast<double>(k + 1);
+      }
+    }
+    for (std::size_t n = 0; n < kTerms; ++n) {
+      terms_[n].setZero();
+      for (std::size_t k = 0; k <= n; ++k) {
+        for (int j = 0; j < 3; ++j) terms_[n].col(j) += f_k[k].cross(W_k[n - k].col(j));
+      }
+    }
+  }
+  void at(double x, Mat& C, Mat& D) const {
+    C.setZero();
+    D.setZero();
+    double power = x * x;
+    for (std::size_t n = 0; n < kTerms; ++n) {
+      const double m = static_cast<double>(n);
+      C += power / (m + 2) * terms_[n];
+      power *= x;
+      D += power / ((m + 2) * (m + 3)) * terms_[n];
+    }
+  }
+
+ private:
+  // The first neglected term is below (|w| x)^7 / 7! of the first one: 1e-8 of it at the longest
+  // turn, 1e-18 at 100 Hz and 0.3 rad/s.
+  static constexpr std::size_t kTerms = 7;
+  std::array<Mat, kTerms> terms_;
+};
+
+constexpr int P = 0, R = 3, V = 6, BG = 9, BA = 12;
+
+/// Adds to a block above the diagonal; the other half follows at the end.
+void add(Matrix15& Q, int row, int column, const Mat& x) {
+  Q.block<3, 3>(row, column) += x;
+}
+
+}  // namespace
+
+void check_noise(const char* call, const ImuNoise& noise) {
+  check_not_negative(call, "imu.gyro", noise.gyro);
+  check_not_negative(call, "imu.accel", noise.accel);
+  check_not_negative(call, "imu.gyro_walk", noise.gyro_walk);
+  check_not_negative(call, "imu.accel_walk", noise.accel_walk);
+}
+
+int imu_pieces(const ImuSample& sample, double T) {
+  constexpr double kMost = 10000;
+  const double pieces = std::max(sample.gyro.norm() * T / kLongestTurn, T / kLongestStep);
+  return pieces < kMost ? std::max(1, static_cast<int>(std::ceil(pieces)))
+                        : static_cast<int>(kMost);
+}
+
+void integrate_imu(const ImuSample& sample, double T, const ImuNoise& noise, ImuStep& step) {
+  const Vec &w = sample.gyro, &f = sample.accel;
+  const Turned whole(w, T);
+  const BiasSeries series(w, f);
+  step.T = T;
+  step.R = whole.R;
+  step.dv = whole.once * f;
+  step.dp = whole.twice * f;
+  step.R_by_gyro = -whole.once;
+  series.at(T, step.dv_by_gyro, step.dp_by_gyro);
+  step.dv_by_accel = -whole.once;
+  step.dp_by_accel = -whole.twice;
+
+  // Noise of a time s, as it stands at T. What turns with the sensor is as likely in any axes, so
+  // white noise of a sensor needs no rotation; what is left are the responses below. Gauss's three
+  // points are exact for a sensor that does not turn.
+  const double g2 = noise.gyro * noise.gyro, a2 = noise.accel * noise.accel;
+  const double bg2 = noise.gyro_walk * noise.gyro_walk, ba2 = noise.accel_walk * noise.accel_walk;
+  Matrix15& Q = step.noise;
+  Q.setZero();
+  Q.block<3, 3>(P, P).diagonal().setConstant(a2 * T * T * T / 3);
+  Q.block<3, 3>(P, V).diagonal().setConstant(a2 * T * T / 2);
+  Q.block<3, 3>(V, V).diagonal().setConstant(a2 * T);
+  Q.block<3, 3>(R, R).diagonal().setConstant(g2 * T);
+  Q.block<3, 3>(BG, BG).diagonal().setConstant(bg2 * T);
+  Q.block<3, 3>(BA, BA).diagonal().setConstant(ba2 * T);
+  constexpr double kNode = 0.77459666924148337704;  // sqrt(3/5)
+  constexpr std::array<double, 3> kNodes = {-kNode, 0, kNode};
+  constexpr std::array<double, 3> kWeights = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double s = T * (1 + kNodes[i]) / 2, x = T - s, weight = T * kWeights[i];
+    const Turned before(w, s), after(w, x);
+    // A turn of the sensor at s swings the velocity and the way that come after it.
+    const Vec v = before.R * (after.once * f), p = before.R * (after.twice * f);
+    const double g = g2 * weight;
+    add(Q, R, V, g * skew<double>(v));
+    add(Q, P, R, g * skew<double>(p).transpose());
+    add(Q, V, V, g * (v.squaredNorm() * Mat::Identity() - v * v.transpose()));
+    add(Q, P, V, g * (v.dot(p) * Mat::Identity() - v * p.transpose()));
+    add(Q, P, P, g * (p.squaredNorm() * Mat::Identity() - p * p.transpose()));
+    // A step of a bias at s.
+    Mat C, D;
+    series.at(x, C, D);
+    C = before.R * C;
+    D = before.R * D;
+    const Mat once = before.R * after.once, twice = before.R * after.twice;
+    const double bg = bg2 * weight, ba = ba2 * weight;
+    add(Q, R, BG, -bg * once);
+    add(Q, V, BG, bg * C);
+    add(Q, P, BG, bg * D);
+    add(Q, R, R, bg * once * once.transpose());
+    add(Q, R, V, -bg * once * C.transpose());
+    add(Q, P, R, -bg * D * once.transpose());
+    add(Q, V, V, bg * C * C.transpose() + ba * once * once.transpose());
+    add(Q, P, V, bg * D * C.transpose() + ba * twice * once.transpose());
+    add(Q, P, P, bg * D * D.transpose() + ba * twice * twice.transpose());
+    add(Q, V, BA, -ba * once);
+    add(Q, P, BA, -ba * twice);
+  }
+  for (int c = 0; c < 15; ++c) {
+    for (int r = c + 1; r < 15; ++r) Q(r, c) = Q(c, r);
+  }
+}
+
+}  // namespace limb
