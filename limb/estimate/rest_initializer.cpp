@@ -1,0 +1,112 @@
+#include "limb/estimate/rest_initializer.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+
+#include "limb/base/check.hpp"
+
+namespace limb {
+namespace {
+
+using Vec = Vector3<double>;
+using Mat = Matrix3<double>;
+using Place = ErrorPlace;
+
+/// Mean and sum of squares, one sample more. [Welford 1962]
+void add_one(const Vec& x, int count, Vec& mean, Vec& squares) {
+  const Vec before = x - mean;
+  mean += before / count;
+  squares += before.cwiseProduct(x - mean);
+}
+
+}  // namespace
+
+RestInitializer::RestInitializer(const InitialOptions& options, const ImuNoise& noise,
+                                 const Vec& gravity_W, const Pose<double>& X_BS)
+    : options_(options), noise_(noise), gravity_W_(gravity_W), X_BS_(X_BS) {
+  constexpr const char* kCall = "RestInitializer";
+  check_noise(kCall, noise);
+  check_not_negative(kCall, "rest", options.rest);
+  check_finite(kCall, "yaw", options.yaw);
+  check_not_negative(kCall, "yaw_deviation", options.yaw_deviation);
+  check_not_negative(kCall, "position_deviation", options.position_deviation);
+  check_not_negative(kCall, "velocity_deviation", options.velocity_deviation);
+  check_not_negative(kCall, "accel_bias_deviation", options.accel_bias_deviation);
+  check_not_negative(kCall, "gyro_bias_deviation", options.gyro_bias_deviation);
+  check_positive(kCall, "gyro_spread", options.gyro_spread);
+  check_positive(kCall, "accel_spread", options.accel_spread);
+  check_positive(kCall, "largest_gyro_bias", options.largest_gyro_bias);
+  if (!(gravity_W.norm() > 1e-3)) {
+    fail(kCall, "gravity", to_text(gravity_W.norm()) + " m/s^2", "one that tells where down is");
+  }
+  reset();
+}
+
+void RestInitializer::reset() {
+  count_ = restarts_ = 0;
+  mean_ = squares_ = {};
+}
+
+bool RestInitializer::add(double t, const ImuSample& sample) {
+  if (!std::isfinite(t) || !sample.gyro.allFinite() || !sample.accel.allFinite()) return false;
+  if (count_ == 0) {
+    begin_ = t;
+    mean_ = squares_ = {};
+  }
+  ++count_;
+  add_one(sample.gyro, count_, mean_.gyro, squares_.gyro);
+  add_one(sample.accel, count_, mean_.accel, squares_.accel);
+  constexpr int kFew = 20;
+  if (count_ < kFew) return false;
+  const Vec gyro = (squares_.gyro / count_).cwiseSqrt(),
+            accel = (squares_.accel / count_).cwiseSqrt();
+  const double g = gravity_W_.norm();
+  const bool still =
+      gyro.maxCoeff() < options_.gyro_spread && accel.maxCoeff() < options_.accel_spread &&
+      mean_.gyro.norm() < options_.largest_gyro_bias && std::abs(mean_.accel.norm() - g) < 0.1 * g;
+  if (!still) {
+    ++restarts_;
+    count_ = 0;
+    return false;
+  }
+  const double time = t - begin_;
+  if (time < options_.rest) return false;
+  finish(std::max(time, 1e-3));
+  return true;
+}
+
+void RestInitializer::finish(double time) {
+  const double g = gravity_W_.norm();
+  const Vec up_W = -gravity_W_ / g, up_S = mean_.accel.normalized();
+  // The shortest turn that puts the force upright, then the yaw of the base's x axis.
+  Mat R = Eigen::Quaterniond::FromTwoVectors(up_S, up_W).toRotationMatrix();
+  const Vec x = R * X_BS_.R.transpose().col(0), east = Vec::UnitX() - up_W * up_W.x();
+  const double now = std::atan2(up_W.dot(east.cross(x)), east.dot(x));
+  R = renormalize<double>(so3::exp<double>(up_W * (options_.yaw - now)) * R);
+  state_ = {};
+  state_.R_WS = R;
+  state_.p_WS = options_.p_WB + R * (X_BS_.R.transpose() * X_BS_.p);
+  state_.gyro_bias = mean_.gyro;
+
+  const auto square = [](double s) { return s * s; };
+  // A force that is wrong by e, bias or noise, tilts by up x e / g: tilt and bias belong together.
+  const Mat tilt = skew<double>(up_S) / g;
+  const double bias = square(options_.accel_bias_deviation);
+  const double mean_accel = square(noise_.accel) / time;
+  P_.setZero();
+  P_.block<3, 3>(Place::position, Place::position) =
+      square(options_.position_deviation) * Mat::Identity();
+  P_.block<3, 3>(Place::rotation, Place::rotation) =
+      (bias + mean_accel) * tilt * tilt.transpose() +
+      square(options_.yaw_deviation) * up_S * up_S.transpose();
+  P_.block<3, 3>(Place::velocity, Place::velocity) =
+      square(options_.velocity_deviation) * Mat::Identity();
+  P_.block<3, 3>(Place::gyro_bias, Place::gyro_bias) =
+      (square(noise_.gyro) / time + square(options_.gyro_bias_deviation)) * Mat::Identity();
+  P_.block<3, 3>(Place::accel_bias, Place::accel_bias) = bias * Mat::Identity();
+  P_.block<3, 3>(Place::rotation, Place::accel_bias) = bias * tilt;
+  P_.block<3, 3>(Place::accel_bias, Place::rotation) = bias * tilt.transpose();
+}
+
+}  // namespace limb
