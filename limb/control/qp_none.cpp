@@ -1,0 +1,13 @@
+// limb without a solver of quadratic programs: Qp says so when it is made.
+#include "limb/control/qp_problem.hpp"
+
+namespace limb {
+
+bool qp_solver_available() {
+  return false;
+}
+std::unique_ptr<QpSolver> make_qp_solver(const QpProblem&, const QpOptions&) {
+  return nullptr;
+}
+
+}  // namespace limb

@@ -1,0 +1,241 @@
+// Quadratic programs: closed forms, problems made around a solution that is known, failures that
+// are reported, and what a solve takes from the heap.
+#include "limb/control/qp.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "limb/base/error.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
+
+namespace limb {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+class QpTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Qp::available()) GTEST_SKIP() << "limb was built without a solver of quadratic programs";
+  }
+};
+
+MatrixX<double> random_matrix(std::mt19937_64& engine, int rows, int cols) {
+  std::normal_distribution<double> normal;
+  MatrixX<double> M(rows, cols);
+  for (double& x : M.reshaped()) x = normal(engine);
+  return M;
+}
+
+/// Writes a strictly convex problem whose solution is x, with multipliers y and z, by choosing g, b
+/// and the bounds. The only point that satisfies the conditions is the solution.
+void write_problem(Qp& qp, std::mt19937_64& engine, VectorX<double>& x, VectorX<double>& y,
+                   VectorX<double>& z) {
+  const int n = qp.variables(), e = qp.equalities(), m = qp.inequalities();
+  const MatrixX<double> L = random_matrix(engine, n, n);
+  qp.H() = L * L.transpose() + MatrixX<double>::Identity(n, n);
+  qp.A() = random_matrix(engine, e, n);
+  qp.C() = random_matrix(engine, m, n);
+  x = random_matrix(engine, n, 1);
+  y = random_matrix(engine, e, 1);
+  z.setZero(m);
+  qp.b() = qp.A() * x;
+  const VectorX<double> Cx = qp.C() * x;
+  std::uniform_real_distribution<double> gap(0.1, 1);
+  for (int i = 0; i < m; ++i) {
+    // At most n - e constraints are active, else the multipliers are not unique.
+    const int kind = i < (n - e) / 2 ? i % 2 : 2 + i % 2;
+    qp.lower()[i] = Cx[i] - gap(engine);
+    qp.upper()[i] = kind == 3 ? kNone : Cx[i] + gap(engine);
+    if (kind == 0) {
+      qp.upper()[i] = Cx[i];
+      z[i] = gap(engine);
+    } else if (kind == 1) {
+      qp.lower()[i] = Cx[i];
+      z[i] = -gap(engine);
+    }
+  }
+  qp.g() = -(qp.H() * x + qp.A().transpose() * y + qp.C().transpose() * z);
+}
+
+// Nearest point of a plane: x = p - n (n.p - d) / n.n.
+TEST_F(QpTest, NearestPointOfAPlane) {
+  Qp qp(3, 1, 0);
+  const Vector3<double> p(1, 2, 3), n(1, -1, 2);
+  qp.H().setIdentity();
+  qp.g() = -p;
+  qp.A() = n.transpose();
+  qp.b()[0] = 0.5;
+  ASSERT_EQ(qp.solve(), QpStatus::solved);
+  const Vector3<double> expected = p - n * ((n.dot(p) - 0.5) / n.squaredNorm());
+  EXPECT_LT((qp.x() - expected).norm(), 1e-6);  // the tolerance of the options
+}
+
+// Nearest point of a box: each coordinate is cut off, and the multiplier is what is cut.
+TEST_F(QpTest, NearestPointOfABox) {
+  Qp qp(3, 0, 3);
+  const Vector3<double> p(-3, 0.25, 7);
+  qp.H().setIdentity();
+  qp.g() = -p;
+  qp.C().setIdentity();
+  qp.lower().setConstant(-1);
+  qp.upper().setConstant(2);
+  ASSERT_EQ(qp.solve(), QpStatus::solved);
+  EXPECT_LT((qp.x() - Vector3<double>(-1, 0.25, 2)).norm(), 1e-5);
+  EXPECT_LT((qp.z() - Vector3<double>(-2, 0, 5)).norm(), 1e-5);
+}
+
+TEST_F(QpTest, FindsKnownSolutionsOfRandomProblems) {
+  std::mt19937_64 engine(20);
+  for (const auto& [n, e, m] : {std::array{4, 1, 3}, {12, 5, 20}, {30, 18, 44}, {60, 0, 100}}) {
+    QpOptions options;
+    options.tolerance = 1e-8;
+    Qp qp(n, e, m, options);
+    for (int trial = 0; trial < 10; ++trial) {
+      VectorX<double> x, y, z;
+      write_problem(qp, engine, x, y, z);
+      ASSERT_EQ(qp.solve(), QpStatus::solved) << n << " variables, trial " << trial;
+      // H >= 1, so the point is as near as the gradient is small, times the condition of the
+      // active rows, of which random ones are far from dependent.
+      EXPECT_LT((qp.x() - x).lpNorm<Eigen::Infinity>(), 1e-5);
+      const QpResiduals r = qp.residuals();
+      EXPECT_LE(r.stationarity, 2 * options.tolerance);
+      EXPECT_LE(r.primal, 2 * options.tolerance);
+      EXPECT_LE(r.dual, options.tolerance);
+      // Multiplier times slack: each below the tolerance times the size of the other.
+      EXPECT_LE(r.complementarity, 100 * options.tolerance);
+    }
+  }
+}
+
+TEST_F(QpTest, ResidualsSeeEveryKindOfMistake) {
+  std::mt19937_64 engine(3);
+  Qp qp(6, 2, 5);
+  VectorX<double> x, y, z;
+  write_problem(qp, engine, x, y, z);
+  ASSERT_EQ(qp.solve(), QpStatus::solved);
+  qp.g()[0] += 1;
+  EXPECT_NEAR(qp.residuals().stationarity, 1, 1e-5);
+  qp.g()[0] -= 1;
+  qp.b()[1] += 2;
+  EXPECT_NEAR(qp.residuals().primal, 2, 1e-5);
+  qp.b()[1] -= 2;
+  const double bound = qp.upper()[0];  // active, with a positive multiplier
+  qp.upper()[0] = bound + 3;
+  EXPECT_NEAR(qp.residuals().complementarity, 3 * qp.z()[0], 1e-4);
+  qp.upper()[0] = kNone;
+  EXPECT_NEAR(qp.residuals().dual, qp.z()[0], 1e-12);
+  qp.upper()[0] = bound - 3;
+  EXPECT_NEAR(qp.residuals().primal, 3, 1e-5);
+}
+
+TEST_F(QpTest, FailuresAreReportedAndForgotten) {
+  std::mt19937_64 engine(5);
+  Qp qp(4, 1, 3);
+  VectorX<double> x, y, z;
+  const auto solves_again = [&] {
+    write_problem(qp, engine, x, y, z);
+    return qp.solve() == QpStatus::solved && (qp.x() - x).norm() < 1e-4;
+  };
+  ASSERT_TRUE(solves_again());
+
+  // x0 = 1 and x0 <= 0.
+  qp.A().setZero();
+  qp.A()(0, 0) = 1;
+  qp.b()[0] = 1;
+  qp.C().setZero();
+  qp.C()(0, 0) = 1;
+  qp.lower().setConstant(-kNone);
+  qp.upper().setConstant(kNone);
+  qp.upper()[0] = 0;
+  EXPECT_EQ(qp.solve(), QpStatus::primal_infeasible);
+  EXPECT_TRUE(solves_again());
+
+  qp.lower()[1] = 2;
+  qp.upper()[1] = 1;
+  EXPECT_EQ(qp.solve(), QpStatus::primal_infeasible);
+  EXPECT_TRUE(solves_again());
+
+  // Downhill for ever along x1, however x0 is bounded.
+  qp.H().setZero();
+  qp.H()(0, 0) = 1;
+  qp.g().setZero();
+  qp.g()[1] = 1;
+  qp.A() << 1, 0, 0, 0;
+  qp.b()[0] = 1;
+  qp.C().setZero();
+  qp.C().leftCols(1).setOnes();
+  qp.lower().setConstant(-5);
+  qp.upper().setConstant(5);
+  EXPECT_EQ(qp.solve(), QpStatus::dual_infeasible);
+  EXPECT_TRUE(solves_again());
+
+  qp.g()[2] = std::nan("");
+  EXPECT_EQ(qp.solve(), QpStatus::not_finite);
+  EXPECT_TRUE(solves_again());
+}
+
+TEST_F(QpTest, TheBoundOnIterationsHolds) {
+  std::mt19937_64 engine(6);
+  QpOptions options;
+  options.tolerance = 1e-14;  // out of reach
+  options.max_outer = 3;
+  options.max_inner = 4;
+  Qp qp(30, 10, 40, options);
+  VectorX<double> x, y, z;
+  write_problem(qp, engine, x, y, z);
+  EXPECT_EQ(qp.solve(), QpStatus::iteration_limit);
+  EXPECT_LE(qp.iterations(), 12);
+}
+
+TEST_F(QpTest, StartsFromTheSolutionBefore) {
+  std::mt19937_64 engine(7);
+  Qp qp(30, 12, 40);
+  VectorX<double> x, y, z;
+  write_problem(qp, engine, x, y, z);
+  ASSERT_EQ(qp.solve(), QpStatus::solved);
+  const int cold = qp.iterations();
+  qp.g() *= 1.0001;
+  ASSERT_EQ(qp.solve(), QpStatus::solved);
+  EXPECT_LT(qp.iterations(), cold);
+}
+
+// Our side takes nothing. ProxQP 0.8.0 has one place, where a row enters its factors before the
+// very last one, at which Eigen evaluates a scaled row on the heap: at most once a step of Newton.
+TEST_F(QpTest, SolvingAllocatesNothingButARareRow) {
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  std::mt19937_64 engine(8);
+  Qp qp(30, 12, 40);
+  VectorX<double> x, y, z;
+  long solver = 0, steps = 0;
+  for (int k = 0; k < 60; ++k) {  // over a new scaling of the problem, too
+    write_problem(qp, engine, x, y, z);
+    QpStatus status = QpStatus::not_finite;
+    const long taken = testing::allocations([&] { status = qp.solve(); });
+    EXPECT_LE(taken, qp.iterations());
+    solver += taken;
+    steps += qp.iterations();
+    EXPECT_EQ(status, QpStatus::solved);
+    EXPECT_EQ(testing::allocations([&] { qp.residuals(); }), 0);
+  }
+  EXPECT_LT(solver, steps / 20) << "of " << steps << " steps";  // measured: 4 of 600
+  qp.A().row(0).setZero();
+  qp.b()[0] = 1;  // 0 = 1
+  EXPECT_EQ(qp.solve(), QpStatus::primal_infeasible);
+}
+
+TEST(Qp, BadSizesAndOptionsAreErrors) {
+  if (!Qp::available()) {
+    EXPECT_THROW(Qp(1, 0, 0), Error);
+    return;
+  }
+  EXPECT_THROW(Qp(0, 0, 0), Error);
+  EXPECT_THROW(Qp(1, -1, 0), Error);
+  QpOptions options;
+  options.tolerance = 0;
+  EXPECT_THROW(Qp(1, 0, 0, options), Error);
+}
+
+}  // namespace
+}  // namespace limb
