@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+
+#include "limb/control/whole_body.hpp"
+#include "limb/dynamics/kinematics.hpp"
+#include "limb/model/load.hpp"
+
+/// Legged robots as their locomotion is tested: feet and a posture to stand in.
+namespace limb::testing {
+
+struct LeggedRobot {
+  Model<double> model;
+  std::vector<Foot> feet;
+  VectorX<double> q;  ///< standing, the feet on z = 0 below an upright base
+};
+
+/// Lowers or lifts the base until the lowest point of the feet is on z = 0.
+inline void put_on_ground(LeggedRobot& robot) {
+  Kinematics<double> kinematics(robot.model);
+  forward_kinematics(robot.model, robot.q, kinematics);
+  double lowest = 1e9;
+  for (const Foot& foot : robot.feet) {
+    for (const auto& p : foot.points) {
+      lowest = std::min(lowest, (frame_pose(robot.model, kinematics, foot.frame) * p).z());
+    }
+  }
+  robot.q[2] -= lowest;
+}
+
+inline LeggedRobot make_robot(const std::string& file, const std::vector<std::string>& feet,
+                              const std::vector<Vector3<double>>& points,
+                              const std::vector<std::pair<std::string, double>>& joints) {
+  LeggedRobot robot{load_model(file, Base::free), {}, {}};
+  for (const std::string& name : feet) robot.feet.push_back({robot.model.find_frame(name), points});
+  robot.q = robot.model.neutral();
+  for (const auto& [name, angle] : joints) {
+    robot.q[robot.model.body(robot.model.find_body(name)).q_start] = angle;
+  }
+  put_on_ground(robot);
+  return robot;
+}
+
+inline LeggedRobot quadruped() {
+  std::vector<std::pair<std::string, double>> joints;
+  for (const char* leg : {"FL", "FR", "RL", "RR"}) {
+    joints.emplace_back(std::string(leg) + "_flexion", 0.8);
+    joints.emplace_back(std::string(leg) + "_knee", -1.6);
+  }
+  return make_robot("builtin:quadruped", {"FL_foot", "FR_foot", "RL_foot", "RR_foot"},
+                    {Vector3<double>::Zero()}, joints);
+}
+
+inline LeggedRobot humanoid() {
+  std::vector<std::pair<std::string, double>> joints;
+  for (const char* side : {"left", "right"}) {
+    const std::string s = side;
+    joints.emplace_back(s + "_hip_pitch", -0.35);
+    joints.emplace_back(s + "_knee", 0.7);
+    joints.emplace_back(s + "_ankle_pitch", -0.35);
+  }
+  // The box of the foot: 0.2 m by 0.07 m, 0.03 m before the ankle.
+  const std::vector<Vector3<double>> corners = {
+      {0.13, 0.035, 0}, {0.13, -0.035, 0}, {-0.07, 0.035, 0}, {-0.07, -0.035, 0}};
+  return make_robot("builtin:humanoid", {"left_sole", "right_sole"}, corners, joints);
+}
+
+}  // namespace limb::testing
