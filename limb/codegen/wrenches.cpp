@@ -43,12 +43,13 @@ Trace trace_with_wrenches(const Model<double>& robot, std::span<const WrenchPort
                           const JointEffects& effects) {
   const Model<Traced> model = robot.cast<Traced>();
   const Canonical<Traced>& canonical = model.canonical();
-  Workspace<Traced> work(model);
+  Workspace<Traced> work(model, Loops::open);
   Tracer tracer("aba_with_wrenches");
   const VectorX<Traced> q = tracer.input("q", model.position_size());
   const VectorX<Traced> v = tracer.input("v", model.velocity_size());
   const VectorX<Traced> tau = tracer.input("tau", model.velocity_size());
-  const MatrixX<Traced> F = tracer.input("F", 6, static_cast<int>(ports.size()));
+  MatrixX<Traced> F;
+  if (!ports.empty()) F = tracer.input("F", 6, static_cast<int>(ports.size()));
 
   std::vector<FrameWrench<Traced>> local;
   for (std::size_t k = 0; k < ports.size(); ++k) {

@@ -9,7 +9,8 @@
 namespace limb::codegen {
 
 /// Forward dynamics under wrenches from outside, recorded: q, v, tau and F (6 x ports: force and
-/// moment at the frame's origin, in the port's axes) -> a. A tree alone: loops stay open.
+/// moment at the frame's origin, in the port's axes; not an argument if there are none) -> a. Of
+/// the tree alone: loops stay open.
 Trace trace_with_wrenches(const Model<double>& model, std::span<const WrenchPort> ports,
                           const JointEffects& effects);
 

@@ -4,6 +4,7 @@
 
 #include "limb/batch/compiled.hpp"
 #include "limb/codegen/wrenches.hpp"
+#include "limb/sim/compiled_loops.hpp"
 
 namespace limb {
 
@@ -11,7 +12,14 @@ using codegen::Program;
 
 struct CompiledMotion::Parts {
   Parts(const Model<double>& robot, const CompileOptions& options)
-      : model(robot), effects(options.effects), plain(robot, {Function::aba}, options) {}
+      : model(robot), effects(options.effects) {
+    if (robot.loops().empty()) {
+      plain = std::make_unique<Compiled>(robot, std::vector{Function::aba}, options);
+      return;
+    }
+    open = std::make_unique<Program>(codegen::trace_with_wrenches(robot, {}, effects));
+    loops = std::make_unique<CompiledLoops>(robot, effects);
+  }
 
   /// Adds a wrench to the numbers of its port. @returns false if it has none.
   bool add(const FrameWrench<double>& wrench, WrenchAxes axes) {
@@ -23,12 +31,19 @@ struct CompiledMotion::Parts {
 
   const Model<double>& model;
   JointEffects effects;
-  Compiled plain;
+  std::unique_ptr<Compiled> plain;       ///< of a tree
+  std::unique_ptr<Program> open;         ///< of a robot with loops: its tree,
+  std::unique_ptr<CompiledLoops> loops;  ///< and what closes them
   std::vector<WrenchPort> ports;
   std::unique_ptr<Program> pushed;          ///< if there are ports, and machine code
   std::array<std::vector<int>, 2> port_of;  ///< of each frame, for both axes; -1: none
   MatrixX<double> F;
 };
+
+bool CompiledMotion::serves(const Model<double>& model) {
+  return model.loops().empty() ||
+         (model.coupling().is_identity() && codegen::why_no_machine_code().empty());
+}
 
 CompiledMotion::CompiledMotion(const Model<double>& model, const JointEffects& effects) {
   CompileOptions options;
@@ -58,8 +73,15 @@ void CompiledMotion::set_ports(const std::vector<WrenchPort>& ports) {
 
 bool CompiledMotion::accelerate(const State<double>& s, const Loads& loads, VectorX<double>& a) {
   Parts& p = *parts_;
+  const double* const inputs[] = {s.q.data(), s.v.data(), loads.tau.data(), p.F.data()};
+  double* const outputs[] = {a.data()};
   if (loads.wrenches.empty() && loads.world_wrenches.empty()) {
-    p.plain.aba(s.q, s.v, loads.tau, a);
+    if (p.loops == nullptr) {
+      p.plain->aba(s.q, s.v, loads.tau, a);
+      return true;
+    }
+    p.open->run(inputs, outputs);
+    p.loops->constrain(s, a);
     return true;
   }
   if (p.pushed == nullptr) return false;
@@ -70,10 +92,13 @@ bool CompiledMotion::accelerate(const State<double>& s, const Loads& loads, Vect
   for (const auto& wrench : loads.world_wrenches) {
     if (!p.add(wrench, WrenchAxes::world)) return false;
   }
-  const double* const inputs[] = {s.q.data(), s.v.data(), loads.tau.data(), p.F.data()};
-  double* const outputs[] = {a.data()};
   p.pushed->run(inputs, outputs);
+  if (p.loops != nullptr) p.loops->constrain(s, a);
   return true;
+}
+
+bool CompiledMotion::close(State<double>& s) {
+  return parts_->loops == nullptr || parts_->loops->close(s);
 }
 
 }  // namespace limb

@@ -10,6 +10,8 @@ namespace limb {
 /// that were named before.
 class CompiledMotion {
  public:
+  /// Not those with both loops and couplings; with loops only where there is machine code.
+  static bool serves(const Model<double>& model);
   /// The model stays the caller's and must live as long.
   CompiledMotion(const Model<double>& model, const JointEffects& effects);
   ~CompiledMotion();
@@ -22,6 +24,10 @@ class CompiledMotion {
   /// elsewhere, or no machine code. Neither allocates. A singular mass matrix leaves numbers that
   /// are not finite.
   bool accelerate(const State<double>& s, const Loads& loads, VectorX<double>& a);
+
+  /// Closes loops that are nearly closed. @returns false, with nothing done, where this needs
+  /// LoopKeeper.
+  bool close(State<double>& s);
 
  private:
   struct Parts;

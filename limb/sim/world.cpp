@@ -41,9 +41,8 @@ World::World(Model<double> model, const WorldOptions& options)
   if (sticking.friction || sticking.stops) {
     sticking_ = std::make_unique<StickingJoints>(model_, sticking);
   }
-  if (!model_.loops().empty()) {
-    loops_ = std::make_unique<LoopKeeper>(model_);
-  } else if (options.dynamics == WorldOptions::Dynamics::compiled) {
+  if (!model_.loops().empty()) loops_ = std::make_unique<LoopKeeper>(model_);
+  if (options.dynamics == WorldOptions::Dynamics::compiled && CompiledMotion::serves(model_)) {
     compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
   }
 }
@@ -91,7 +90,8 @@ double World::next_jump(double t) const {
 
 void World::settle(State<double>& s) {
   if (!prepared_) prepare();
-  if (loops_ != nullptr) loops_->close(model_, s);
+  if (loops_ == nullptr || (compiled_ != nullptr && compiled_->close(s))) return;
+  loops_->close(model_, s);
 }
 
 void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) {

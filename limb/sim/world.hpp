@@ -16,7 +16,8 @@ struct WorldOptions {
   enum class Dynamics {
     templates,  ///< aba
     compiled,   ///< machine code for this robot, about three times as fast, made in milliseconds;
-                ///< robots with loops, and wrenches on frames that no law names, take aba
+                ///< robots with both loops and couplings, and wrenches on frames that no law
+                ///< names, take aba
   };
   enum class Friction {
     none,    ///< joints turn without Coulomb friction
