@@ -7,6 +7,14 @@
 #include <cstdio>
 
 namespace limb::cli {
+namespace {
+
+/// Three digits, or all of those before the point.
+std::string number(double x) {
+  return x >= 100 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}", x);
+}
+
+}  // namespace
 
 Progress::Progress(double total, std::string unit)
     : total_(total), unit_(std::move(unit)), terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -21,8 +29,8 @@ void Progress::show(double done) {
   const auto filled = static_cast<std::size_t>(part * kWidth);
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
   // Simulated seconds a second are the real-time factor.
-  const std::string line = fmt::format("\r[{}] {:.3g} of {:.3g} {}, {:.3g} each second  ", bar,
-                                       done, total_, unit_, done / elapsed);
+  const std::string line = fmt::format("\r[{}] {} of {} {}, {} each second  ", bar, number(done),
+                                       number(total_), unit_, number(done / elapsed));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);
   shown_ = true;

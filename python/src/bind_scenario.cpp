@@ -10,6 +10,12 @@ namespace {
 
 using Vector = VectorX<double>;
 
+/// As `limb simulate` runs it.
+Scenario compiled(Scenario s) {
+  s.world.dynamics = WorldOptions::Dynamics::compiled;
+  return s;
+}
+
 nb::object failure_of(const RunSummary& r) {
   return r.failure.empty() ? nb::none() : nb::object(nb::str(r.failure.c_str()));
 }
@@ -100,20 +106,20 @@ void bind_scenario(nb::module_& m) {
       .def(
           "__init__",
           [](Scenario* self, const std::string& path) {
-            new (self) Scenario(read_scenario("Scenario", path));
+            new (self) Scenario(compiled(read_scenario("Scenario", path)));
           },
           "path"_a)
       .def_static(
           "parse",
           [](const std::string& text, const std::string& path) {
-            return parse_scenario("Scenario.parse", text, path);
+            return compiled(parse_scenario("Scenario.parse", text, path));
           },
           "text"_a, "path"_a = "scenario.toml",
           "Of a text; the path is for messages, and models are named from where it is.")
       .def_static(
           "of_model",
           [](const std::string& path, const std::string& base) {
-            return scenario_of(path, base_named(base));
+            return compiled(scenario_of(path, base_named(base)));
           },
           "path"_a, "base"_a = "described",
           nb::sig("def of_model(path: str, base: Base = 'described') -> Scenario"),

@@ -212,7 +212,7 @@ void bind_world(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, *, friction: Friction = 'smooth', stops: Stops "
                   "= 'soft', static_ratio: float = 1.0, restitution: float = 0.0, compiled: bool = "
                   "True) -> None"),
-          "compiled: dynamics by machine code, where there are no loops.")
+          "compiled: dynamics by machine code that is made for the robot.")
       .def("add_spring", &WorldCore::add_spring, "joint"_a, nb::kw_only(), "stiffness"_a = 0.0,
            "rest"_a = 0.0, "damping"_a = 0.0, "Across a joint: stiffness (rest - q) - damping v.")
       .def("add_push", &WorldCore::add_push, "frame"_a, nb::kw_only(), "begin"_a, "end"_a,

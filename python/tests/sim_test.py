@@ -134,7 +134,7 @@ def test_same_as_the_scenario(tmp_path):
                               '[[push]]\nframe = "tool"\nbegin = 0.05\nend = 0.1\nforce = [0, 20, 0]\n')
     end = scenario.run()
     assert end.failure is None and end.steps == 200
-    world = World(limb.load("builtin:2r"), compiled=False)
+    world = World(limb.load("builtin:2r"))
     world.add_push("tool", begin=0.05, end=0.1, force=[0, 20, 0])
     simulation = Simulation(world)
     simulation.set_state([0.3, 0.4])
