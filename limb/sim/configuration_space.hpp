@@ -29,6 +29,16 @@ class ConfigurationSpace {
   /// full turn.
   T largest_turn(const VectorX<T>& u) const;
 
+  // For the semi-implicit method. Velocities of free and planar joints are written in axes that
+  // turn with the body; a step in those axes would bend the path of a spinning body, and make it
+  // faster with every step.
+
+  /// v at the end of a step of length h that began with v0, in the axes of its begin: adds h w x v.
+  void keep_axes(const VectorX<T>& v0, const T& h, VectorX<T>& v) const;
+  /// q1 = q0 moved for a time h with the v of keep_axes(), origins of free bodies on straight
+  /// lines; then v in the axes of the end. q1 may be q0.
+  void glide(const VectorX<T>& q0, const T& h, VectorX<T>& v, VectorX<T>& q1) const;
+
  private:
   struct Run {  ///< plain coordinates that stand together in q and in v
     int q, v, size;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "limb/dynamics/manifold.hpp"
+#include "limb/math/so3.hpp"
 #include "limb/sim/configuration_space.hpp"
 
 namespace limb {
@@ -43,6 +44,56 @@ void ConfigurationSpace<T>::move(const VectorX<T>& q0, const VectorX<T>& u, Vect
   for (const Group& group : groups_) {
     group.joint.integrate(q0.data() + group.q, u.data() + group.v, q1.data() + group.q);
     group.joint.normalize(q1.data() + group.q);
+  }
+}
+
+template <typename T>
+void ConfigurationSpace<T>::keep_axes(const VectorX<T>& v0, const T& h, VectorX<T>& v) const {
+  for (const Group& group : groups_) {
+    const int i = group.v;
+    if (group.joint.type() == JointType::free) {
+      const Vector3<T> linear = v0.template segment<3>(i), w = v0.template segment<3>(i + 3);
+      v.template segment<3>(i) += h * w.cross(linear);
+    } else if (group.joint.type() == JointType::planar) {
+      v[i] = v[i] - h * v0[i + 2] * v0[i + 1];
+      v[i + 1] = v[i + 1] + h * v0[i + 2] * v0[i];
+    }
+  }
+}
+
+template <typename T>
+void ConfigurationSpace<T>::glide(const VectorX<T>& q0, const T& h, VectorX<T>& v,
+                                  VectorX<T>& q1) const {
+  for (const Run& run : runs_) {
+    for (int i = 0; i < run.size; ++i) q1[run.q + i] = q0[run.q + i] + h * v[run.v + i];
+  }
+  for (const Group& group : groups_) {
+    using std::cos;
+    using std::sin;
+    const int i = group.v, k = group.q;
+    T u[6];
+    for (int j = 0; j < group.joint.nv(); ++j) u[j] = h * v[i + j];
+    if (group.joint.type() == JointType::free) {
+      const Quaternion<T> q = quat_xyzw(q0[k + 3], q0[k + 4], q0[k + 5], q0[k + 6]);
+      const Vector3<T> p = q0.template segment<3>(k) + q.rotate(Vector3<T>(u[0], u[1], u[2]));
+      const Vector3<T> turn(u[3], u[4], u[5]), linear = v.template segment<3>(i);
+      v.template segment<3>(i) = so3::exp<T>(-turn) * linear;
+      u[0] = u[1] = u[2] = T(0);
+      group.joint.integrate(q0.data() + k, u, q1.data() + k);
+      q1.template segment<3>(k) = p;
+    } else if (group.joint.type() == JointType::planar) {
+      const T c = cos(q0[k + 2]), s = sin(q0[k + 2]);
+      const T x = q0[k] + c * u[0] - s * u[1], y = q0[k + 1] + s * u[0] + c * u[1];
+      const T ct = cos(u[2]), st = sin(u[2]), v0 = v[i], v1 = v[i + 1];
+      v[i] = ct * v0 + st * v1;
+      v[i + 1] = ct * v1 - st * v0;
+      q1[k] = x;
+      q1[k + 1] = y;
+      q1[k + 2] = q0[k + 2] + u[2];
+    } else {
+      group.joint.integrate(q0.data() + k, u, q1.data() + k);
+    }
+    group.joint.normalize(q1.data() + k);
   }
 }
 

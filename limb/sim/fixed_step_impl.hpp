@@ -54,11 +54,13 @@ void FixedStep<T>::step(Equation<T>& equation, State<T>& s, const T& h) {
   if (explicit_euler) m.u = h * s.v;
   s.v += h * m.a;
   s.x += h * m.dx;
-  if (!explicit_euler) {
-    equation.add_impulses(m.before, h, s.v);
-    m.u = h * s.v;
+  if (explicit_euler) {
+    m.space.move(s.q, m.u, s.q);
+    return;
   }
-  m.space.move(s.q, m.u, s.q);
+  m.space.keep_axes(m.before.v, h, s.v);
+  equation.add_impulses(m.before, h, s.v);
+  m.space.glide(s.q, h, s.v, s.q);
 }
 
 template <typename T>

@@ -33,7 +33,7 @@ Simulation::Simulation(World& world, const SimulationOptions& options)
   }
   if (world.has_impulses() && options.method != Method::semi_implicit_euler) {
     fail("Simulation", "method", to_text(options.method), "semi-implicit-euler",
-         "exact friction and hard stops are impulses of its steps");
+         "exact friction, hard stops and contacts are impulses of its steps");
   }
   const ConfigurationSpace<double> space(world.model());
   integrator_ = make_integrator<double>(options.method, space, world.extra_size(),
@@ -86,6 +86,9 @@ void Simulation::begin_period() {
 
 const VectorX<double>& Simulation::acceleration() {
   world_.rates(state_, a_, dx_);
+  // What contacts did in the step that ended here.
+  const Contacts* contacts = world_.contacts();
+  if (contacts != nullptr && contacts->time() == state_.t) a_ += contacts->impulse_acceleration();
   return a_;
 }
 

@@ -51,8 +51,8 @@ StickingJoints::StickingJoints(const Model<double>& model, const Parameters& par
 }
 
 /// Bounds of the impulses, and the velocity that each row has without them less the one it wants.
-void StickingJoints::choose_rows(const Model<double>& model, const State<double>& before, double h,
-                                 const VectorX<double>& v) {
+int StickingJoints::choose_rows(const Model<double>& model, const State<double>& before, double h,
+                                const VectorX<double>& v) {
   const Coupling<double>& coupling = model.coupling();
   coupling.expand_position(before.q.data(), q_.data());
   coupling.expand_velocity(before.v.data(), unit_.data());  // velocities at the start
@@ -84,6 +84,7 @@ void StickingJoints::choose_rows(const Model<double>& model, const State<double>
     }
     active_.push_back(static_cast<int>(i));
   }
+  return static_cast<int>(active_.size());
 }
 
 /// What a unit of torque on each active row accelerates. By forward dynamics, so that couplings and
@@ -193,8 +194,7 @@ void StickingJoints::pivot() {
 
 void StickingJoints::apply(const Model<double>& model, Workspace<double>& work,
                            const State<double>& before, double h, VectorX<double>& v) {
-  choose_rows(model, before, h, v);
-  if (active_.empty()) return;
+  if (choose_rows(model, before, h, v) == 0) return;
   const auto n = static_cast<Eigen::Index>(active_.size());
   responses(model, work, before);
   pivot();

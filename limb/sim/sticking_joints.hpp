@@ -30,6 +30,19 @@ class StickingJoints {
   void apply(const Model<double>& model, Workspace<double>& work, const State<double>& before,
              double h, VectorX<double>& v);
 
+  // For a problem that holds other impulses too: the rows that matter in a step, in the arguments
+  // of apply(), and what each is bound by.
+
+  /// @returns how many.
+  int choose_rows(const Model<double>& model, const State<double>& before, double h,
+                  const VectorX<double>& v);
+  int row(int k) const { return active_[static_cast<std::size_t>(k)]; }  ///< among all rows()
+  int joint_velocity(int k) const { return rows_[static_cast<std::size_t>(row(k))].place.v; }
+  double lower(int k) const { return lower_[k]; }
+  double upper(int k) const { return upper_[k]; }
+  double wish(int k) const { return wish_[k]; }  ///< end velocity less the wanted one
+  double end_velocity(int k) const { return v_[joint_velocity(k)]; }
+
  private:
   struct Row {
     JointPlace place;
@@ -37,8 +50,6 @@ class StickingJoints {
     double level, sign;  ///< of a stop: sign (q - level) >= 0
   };
   double velocity(const Row& row) const { return v_[row.place.v]; }
-  void choose_rows(const Model<double>& model, const State<double>& before, double h,
-                   const VectorX<double>& v);
   void responses(const Model<double>& model, Workspace<double>& work, const State<double>& before);
   enum class At : char { free, lower, upper };
   void solve_free();

@@ -88,8 +88,14 @@ double World::next_jump(double t) const {
   return next;
 }
 
+Contacts& World::set_contact(ContactSetup setup) {
+  contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
+  return *contacts_;
+}
+
 void World::settle(State<double>& s) {
   if (!prepared_) prepare();
+  if (contacts_ != nullptr) contacts_->settle(s);
   if (loops_ == nullptr || (compiled_ != nullptr && compiled_->close(s))) return;
   loops_->close(model_, s);
 }
@@ -118,7 +124,11 @@ void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& d
 }
 
 void World::add_impulses(const State<double>& before, const double& h, VectorX<double>& v) {
-  if (sticking_ != nullptr) sticking_->apply(model_, work_, before, h, v);
+  if (contacts_ != nullptr) {
+    contacts_->apply(model_, before, h, v, sticking_.get());
+  } else if (sticking_ != nullptr) {
+    sticking_->apply(model_, work_, before, h, v);
+  }
 }
 
 World::Energy World::energy(const State<double>& s) {
@@ -127,6 +137,7 @@ World::Energy World::energy(const State<double>& s) {
   energy.kinetic = kinetic_energy(model_, now.kinematics());
   energy.potential = potential_energy(model_, now.kinematics());
   for (const auto& law : laws_) energy.stored += law->energy(now);
+  if (contacts_ != nullptr) energy.stored += contacts_->stored();
   return energy;
 }
 

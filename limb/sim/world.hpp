@@ -4,6 +4,7 @@
 
 #include "limb/dynamics/aba.hpp"
 #include "limb/sim/actuators.hpp"
+#include "limb/sim/contact/contacts.hpp"
 #include "limb/sim/joint_laws.hpp"
 #include "limb/sim/loop_keeper.hpp"
 #include "limb/sim/sticking_joints.hpp"
@@ -66,6 +67,11 @@ class World final : public Equation<double> {
   }
   void add_law(std::unique_ptr<ForceLaw> law);
 
+  /// Ground that the robot can stand on, for the semi-implicit method. Before a Simulation is made.
+  Contacts& set_contact(ContactSetup setup);
+  /// Or null.
+  const Contacts* contacts() const { return contacts_.get(); }
+
   /// Without this, one ideal actuator for each driven velocity. States made before are void.
   void set_actuators(std::vector<Actuator> actuators);
   Actuators& actuators() { return actuators_; }
@@ -77,7 +83,9 @@ class World final : public Equation<double> {
   /// After a step, and at the begin: loops that are not closed are closed.
   void settle(State<double>& s);
   /// Whether there are impulses, which the semi-implicit method alone applies.
-  bool has_impulses() const { return sticking_ != nullptr && sticking_->rows() > 0; }
+  bool has_impulses() const {
+    return contacts_ != nullptr || (sticking_ != nullptr && sticking_->rows() > 0);
+  }
 
   /// @throws Error (computation failed, with the time) if no inertia opposes a velocity.
   void rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
@@ -106,6 +114,7 @@ class World final : public Equation<double> {
   std::vector<std::unique_ptr<ForceLaw>> laws_;
   std::unique_ptr<StickingJoints> sticking_;
   std::unique_ptr<LoopKeeper> loops_;
+  std::unique_ptr<Contacts> contacts_;
   std::unique_ptr<CompiledMotion> compiled_;
   bool prepared_ = true;  ///< compiled for the laws that there are
   Loads loads_;

@@ -280,8 +280,8 @@ TEST(Simulation, StepsDoNotAllocate) {
 TEST(Simulation, BadOptionsAreNamed) {
   World world(slider().drive(0, 1, 0).build(), {.friction = WorldOptions::Friction::exact});
   EXPECT_EQ(message([&] { Simulation(world, {Method::runge_kutta_4}); }),
-            "Simulation: method is runge-kutta-4, expected semi-implicit-euler (exact friction and "
-            "hard stops are impulses of its steps)");
+            "Simulation: method is runge-kutta-4, expected semi-implicit-euler (exact friction, "
+            "hard stops and contacts are impulses of its steps)");
   EXPECT_EQ(message([&] {
               Simulation(world, {Method::semi_implicit_euler, 1e-3, 1.5e-3});
             }),

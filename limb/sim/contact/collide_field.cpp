@@ -1,0 +1,179 @@
+// Solids against heights over a grid.
+#include <algorithm>
+#include <cmath>
+
+#include "limb/sim/contact/collide.hpp"
+#include "limb/sim/contact/round.hpp"
+
+namespace limb {
+namespace {
+
+using Vector = Vector3<double>;
+using Field = Ground::HeightField;
+
+struct Cells {
+  Eigen::Index i0, i1, j0, j1;  ///< first and one past the last
+};
+
+/// Cells within a distance of a place, seen from above.
+Cells cells_near(const Field& field, const Vector& p, double distance) {
+  const auto range = [](double x, double corner, double cell, double reach, Eigen::Index points,
+                        Eigen::Index& first, Eigen::Index& last) {
+    const double limit = double(points - 1);
+    first =
+        static_cast<Eigen::Index>(std::clamp(std::floor((x - reach - corner) / cell), 0.0, limit));
+    last =
+        static_cast<Eigen::Index>(std::clamp(std::ceil((x + reach - corner) / cell), 0.0, limit));
+  };
+  Cells cells;
+  range(p[0], field.corner[0], field.cell[0], distance, field.heights.rows(), cells.i0, cells.i1);
+  range(p[1], field.corner[1], field.cell[1], distance, field.heights.cols(), cells.j0, cells.j1);
+  return cells;
+}
+
+Vector vertex(const Field& field, Eigen::Index i, Eigen::Index j) {
+  return {field.corner[0] + double(i) * field.cell[0], field.corner[1] + double(j) * field.cell[1],
+          field.heights(i, j)};
+}
+
+bool is_over(const Field& field, const Vector& p) {
+  const double u = (p[0] - field.corner[0]) / field.cell[0];
+  const double v = (p[1] - field.corner[1]) / field.cell[1];
+  return u >= 0 && v >= 0 && u <= double(field.heights.rows() - 1) &&
+         v <= double(field.heights.cols() - 1);
+}
+
+/// The point of a triangle nearest to p, and whether it lies inside and not on its rim.
+/// [Ericson 2005, Sec. 5.1.5]
+Vector nearest_on_triangle(const Vector& p, const Vector& a, const Vector& b, const Vector& c,
+                           bool& inside) {
+  inside = false;
+  const Vector ab = b - a, ac = c - a, ap = p - a;
+  const double d1 = ab.dot(ap), d2 = ac.dot(ap);
+  if (d1 <= 0 && d2 <= 0) return a;
+  const Vector bp = p - b;
+  const double d3 = ab.dot(bp), d4 = ac.dot(bp);
+  if (d3 >= 0 && d4 <= d3) return b;
+  const double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return a + d1 / (d1 - d3) * ab;
+  const Vector cp = p - c;
+  const double d5 = ab.dot(cp), d6 = ac.dot(cp);
+  if (d6 >= 0 && d5 <= d6) return c;
+  const double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return a + d2 / (d2 - d6) * ac;
+  const double va = d3 * d6 - d5 * d4;
+  if (va <= 0 && d4 >= d3 && d5 >= d6) return b + (d4 - d3) / ((d4 - d3) + (d5 - d6)) * (c - b);
+  inside = true;
+  const double scale = 1 / (va + vb + vc);
+  return a + ab * (vb * scale) + ac * (vc * scale);
+}
+
+/// A point inside the solid, or on it: out along the triangle's normal.
+void under_surface(const Field& field, const Vector& p, double radius, double margin, int feature,
+                   Touches& touches) {
+  Vector n;
+  const double gap = (p[2] - field.height(p[0], p[1], &n)) * n[2] - radius;
+  if (gap <= margin) touches.add({p - (radius + gap / 2) * n, n, gap, feature});
+}
+
+/// A sphere: every face whose inside it is nearest to, so that it rests in a valley on two; or the
+/// nearest edge or corner, on a ridge.
+void sphere_field(const Vector& p, double radius, const Field& field, double margin, int feature,
+                  Touches& touches) {
+  if (is_over(field, p) && p[2] <= field.height(p[0], p[1])) {
+    under_surface(field, p, radius, margin, feature, touches);
+    return;
+  }
+  const double reach = radius + margin;
+  const Cells cells = cells_near(field, p, reach);
+  Touches faces;
+  Touch nearest;
+  nearest.gap = margin;
+  bool ridge = false;
+  for (Eigen::Index i = cells.i0; i < cells.i1; ++i) {
+    for (Eigen::Index j = cells.j0; j < cells.j1; ++j) {
+      for (int half = 0; half < 2; ++half) {
+        const Vector b = vertex(field, i + 1, j), c = vertex(field, i, j + 1);
+        const Vector a = half == 0 ? vertex(field, i, j) : vertex(field, i + 1, j + 1);
+        bool inside = false;
+        const Vector q = nearest_on_triangle(p, a, b, c, inside);
+        const double distance = (p - q).norm(), gap = distance - radius;
+        if (gap > margin || distance == 0) continue;
+        const Vector n = (p - q) / distance;
+        if (n[2] <= 0) continue;
+        const Touch touch{p - (radius + gap / 2) * n, n, gap, feature};
+        if (inside) faces.add(touch);
+        if (gap < nearest.gap - 1e-12) {
+          nearest = touch;
+          ridge = !inside;
+        }
+      }
+    }
+  }
+  if (ridge) touches.add(nearest);
+  faces.keep_nearest(ridge ? 2 : 3);
+  for (int k = 0; k < faces.size(); ++k) {
+    faces[k].feature = feature + 1 + k;
+    touches.add(faces[k]);
+  }
+}
+
+/// Corners of the box in the field, and corners of the field in the box.
+void box_field(const PlacedShape& a, const Field& field, double margin, Touches& touches) {
+  const Matrix3<double>& R = a.X_WS.R;
+  const Vector half = a.size / 2;
+  Touches found;
+  for (int k = 0; k < 8; ++k) {
+    const Vector p = a.X_WS * Vector((k & 1 ? 1 : -1) * half[0], (k & 2 ? 1 : -1) * half[1],
+                                     (k & 4 ? 1 : -1) * half[2]);
+    if (is_over(field, p)) under_surface(field, p, 0, margin, k, found);
+  }
+  const Cells cells = cells_near(field, a.X_WS.p, half.norm() + margin);
+  for (Eigen::Index i = cells.i0; i <= cells.i1; ++i) {
+    for (Eigen::Index j = cells.j0; j <= cells.j1; ++j) {
+      const Vector p = vertex(field, i, j), local = R.transpose() * (p - a.X_WS.p);
+      // The face through which a corner leaves the box; it must look down.
+      int face = -1;
+      double gap = -1e300;
+      for (int axis = 0; axis < 3; ++axis) {
+        const double sign = R(2, axis) > 0 ? -1 : 1;
+        if (std::abs(R(2, axis)) < 0.3) continue;
+        const double out = sign * local[axis] - half[axis];
+        if (out > gap) {
+          gap = out;
+          face = axis;
+        }
+      }
+      if (face < 0 || gap > margin) continue;
+      const int u = (face + 1) % 3, v = (face + 2) % 3;
+      if (std::abs(local[u]) > half[u] || std::abs(local[v]) > half[v]) continue;
+      const Vector n = (R(2, face) > 0 ? 1 : -1) * R.col(face);
+      const int index = static_cast<int>(i * field.heights.cols() + j);
+      found.add({p + gap / 2 * n, n, gap, 8 + index});
+    }
+  }
+  found.keep_nearest(6);
+  for (int k = 0; k < found.size(); ++k) touches.add(found[k]);
+}
+
+}  // namespace
+
+void collide(const PlacedShape& a, const Ground::HeightField& b, double margin, Touches& touches) {
+  const double radius = bounding_radius(a.kind, a.size);
+  if (a.X_WS.p[2] - radius - margin > b.heights.maxCoeff()) return;
+  if (a.kind == ContactShape::Kind::box) {
+    box_field(a, b, margin, touches);
+    return;
+  }
+  // A capsule is felt along its length, no coarser than the cells.
+  const Round round = round_of(a);
+  const double length = (round.b - round.a).norm();
+  const int steps =
+      length > 0 ? std::clamp(static_cast<int>(std::ceil(length / b.cell.minCoeff())), 1, 6) : 0;
+  for (int k = 0; k <= steps; ++k) {
+    const double t = steps > 0 ? double(k) / steps : 0;
+    sphere_field(round.a + t * (round.b - round.a), round.radius, b, margin, 8 * k, touches);
+  }
+}
+
+}  // namespace limb

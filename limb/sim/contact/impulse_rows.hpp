@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "limb/dynamics/kinematics.hpp"
+#include "limb/dynamics/mass_factor.hpp"
+#include "limb/dynamics/positive_solve.hpp"
+
+namespace limb {
+
+/// What impulses at points and joints of a robot do to each other: the rows J of their velocities,
+/// and the response A = J M^-1 J^T, by the sparse factor of M. The loops of the model stay closed:
+/// their impulses are eliminated, so that A is the response of the robot with its loops.
+///
+/// One configuration at a time: place(), add rows, finish(). Memory grows to the largest number of
+/// rows seen; nothing else allocates.
+class ImpulseRows {
+ public:
+  explicit ImpulseRows(const Model<double>& model);
+
+  /// Where all bodies are, and how they move. Removes all rows.
+  const Kinematics<double>& place(const Model<double>& model, const VectorX<double>& q,
+                                  const VectorX<double>& v);
+
+  /// Three rows: the velocity of body a's point at p_W seen from body b, along the columns of axes.
+  void add_point(const Model<double>& model, int a, int b, const Vector3<double>& p_W,
+                 const Matrix3<double>& axes_W);
+  /// One row: a joint velocity, by its index among all of them.
+  void add_joint(const Model<double>& model, int joint_velocity);
+  int rows() const { return rows_; }
+
+  /// Factors the mass matrix and computes A. @returns -1, or a velocity that no inertia opposes.
+  int finish(const Model<double>& model, MatrixX<double>& A);
+
+  /// u = J v of all rows; with loops, of the v nearest to it at which they do not open.
+  void velocities(const VectorX<double>& v, VectorX<double>& u);
+  /// v += M^-1 J^T p, and loops that open with the v of the last velocities() are closed.
+  void apply(const VectorX<double>& p, VectorX<double>& v);
+  /// u = M^-1 J^T p that moves within the loops.
+  void displace(const VectorX<double>& p, VectorX<double>& u);
+
+ private:
+  using Four = Eigen::Array<double, 4, 1>;
+  struct Block {
+    int row = 0, rows = 0;
+  };
+  Block& add_block(int rows);
+  void add_body(const Model<double>& model, int body, double sign, const Vector3<double>& p_W,
+                const Matrix3<double>& axes_W);
+  void add_loops(const Model<double>& model);
+  Four* columns(std::vector<Four>& x, std::size_t block) {
+    return x.data() + block * static_cast<std::size_t>(n_);
+  }
+  std::uint64_t* support(std::size_t block) { return support_.data() + block * words_; }
+  void mark(int column);
+  void respond(const VectorX<double>& p);
+
+  int n_;
+  std::size_t words_;
+  Workspace<double> work_;
+  MassFactor<double> factor_;
+  Kinematics<double> kinematics_;
+  std::vector<Block> blocks_;
+  int rows_ = 0, loop_rows_ = 0;
+  std::size_t user_blocks_ = 0;
+  std::vector<Four> J_, Y_;  ///< of each block, for each velocity: J^T, and D^-1/2 L^-T J^T
+  std::vector<std::uint64_t> support_;
+  VectorX<double> q_, x_, root_;
+  // Of the loops: their response, its pseudo-inverse, and that times what couples them to the rows.
+  MatrixX<double> full_, loops_, solved_;
+  VectorX<double> u_loops_, p_loops_;
+  kernel::PositiveSolve<double> solve_;
+};
+
+}  // namespace limb

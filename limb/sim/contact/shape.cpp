@@ -1,0 +1,79 @@
+#include "limb/sim/contact/shape.hpp"
+
+#include <algorithm>
+
+#include "limb/base/check.hpp"
+#include "limb/math/check.hpp"
+
+namespace limb {
+
+void check_surface(const char* call, const Surface& surface) {
+  if (!(surface.friction >= 0 && std::isfinite(surface.friction))) {
+    fail(call, "friction", to_text(surface.friction), "0 or more");
+  }
+  if (!(surface.restitution >= 0 && surface.restitution <= 1)) {
+    fail(call, "restitution", to_text(surface.restitution), "0 to 1");
+  }
+}
+
+ContactShape make_foot(const Model<double>& model, FrameId frame, double radius) {
+  check_not_negative("make_foot", "radius", radius);
+  if (frame.value() < 0 || frame.value() >= static_cast<int>(model.frames().size())) {
+    fail("make_foot", "frame", std::to_string(frame.value()), "a frame of the model");
+  }
+  const Frame<double>& f = model.frame(frame);
+  if (f.body.value() == 0) {
+    fail("make_foot", "frame", "'" + f.name + "', fixed to the world", "one that moves");
+  }
+  ContactShape shape;
+  shape.name = f.name;
+  shape.body = f.body;
+  shape.X_BS = f.X_BF;
+  shape.size[0] = radius;
+  return shape;
+}
+
+std::vector<ContactShape> shapes_of(const Description<double>& description,
+                                    const Model<double>& model,
+                                    std::vector<std::string>* left_out) {
+  std::vector<ContactShape> shapes;
+  for (const LinkDescription<double>& link : description.links) {
+    if (link.name == kWorldLink) continue;
+    const Frame<double>& frame = model.frame(model.find_frame(link.name));
+    if (frame.body.value() == 0) continue;
+    const auto collides = [](const Geometry& g) { return g.role == Geometry::Role::collision; };
+    const bool collision = std::any_of(link.geometry.begin(), link.geometry.end(), collides);
+    for (const Geometry& g : link.geometry) {
+      if (collision && !collides(g)) continue;
+      ContactShape shape;
+      switch (g.shape) {
+        case Geometry::Shape::sphere:
+          shape.kind = ContactShape::Kind::sphere;
+          break;
+        case Geometry::Shape::capsule:
+          shape.kind = ContactShape::Kind::capsule;
+          break;
+        case Geometry::Shape::cylinder:
+          shape.kind = ContactShape::Kind::cylinder;
+          break;
+        case Geometry::Shape::box:
+          shape.kind = ContactShape::Kind::box;
+          break;
+        case Geometry::Shape::ellipsoid:
+          shape.kind = ContactShape::Kind::ellipsoid;
+          break;
+        default:
+          if (left_out != nullptr) left_out->push_back(link.name);
+          continue;
+      }
+      shape.name = link.name;
+      shape.body = frame.body;
+      shape.X_BS = frame.X_BF * g.X_LG;
+      shape.size = g.size;
+      shapes.push_back(std::move(shape));
+    }
+  }
+  return shapes;
+}
+
+}  // namespace limb

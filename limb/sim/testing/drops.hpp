@@ -1,0 +1,98 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "limb/math/testing/random.hpp"
+#include "limb/model/load.hpp"
+#include "limb/sim/simulation.hpp"
+
+/// Robots that are dropped in random poses.
+namespace limb::testing {
+
+/// A robot with all its solids over a plane. An arm on a fixed base stands on the plane.
+struct DropRobot {
+  explicit DropRobot(const std::string& path)
+      : description(load_description(path)), model(build_model(description)) {
+    setup.shapes = shapes_of(description, model);
+    // What is bolted down would touch from the start.
+    std::erase_if(setup.shapes, [&](const ContactShape& s) {
+      return !has_base() && model.body(s.body).parent.value() == 0;
+    });
+    setup.ground = Ground::plane({0.7, 0}, has_base() ? 0 : -0.02);
+  }
+  bool has_base() const { return model.bodies()[1].joint.type() == JointType::free; }
+
+  Description<double> description;
+  Model<double> model;
+  ContactSetup setup;
+};
+
+struct Drop {
+  double penetration = 0;    ///< m, deepest
+  double fastest = 0;        ///< largest velocity, rad/s or m/s
+  double energy_growth = 0;  ///< J, largest rise over the energy at the start
+  double residual = 0;       ///< m/s, worst
+  int not_converged = 0, steps = 0, contacts = 0;
+  bool finite = true;
+};
+
+/// The lowest point of the robot's solids.
+inline double lowest(const DropRobot& robot, const VectorX<double>& q) {
+  Kinematics<double> kinematics(robot.model);
+  forward_kinematics(robot.model, q, kinematics);
+  double low = std::numeric_limits<double>::infinity();
+  for (const ContactShape& s : robot.setup.shapes) {
+    const Pose<double> X = kinematics.X_WB[static_cast<std::size_t>(s.body.value())] * s.X_BS;
+    Touches touches;
+    collide(PlacedShape{s.kind, s.size, X}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3, touches);
+    for (int i = 0; i < touches.size(); ++i) low = std::min(low, touches[i].gap);
+  }
+  return low;
+}
+
+/// Drop number `seed`: any pose within the limits, up to 0.3 m above the ground, some velocity.
+inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double step,
+                 const WorldOptions& options) {
+  Random random(seed);
+  World world(robot.model, options);
+  world.set_contact(robot.setup);
+  Simulation simulation(world, {.step = step});
+  std::mt19937_64 engine(seed);
+  VectorX<double> q, v(robot.model.velocity_size());
+  for (int tries = 0; tries < 1000; ++tries) {
+    q = robot.model.random(engine);
+    if (robot.has_base()) {
+      q[2] = 0;
+      q.head<2>().setZero();
+      q[2] = random.uniform(0.01, 0.3) - lowest(robot, q);
+      break;
+    }
+    if (lowest(robot, q) > -0.02) break;  // an arm that does not begin in the ground
+  }
+  for (auto& x : v) x = random.uniform(-1.5, 1.5);
+  simulation.set_state(0, q, v);
+  Drop result;
+  const double begin = world.energy(simulation.state()).total();
+  const int steps = static_cast<int>(std::lround(duration / step));
+  try {
+    for (int i = 1; i <= steps; ++i) {
+      simulation.run_until(i * step);
+      const ContactReport& report = world.contacts()->report();
+      result.penetration = std::max(result.penetration, report.penetration);
+      result.residual = std::max(result.residual, report.residual);
+      result.not_converged += report.converged ? 0 : 1;
+      result.contacts = std::max(result.contacts, report.contacts);
+      result.fastest = std::max(result.fastest, simulation.state().v.lpNorm<Eigen::Infinity>());
+      result.energy_growth =
+          std::max(result.energy_growth, world.energy(simulation.state()).total() - begin);
+      ++result.steps;
+    }
+  } catch (const Error&) {
+    result.finite = false;
+  }
+  return result;
+}
+
+}  // namespace limb::testing
