@@ -13,8 +13,9 @@ namespace limb::testing {
 enum class Drives { left_out, written };
 
 /// A robot of hinges, with or without a free base, as MuJoCo reads it: bodies without shapes, names
-/// of joints as in the model.
-inline std::string write_mjcf(const Model<double>& model, Drives drives) {
+/// of joints as in the model. `inside(i)` is text that body i gets too; 0 is the world.
+inline std::string write_mjcf(const Model<double>& model, Drives drives,
+                              const std::function<std::string(int)>& inside = {}) {
   const auto numbers = [](std::initializer_list<double> x) {
     std::string text;
     for (const double y : x) {
@@ -45,13 +46,13 @@ inline std::string write_mjcf(const Model<double>& model, Drives drives) {
       text += b.joint.type() == JointType::free
                   ? std::string("<freejoint/>")
                   : "<joint type='hinge' axis='" + numbers({z[0], z[1], z[2]}) + drive + "'/>";
-      text += children(i) + "</body>";
+      text += (inside ? inside(i) : "") + children(i) + "</body>";
     }
     return text;
   };
   const Vector3<double>& g = model.gravity();
   return "<mujoco><compiler angle='radian'/><option gravity='" + numbers({g[0], g[1], g[2]}) +
-         "'/><worldbody>" + children(0) + "</worldbody></mujoco>";
+         "'/><worldbody>" + (inside ? inside(0) : "") + children(0) + "</worldbody></mujoco>";
 }
 
 }  // namespace limb::testing

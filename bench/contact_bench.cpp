@@ -1,0 +1,239 @@
+// A quadruped that stands on its four feet: steps per second of limb against MuJoCo's mj_step, same
+// robot, feet, PD and step, in one process and on one core; and how exact both are. Then a thousand
+// quadrupeds on all cores, and with an argument N, N random drops of arm, quadruped and humanoid.
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <mujoco/mujoco.h>
+
+#include "bench/side_by_side.hpp"
+#include "limb/model/convert_mujoco.hpp"
+#include "limb/model/testing/write_mjcf.hpp"
+#include "limb/sim/testing/drops.hpp"
+
+namespace limb::bench {
+namespace {
+
+using Vector = VectorX<double>;
+
+constexpr double kStep = 1e-3, kRadius = 0.022, kFriction = 0.8, kP = 120, kD = 3;
+constexpr const char* kFeet[] = {"FL_foot", "FR_foot", "RL_foot", "RR_foot"};
+
+/// The robot with its joints' damping and without limits, which it does not meet: the same in both.
+Model<double> quadruped() {
+  Description<double> description = load_description("builtin:quadruped");
+  for (auto& joint : description.joints) {
+    joint.limits.clear();
+    if (joint.type == JointType::revolute) joint.type = JointType::continuous;
+  }
+  return build_model(description);
+}
+
+Vector standing(const Model<double>& model) {
+  Vector q = make_state(model).q;
+  for (int leg = 0; leg < 4; ++leg) {
+    q[8 + 3 * leg] = 0.8;
+    q[9 + 3 * leg] = -1.6;
+  }
+  q[2] = 2 * 0.21 * std::cos(0.8) + kRadius;
+  return q;
+}
+
+struct Limb {
+  explicit Limb(const Model<double>& model, WorldOptions::Dynamics dynamics)
+      : world(model, {.dynamics = dynamics}) {
+    ContactSetup setup{Ground::plane({kFriction, 0}), {}, {}};
+    for (const char* foot : kFeet) {
+      setup.shapes.push_back(make_foot(model, model.find_frame(foot), kRadius));
+    }
+    world.set_contact(std::move(setup));
+    simulation = std::make_unique<Simulation>(world, SimulationOptions{.step = kStep});
+    target = standing(model);
+    simulation->set_state(0, target, Vector::Zero(18));
+    simulation->set_controller([this](const ControlInput& now, Vector& tau) {
+      tau.tail(12) = kP * (target.tail(12) - now.q.tail(12)) - kD * now.v.tail(12);
+    });
+  }
+  void step() { simulation->run_until(kStep * static_cast<double>(++count)); }
+  double normal_force() const {
+    double sum = 0;
+    for (const ContactPoint& c : world.contacts()->points()) sum += c.force_W[2];
+    return sum;
+  }
+
+  World world;
+  std::unique_ptr<Simulation> simulation;
+  Vector target;
+  long count = 0;
+};
+
+struct Mujoco {
+  explicit Mujoco(const Model<double>& limb_model) : convention(limb_model) {
+    const auto inside = [&](int body) {
+      char text[300] = "";
+      if (body == 0) {
+        std::snprintf(text, sizeof text,
+                      "<geom type='plane' size='9 9 1' condim='3' friction='%g 0 0'/>", kFriction);
+      }
+      for (const char* foot : kFeet) {
+        const Frame<double>& f = limb_model.frame(limb_model.find_frame(foot));
+        if (f.body.value() != body) continue;
+        std::snprintf(text, sizeof text,
+                      "<geom type='sphere' size='%g' pos='%g %g %g' mass='0' condim='3' "
+                      "friction='%g 0 0'/>",
+                      kRadius, f.X_BF.p[0], f.X_BF.p[1], f.X_BF.p[2], kFriction);
+      }
+      return std::string(text);
+    };
+    const auto file = std::filesystem::temp_directory_path() / "limb_contact_bench.xml";
+    std::ofstream(file) << testing::write_mjcf(limb_model, testing::Drives::written, inside);
+    char error[500] = "";
+    m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);
+    std::filesystem::remove(file);
+    if (m == nullptr) {
+      std::printf("MuJoCo cannot load it: %s\n", error);
+      std::exit(1);
+    }
+    m->opt.timestep = kStep;
+    m->opt.integrator = mjINT_EULER;
+    m->opt.cone = mjCONE_ELLIPTIC;
+    d = mj_makeData(m);
+    target = convention.q_to(standing(limb_model));
+    std::copy(target.begin(), target.end(), d->qpos);
+  }
+  ~Mujoco() {
+    mj_deleteData(d);
+    mj_deleteModel(m);
+  }
+  void step() {
+    for (int i = 0; i < 12; ++i) {
+      d->qfrc_applied[6 + i] = kP * (target[7 + i] - d->qpos[7 + i]) - kD * d->qvel[6 + i];
+    }
+    mj_step(m, d);
+  }
+  double normal_force() const {
+    double sum = 0;
+    for (int i = 0; i < d->ncon; ++i) {
+      mjtNum force[6];
+      mj_contactForce(m, d, i, force);
+      sum += force[0];
+    }
+    return sum;
+  }
+  double penetration() const {
+    double deepest = 0;
+    for (int i = 0; i < d->ncon; ++i) deepest = std::max(deepest, -d->contact[i].dist);
+    return deepest;
+  }
+
+  MujocoConvention convention;
+  mjModel* m = nullptr;
+  mjData* d = nullptr;
+  Vector target;
+};
+
+void stand() {
+  const Model<double> model = quadruped();
+  Limb templates(model, WorldOptions::Dynamics::templates),
+      compiled(model, WorldOptions::Dynamics::compiled);
+  Mujoco mujoco(model);
+  for (int i = 0; i < 8000; ++i) {
+    templates.step();
+    compiled.step();
+    mujoco.step();
+  }
+  const double weight = model.total_mass() * 9.81;
+  std::printf("standing after 8 s, step %g s: sum of normal forces / weight - 1, deepest overlap\n",
+              kStep);
+  std::printf("  limb    %9.1e %9.1e m, residual %.1e m/s\n", compiled.normal_force() / weight - 1,
+              compiled.world.contacts()->report().penetration,
+              compiled.world.contacts()->report().residual);
+  std::printf("  MuJoCo  %9.1e %9.1e m, elliptic cone, Newton's solver, tolerance %g\n",
+              mujoco.normal_force() / weight - 1, mujoco.penetration(), mujoco.m->opt.tolerance);
+  const auto other = [&](int) { mujoco.step(); };
+  print("quadruped on four feet, one core", "MuJoCo",
+        {side_by_side(
+             "step, templates", [&](int) { templates.step(); }, other),
+         side_by_side(
+             "step, compiled", [&](int) { compiled.step(); }, other)});
+  mujoco.m->opt.cone = mjCONE_PYRAMIDAL;
+  print("the same, MuJoCo with pyramids instead of cones", "MuJoCo",
+        {side_by_side(
+            "step, compiled", [&](int) { compiled.step(); }, other)});
+}
+
+/// A thousand of them, each thrown a little: they land and stand.
+void batch() {
+  const Model<double> model = quadruped();
+  constexpr int kRobots = 1000, kSteps = 200;
+  std::printf("%d quadrupeds, %d steps each\n", kRobots, kSteps);
+  double alone = 0;
+  const auto cores = static_cast<std::size_t>(std::thread::hardware_concurrency());
+  for (std::size_t threads = 1; threads <= cores; threads *= 2) {
+    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
+    std::vector<std::unique_ptr<Limb>> robots;
+    for (int i = 0; i < kRobots; ++i) {
+      robots.push_back(std::make_unique<Limb>(model, WorldOptions::Dynamics::compiled));
+      Vector q = robots.back()->target;
+      q[2] += 0.02 + 1e-4 * i;
+      robots.back()->simulation->set_state(0, q, Vector::Zero(18));
+    }
+    const auto start = Clock::now();
+    tbb::parallel_for(0, kRobots, [&](int i) {
+      for (int k = 0; k < kSteps; ++k) robots[static_cast<std::size_t>(i)]->step();
+    });
+    const double rate = kRobots * kSteps / (milliseconds(start) / 1e3);
+    if (threads == 1) alone = rate;
+    std::printf("  %zu threads: %.0f steps per second, %.2f times one thread\n", threads, rate,
+                rate / alone);
+  }
+}
+
+void drops(int count) {
+  WorldOptions options;
+  options.friction = WorldOptions::Friction::none;
+  options.stops = WorldOptions::Stops::hard;
+  for (const char* name : {"builtin:arm7", "builtin:quadruped", "builtin:humanoid"}) {
+    const testing::DropRobot robot(name);
+    const int n = count / 3 + (name == std::string("builtin:quadruped") ? count % 3 : 0);
+    std::vector<testing::Drop> results(static_cast<std::size_t>(n));
+    const auto start = Clock::now();
+    tbb::parallel_for(0, n, [&](int i) {
+      results[static_cast<std::size_t>(i)] =
+          testing::drop(robot, static_cast<unsigned>(i), 1, kStep, options);
+    });
+    const double seconds = milliseconds(start) / 1e3;
+    int failed = 0, over = 0;
+    long steps = 0, hard = 0;
+    double deepest = 0, fastest = 0, residual = 0;
+    for (const testing::Drop& d : results) {
+      failed += d.finite ? 0 : 1;
+      over += d.penetration > 1e-3 ? 1 : 0;
+      deepest = std::max(deepest, d.penetration);
+      fastest = std::max(fastest, d.fastest);
+      residual = std::max(residual, d.residual);
+      steps += d.steps;
+      hard += d.not_converged;
+    }
+    std::printf(
+        "%s: %d drops of 1 s, %d not finite, %d deeper than 1 mm; deepest %.2e m, fastest %.0f, "
+        "worst residual %.1e m/s, %.2f %% of steps above 1e-6 m/s; %.0f s\n",
+        name, n, failed, over, deepest, fastest, residual,
+        100. * static_cast<double>(hard) / static_cast<double>(steps), seconds);
+  }
+}
+
+}  // namespace
+}  // namespace limb::bench
+
+int main(int argc, char** argv) {
+  limb::bench::stand();
+  limb::bench::batch();
+  if (argc > 1) limb::bench::drops(std::atoi(argv[1]));
+}
