@@ -72,6 +72,74 @@ TEST_P(Consistency, FiftyWalksOfAQuadruped) {
   EXPECT_LT(drift, 0.01);
 }
 
+/// Ten walks of each robot, on feet that are points or soles.
+TEST(ConsistencyOfWalkers, OnEveryRobot) {
+  constexpr int kRuns = 10;
+  for (const testing::Walker& walker : testing::walkers()) {
+    if (!walker.is_here()) continue;
+    WalkOptions walking;
+    walking.feet = walker.feet;
+    walking.imu = walker.imu;
+    walking.rate = 200;
+    walking.duration = 4;
+    walking.rest = 0.3;
+    const SyntheticWalk walk(walker.load(), walking);
+    const WalkErrors errors = testing::typical_errors();
+    const auto options = testing::matching_options(errors, FilterKind::invariant);
+    double nees = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      testing::run_walk(walk, errors, options, static_cast<std::uint64_t>(100 + run),
+                        [&](const NoisyWalk& noisy, const BaseEstimator& estimator) {
+                          if (estimator.time() < walk.instants().back().t) return;
+                          nees += estimator.filter().nees(noisy.truth()) / kRuns;
+                        });
+    }
+    // At the end only: ten numbers that know nothing of each other. Five robots, so 99 %.
+    const Band band = average_band(15, kRuns, 0.99);
+    std::printf("%-20s NEES at the end %.2f, band %.2f to %.2f\n", walker.name.c_str(), nees,
+                band.low, band.high);
+    EXPECT_GT(nees, band.low) << walker.name;
+    EXPECT_LT(nees, band.high) << walker.name;
+  }
+}
+
+/// Feet as velocities: nothing is remembered of them, so that errors of velocity add up.
+TEST(ConsistencyOfWalkers, VelocityFormDriftsLittle) {
+  const testing::Walker dog = testing::walkers()[0];
+  WalkOptions walking;
+  walking.feet = dog.feet;
+  walking.rate = 200;
+  walking.duration = 12;
+  walking.speed = 0.5;
+  walking.crouch = 0.25;
+  const SyntheticWalk walk(dog.load(), walking);
+  const WalkErrors errors = testing::typical_errors();
+  auto options = testing::matching_options(errors, FilterKind::invariant);
+  options.odometry = Odometry::velocity;
+  options.foot_speed = 0.01;
+  double nees = 0, nis = 0, drift = 0;
+  constexpr int kRuns = 10;
+  for (int run = 0; run < kRuns; ++run) {
+    Vec first = Vec::Zero();
+    testing::run_walk(walk, errors, options, static_cast<std::uint64_t>(run + 1),
+                      [&](const NoisyWalk& noisy, const BaseEstimator& e) {
+                        // The way in the base's own heading does not hang on the first yaw.
+                        const Vec error = e.filter().state().p_WS - noisy.truth().p_WS;
+                        if (noisy.instant().t == 0) first = error;
+                        if (e.time() < walk.instants().back().t) return;
+                        nees += e.filter().nees(noisy.truth()) / kRuns;
+                        nis += e.diagnostics().nis_sum /
+                               static_cast<double>(e.diagnostics().nis_rows) / kRuns;
+                        drift += (error - first).norm() / walk.length() / kRuns;
+                      });
+  }
+  std::printf("velocity form: NEES %.2f, NIS/row %.3f, drift %.2f %% with the first yaw's error\n",
+              nees, nis, 100 * drift);
+  EXPECT_LT(nees, 30);
+  EXPECT_LT(nis, 1.2);
+  EXPECT_LT(drift, 0.03);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Consistency,
                          ::testing::Values(FilterKind::error_state, FilterKind::invariant),
                          [](const auto& kind) {
