@@ -11,6 +11,7 @@
 #include "bench/side_by_side.hpp"
 #include "bench/states.hpp"
 #include "limb/batch/compiled.hpp"
+#include "limb/batch/run_rows.hpp"
 #include "limb/codegen/assemble.hpp"
 
 namespace limb::bench {
@@ -103,7 +104,13 @@ struct Batch {
     std::vector<Rows<T>> to = out_rows;
     for (auto& x : from) x = {x.data + first * x.cols, count, x.cols};
     for (auto& x : to) x = {x.data + first * x.cols, count, x.cols};
-    fast.run(f, from, to);
+    fast.run(f, from, to, {.stores = stores()});
+  }
+  /// What one call for all states would do, also where pieces of it are timed.
+  Stores stores() const {
+    std::int64_t bytes = 0;
+    for (const auto& x : out) bytes += x.size() * std::int64_t{sizeof(T)};
+    return are_streamed(bytes) ? Stores::streaming : Stores::cached;
   }
   const T* input(std::size_t k, int i) const {
     return k < in.size() ? in[k].data() + i * in[k].cols() : nullptr;
@@ -248,9 +255,9 @@ void measure(const char* title, const Model<double>& model, const std::vector<Op
                 p.lanes_code(codegen::Precision::f64)->code_bytes(), name(form.one_state),
                 name(form.batch), form.reason.c_str());
     if (form.recursion_ns > 0) {
-      std::printf("  %-17s straight line %.0f ns, recursion %.0f; batch %.0f, %.0f\n", "",
-                  form.straight_line_ns, form.recursion_ns, form.batch_straight_line_ns,
-                  form.batch_recursion_ns);
+      std::printf("  %-17s straight line %.0f ns, recursion %.0f; batch %.0f, %.0f, split %.0f\n",
+                  "", form.straight_line_ns, form.recursion_ns, form.batch_straight_line_ns,
+                  form.batch_recursion_ns, form.batch_split_ns);
     }
   }
 }

@@ -168,6 +168,11 @@ class CompileTest(unittest.TestCase):
                 {(f["one_state"], f["batch"], f["reason"]) for f in report["forms"]},
                 {("recursion", "recursion", "asked for")},
             )
+            split = ["builtin:arm7", "--functions", "aba_derivatives", "--json", "--form", "split"]
+            report = json.loads(self.ok(verb, *split, *more))
+            if report["notice"] == "":
+                self.assertEqual(report["forms"][0]["batch"], "split")
+                self.assertEqual(report["forms"][0]["reason"], "asked for")
 
     def test_closed_loops_run_by_the_templates(self):
         why = "1 closed loop, whose rank only numbers tell"
@@ -205,7 +210,7 @@ class CompileTest(unittest.TestCase):
         )
         self.assertEqual(
             self.error(*arm, "--form", "loops"),
-            "limb compile: --form is 'loops', expected automatic, straight-line or recursion",
+            "limb compile: --form is 'loops', expected automatic, straight-line, recursion or split",
         )
         self.assertEqual(
             self.error(*arm, "--form", "recursion", "--show", "c"),

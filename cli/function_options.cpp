@@ -13,7 +13,7 @@ void CompiledOptions::add(CLI::App& app) {
       ->delimiter(',')
       ->type_name("A,B,...");
   app.add_option("--form", form_, "how to run them; default automatic")
-      ->type_name("automatic|straight-line|recursion");
+      ->type_name("automatic|straight-line|recursion|split");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
 }
 
@@ -34,9 +34,12 @@ CompileOptions CompiledOptions::options(const Model<double>& model) const {
     options.form = Form::straight_line;
   } else if (form_ == "recursion") {
     options.form = Form::recursion;
+  } else if (form_ == "split") {
+    options.form = Form::split;
   } else if (form_ != "automatic") {
     throw Error(fmt::format(
-        "limb {}: --form is '{}', expected automatic, straight-line or recursion", verb_, form_));
+        "limb {}: --form is '{}', expected automatic, straight-line, recursion or split", verb_,
+        form_));
   }
   for (const std::string& name : frames_) options.frames.push_back(model.find_frame(name));
   if (rigid_) options.effects = JointEffects::none();
@@ -48,12 +51,13 @@ Forms::Forms(const Compiled& compiled, const std::vector<Function>& functions)
   for (const Function f : functions) {
     const FormReport form = compiled.form(f);
     std::string why = form.reason;
-    if (form.straight_line_ns > 0) {
+    if (form.straight_line_ns > 0 && form.batch_straight_line_ns > 0) {
       why +=
           fmt::format(": {:.0f} ns against {:.0f} of the recursion, batches {:.0f} against {:.0f}",
                       form.straight_line_ns, form.recursion_ns, form.batch_straight_line_ns,
                       form.batch_recursion_ns);
     }
+    if (form.batch_split_ns > 0) why += fmt::format(", split {:.0f}", form.batch_split_ns);
     table.add({limb::name(f), limb::name(form.one_state), limb::name(form.batch), why});
     json.push_back({{"function", limb::name(f)},
                     {"one_state", limb::name(form.one_state)},
@@ -62,7 +66,8 @@ Forms::Forms(const Compiled& compiled, const std::vector<Function>& functions)
                     {"straight_line_ns", form.straight_line_ns},
                     {"recursion_ns", form.recursion_ns},
                     {"batch_straight_line_ns", form.batch_straight_line_ns},
-                    {"batch_recursion_ns", form.batch_recursion_ns}});
+                    {"batch_recursion_ns", form.batch_recursion_ns},
+                    {"batch_split_ns", form.batch_split_ns}});
   }
 }
 

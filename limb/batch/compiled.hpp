@@ -15,7 +15,8 @@ namespace limb {
 struct CompileOptions : FunctionOptions {
   codegen::ProgramOptions program;
   /// automatic: straight-line code, but for derivatives, where a measurement decides for one state
-  /// and another one, at the first call, for batches; and but for what has one form only.
+  /// and another one, at the first call, for batches; and but for what has one form only. split is
+  /// a form of batches: one state is measured then, too.
   Form form = Form::automatic;
 };
 

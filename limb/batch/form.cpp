@@ -7,7 +7,7 @@
 namespace limb {
 
 const char* name(Form form) {
-  constexpr const char* kNames[] = {"automatic", "straight line", "recursion"};
+  constexpr const char* kNames[] = {"automatic", "straight line", "recursion", "split"};
   return kNames[static_cast<int>(form)];
 }
 

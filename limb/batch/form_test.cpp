@@ -64,7 +64,7 @@ double relative(const std::vector<RowMatrix<T>>& x, const std::vector<RowMatrix<
   return worst;
 }
 
-TEST(Form, BothGiveTheSameDerivatives) {
+TEST(Form, AllGiveTheSameDerivatives) {
   const Sample s = testing::sample_of("quadruped", load_model("builtin:quadruped"), 3);
   for (const Function f : {Function::rnea_derivatives, Function::aba_derivatives}) {
     CompileOptions options;
@@ -80,6 +80,13 @@ TEST(Form, BothGiveTheSameDerivatives) {
               tolerance);
     EXPECT_LT(relative(results<float>(loops, f, s, 37), expected), tolerance * 0x1p29);
     EXPECT_LT(relative(results<float>(straight, f, s, 37), expected), tolerance * 0x1p29);
+    if (f != Function::aba_derivatives) continue;
+    options.form = Form::split;
+    const Compiled split = compile(s.model, {f}, options);
+    EXPECT_LT(relative(results<double>(split, f, s, 37), expected), tolerance);
+    EXPECT_LT(relative(results<double>(split, f, s, 300, 2), results<double>(straight, f, s, 300)),
+              tolerance);
+    EXPECT_LT(relative(results<float>(split, f, s, 37), expected), tolerance * 0x1p29);
   }
 }
 
@@ -99,6 +106,19 @@ TEST(Form, IsReported) {
               measured.batch_recursion_ns < measured.batch_straight_line_ns);
     EXPECT_GT(measured.straight_line_ns, 0);
     EXPECT_GT(measured.batch_recursion_ns, 0);
+    EXPECT_EQ(measured.batch_split_ns, 0);
+    const Compiled forward = compile(robot, {Function::aba_derivatives});
+    const FormReport three = forward.form(Function::aba_derivatives);
+    const double best =
+        std::min({three.batch_straight_line_ns, three.batch_recursion_ns, three.batch_split_ns});
+    EXPECT_GT(best, 0);
+    EXPECT_EQ(three.batch == Form::split, three.batch_split_ns == best);
+    options.form = Form::split;
+    const FormReport asked =
+        compile(robot, {Function::aba_derivatives}, options).form(Function::aba_derivatives);
+    EXPECT_EQ(asked.batch, Form::split);
+    EXPECT_EQ(asked.reason, "asked for");
+    EXPECT_NE(asked.one_state, Form::split);
   } else {
     EXPECT_EQ(fast.form(Function::rnea).one_state, Form::recursion);
   }
@@ -108,6 +128,10 @@ TEST(Form, IsReported) {
   EXPECT_EQ(loops.form(Function::rnea).batch, Form::recursion);
   EXPECT_EQ(testing::message([&] { loops.program(Function::rnea); }),
             "rnea: has no program, its form is the recursion");
+  CompileOptions split;
+  split.form = Form::split;
+  EXPECT_EQ(testing::message([&] { compile(robot, {Function::rnea}, split); }),
+            "rnea: form is split, expected automatic (it is no product of matrices)");
   options.frames = {FrameId(0)};
   EXPECT_EQ(testing::message([&] { compile(robot, {Function::operational_space}, options); }),
             "operational_space: form is recursion, expected straight line (the templates have no "
@@ -160,6 +184,64 @@ TEST(Form, OfTheRecursionTakesParameters) {
   straight.run(Function::rnea, in, to_x);
   loops.run(Function::rnea, in, to_y);
   EXPECT_LT((x - y).norm(), 64 * kEps * (1 + y.norm()));
+}
+
+// A mass in each state, in both forms of lanes.
+TEST(Form, OfTheSplitTakesParameters) {
+  if (!codegen::why_no_machine_code().empty()) GTEST_SKIP() << codegen::why_no_machine_code();
+  const Model<double> model = load_model("builtin:quadruped");
+  const Sample s = testing::sample_of("quadruped", model, 5);
+  constexpr int kStates = 21;
+  const int n = model.velocity_size();
+  CompileOptions options;
+  options.added_inertias = {BodyId(model.body_count() - 1)};
+  const auto run = [&](Form form) {
+    options.form = form;
+    const Compiled fast = compile(model, {Function::aba_derivatives}, options);
+    testing::Random random(3);
+    std::vector<RowMatrix<double>> in = {
+        s.q.transpose().replicate(kStates, 1), RowMatrix<double>(kStates, n),
+        RowMatrix<double>(kStates, n), RowMatrix<double>::Zero(kStates, 10)};
+    for (int i = 0; i < kStates; ++i) {
+      for (const std::size_t k : {1, 2}) {
+        in[k].row(i) = testing::random_numbers(random, n).transpose();
+      }
+      in[3](i, 0) = 0.1 * i;
+    }
+    std::vector<RowMatrix<double>> out(3, RowMatrix<double>(kStates, n * n));
+    fast.run(Function::aba_derivatives, const_rows(in), rows(out));
+    return out;
+  };
+  const auto expected = run(Form::straight_line);
+  EXPECT_LT(relative(run(Form::split), expected), 1e6 * kEps);
+  EXPECT_LT(relative(run(Form::automatic), expected), 1e6 * kEps);
+  EXPECT_GT((expected[2].row(0) - expected[2].row(20)).norm(), 1e-3);  // the mass is felt
+}
+
+// Larger than the caches, by itself and asked for; threads; no allocation but for those of threads.
+TEST(Stores, PastTheCachesGiveTheSameResults) {
+  EXPECT_FALSE(are_streamed(1 << 20));
+  EXPECT_TRUE(are_streamed(1 << 30));
+  const Model<double> model = load_model("builtin:quadruped");
+  const Sample s = testing::sample_of("quadruped", model, 5);
+  constexpr int kStates = 8000;
+  const int n = model.velocity_size();
+  ASSERT_TRUE(are_streamed(std::int64_t{8} * kStates * n * n));
+  const Compiled fast = compile(model, {Function::crba});
+  RowMatrix<double> q = s.q.transpose().replicate(kStates, 1), expected(kStates, n * n);
+  for (int i = 0; i < kStates; ++i) q(i, q.cols() - 1) = 0.001 * i;
+  fast.crba(q, expected, {.stores = Stores::cached});
+  for (const Stores stores : {Stores::automatic, Stores::streaming}) {
+    for (const int threads : {1, 2}) {
+      RowMatrix<double> M = RowMatrix<double>::Constant(kStates, n * n, 7);
+      const auto run = [&] { fast.crba(q, M, {.threads = threads, .stores = stores}); };
+      run();
+      EXPECT_EQ(M, expected);
+      if (testing::kCountsAllocations && threads == 1) {
+        EXPECT_EQ(testing::allocations(run), 0);
+      }
+    }
+  }
 }
 
 TEST(Form, OfOneStateNeverAllocates) {

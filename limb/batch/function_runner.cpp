@@ -81,6 +81,9 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
   if (form == Form::recursion && !has_recursion) {
     fail(name(function), "form", "recursion", "straight line", "the templates have no such result");
   }
+  if (form == Form::split && !codegen::can_split(function)) {
+    fail(name(function), "form", "split", "automatic", "it is no product of matrices");
+  }
   if (form == Form::recursion || !obstacle.empty()) {
     form_.one_state = form_.batch = Form::recursion;
     form_.reason = obstacle.empty() ? "asked for" : obstacle;
@@ -88,25 +91,38 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
     recurse(trial.in.data(), trial.out.data());  // what the templates refuse is known now
     return;
   }
-  program_.emplace(tracer.trace(function), program);
+  if (codegen::can_split(function)) {
+    program_.emplace(tracer.trace(function), program, [&model, &options, function] {
+      return codegen::FunctionTracer(model, options).split(function);
+    });
+  } else {
+    program_.emplace(tracer.trace(function), program);
+  }
   if (!program_->notice().empty()) {
     // The interpreter gives the bits of machine code, the templates are faster.
     const bool by_template = has_recursion && !options.has_parameters();
     form_.one_state = form_.batch = by_template ? Form::recursion : Form::straight_line;
     form_.reason = program_->notice();
-  } else if (form == Form::straight_line) {
+    return;
+  }
+  if (form != Form::straight_line && is_of_derivatives(function) && !options.has_parameters()) {
+    measure_one();
+  }
+  if (form != Form::automatic) {
+    form_.batch = form;
     form_.reason = "asked for";
   } else if (is_measured()) {
-    measure_one();
+    form_.reason = "measured";
   } else {
     form_.reason = has_recursion ? "always faster" : "no recursion";
   }
 }
 
-/// Derivatives alone are so long that loops may be faster.
+/// Derivatives alone are so long that loops may be faster. With parameters the templates make a
+/// robot for each state and are not asked.
 bool FunctionRunner::is_measured() const {
-  return asked_ == Form::automatic && is_of_derivatives(function_) && !options_.has_parameters() &&
-         program_ && program_->is_compiled();
+  return asked_ == Form::automatic && is_of_derivatives(function_) && program_ &&
+         program_->is_compiled() && (!options_.has_parameters() || program_->has_split());
 }
 
 void FunctionRunner::measure_one() {
@@ -115,7 +131,6 @@ void FunctionRunner::measure_one() {
   form_.recursion_ns = fastest_ns([&] { recurse(trial.in.data(), trial.out.data()); });
   const bool recursion = form_.recursion_ns < form_.straight_line_ns;
   form_.one_state = recursion ? Form::recursion : Form::straight_line;
-  form_.reason = "measured";
 }
 
 Form FunctionRunner::batch_form() const {
@@ -123,16 +138,33 @@ Form FunctionRunner::batch_form() const {
   std::call_once(batch_measured_, [&] {
     constexpr std::int64_t kStates = 64;
     Trial trial(shape_, kStates);
-    form_.batch_straight_line_ns =
-        fastest_ns([&] { program_->run_rows(trial.in.data(), trial.out.data(), kStates); }) /
-        kStates;
+    const auto lanes_ns = [&](bool split) {
+      return fastest_ns([&] {
+               program_->run_rows(trial.in.data(), trial.out.data(), kStates, {.split = split});
+             }) /
+             kStates;
+    };
+    double best = form_.batch_straight_line_ns = lanes_ns(false);
+    const auto take = [&](double ns, Form form) {
+      if (ns >= best) return;
+      best = ns;
+      form_.batch = form;
+    };
+    if (program_->has_split()) take(form_.batch_split_ns = lanes_ns(true), Form::split);
+    if (options_.has_parameters()) return;
     form_.batch_recursion_ns =
         fastest_ns([&] { recurse_rows<double>(trial.in_rows, trial.out_rows, 0, kStates); }) /
         kStates;
-    const bool recursion = form_.batch_recursion_ns < form_.batch_straight_line_ns;
-    form_.batch = recursion ? Form::recursion : Form::straight_line;
+    take(form_.batch_recursion_ns, Form::recursion);
   });
   return form_.batch;
+}
+
+/// Of lanes: the faster of their two forms, whatever the recursion takes.
+bool FunctionRunner::splits() const {
+  const Form form = batch_form();
+  return form == Form::split || (form == Form::recursion && form_.batch_split_ns > 0 &&
+                                 form_.batch_split_ns < form_.batch_straight_line_ns);
 }
 
 FormReport FunctionRunner::report() const {
@@ -207,7 +239,7 @@ void FunctionRunner::rows(std::span<const ConstRows<T>> in, std::span<const Rows
                           const BatchOptions& options) const {
   // The templates compute in double; float lanes are of no concern to them where there are any.
   const bool recursion = !program_ || (sizeof(T) == 8 && batch_form() == Form::recursion);
-  if (!recursion) return run_rows(*program_, in, out, options);
+  if (!recursion) return run_rows(*program_, in, out, options, splits());
   check_options(name(function_), options);
   const std::int64_t states =
       check_rows<T>(name(function_), shape_.inputs, shape_.outputs, in, out);

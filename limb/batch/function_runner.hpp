@@ -12,10 +12,11 @@
 
 namespace limb {
 
-/// One function of a robot in both of its forms. Any number of threads may run it.
+/// One function of a robot in all of its forms. Any number of threads may run it.
 class FunctionRunner {
  public:
-  /// @param tracer of the same robot and options. @param robot a number that no other robot has.
+  /// @param model, options must outlive this. @param tracer of both. @param robot a number that no
+  /// other robot has.
   /// @throws Error if the form that was asked for cannot be.
   FunctionRunner(const Model<double>& model, Function function, const FunctionOptions& options,
                  const codegen::FunctionTracer& tracer, const codegen::ProgramOptions& program,
@@ -46,6 +47,7 @@ class FunctionRunner {
   bool is_measured() const;
   void measure_one();
   Form batch_form() const;
+  bool splits() const;
 
   const Model<double>& model_;
   const FunctionOptions& options_;

@@ -58,11 +58,19 @@ auto mutable_rows_of(const char* call, const char* argument, M& m) {
   return Rows<T>{m.data(), same.rows, same.cols, same.layout};
 }
 
+/// How results by rows go to memory.
+enum class Stores {
+  automatic,  ///< by the size of all results of the call
+  cached,     ///< through the caches: best where these hold the results
+  streaming,  ///< past them, whole lines at a time: best where the results would fill them
+};
+
 /// How a batch is computed.
 struct BatchOptions {
   int threads = 1;  ///< 0: as many as oneTBB finds good
   /// States that a thread takes at a time; 0: 1024, or 64 where loops compute them.
   std::int64_t grain = 0;
+  Stores stores = Stores::automatic;
 };
 
 }  // namespace limb

@@ -4,6 +4,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <memory_resource>
@@ -30,6 +32,19 @@ void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int 
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, blocks, static_cast<std::size_t>(each)),
                       [&](const auto& range) { run(range.begin(), range.end()); });
   });
+}
+
+bool are_streamed(std::int64_t bytes) {
+  static const std::int64_t cache = [] {
+    // What one group of cores shares; some systems report the sum of all groups.
+    std::int64_t size = 32 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const std::int64_t found = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (found > 0) size = std::min(size, found);
+#endif
+    return size;
+  }();
+  return bytes > cache / 2;
 }
 
 void check_options(const std::string& call, const BatchOptions& options) {
@@ -87,7 +102,7 @@ std::int64_t check_rows(const std::string& call, const std::vector<codegen::Arra
 
 template <typename T>
 void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
-              std::span<const Rows<T>> outputs, const BatchOptions& options) {
+              std::span<const Rows<T>> outputs, const BatchOptions& options, bool split) {
   constexpr codegen::Precision kPrecision =
       sizeof(T) == 8 ? codegen::Precision::f64 : codegen::Precision::f32;
   constexpr std::int64_t kGrain = 1024;
@@ -97,7 +112,13 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
   const codegen::Layout layout = !inputs.empty()    ? inputs[0].layout
                                  : !outputs.empty() ? outputs[0].layout
                                                     : codegen::Layout::rows;
-  program.prepare(kPrecision, layout);
+  program.prepare(kPrecision, layout, split);
+  codegen::LanesOptions lanes{.split = split, .stream = options.stores == Stores::streaming};
+  if (options.stores == Stores::automatic) {
+    std::int64_t results = 0;
+    for (const auto& x : outputs) results += x.rows * x.cols;
+    lanes.stream = are_streamed(results * std::int64_t{sizeof(T)});
+  }
   const auto part = [&](std::int64_t first, std::int64_t count) {
     const std::int64_t row = layout == codegen::Layout::rows ? first : 0;
     std::byte few[512];  // so that no call allocates but those with many arrays
@@ -109,9 +130,9 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
     for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
     for (const auto& x : outputs) out.push_back(x.data + row * x.cols);
     if (layout == codegen::Layout::rows) {
-      program.run_rows(in.data(), out.data(), count);
+      program.run_rows(in.data(), out.data(), count, lanes);
     } else {
-      program.run_columns(in.data(), out.data(), states, first, count);
+      program.run_columns(in.data(), out.data(), states, first, count, lanes);
     }
   };
   for_ranges(states, program.lanes(kPrecision), options.grain > 0 ? options.grain : kGrain,
@@ -123,7 +144,7 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
                                    const std::vector<codegen::Array>&,                       \
                                    std::span<const ConstRows<T>>, std::span<const Rows<T>>); \
   template void run_rows(const codegen::Program&, std::span<const ConstRows<T>>,             \
-                         std::span<const Rows<T>>, const BatchOptions&);
+                         std::span<const Rows<T>>, const BatchOptions&, bool);
 LIMB_INSTANTIATE(double)
 LIMB_INSTANTIATE(float)
 #undef LIMB_INSTANTIATE

@@ -18,6 +18,10 @@ void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int 
 /// @throws Error for a negative number of threads or grain.
 void check_options(const std::string& call, const BatchOptions& options);
 
+/// Whether so many bytes of results are better written past the caches: more than half of the
+/// largest one.
+bool are_streamed(std::int64_t bytes);
+
 /// @throws Error "call: ..." unless arrays match those named and hold equally many states, and no
 /// result overlaps an argument or another result. @returns how many states.
 template <typename T>
@@ -32,8 +36,11 @@ std::int64_t check_rows(const std::string& call, const std::vector<codegen::Arra
 ///   const ConstRows<double> in[] = {{X.data(), X.rows(), X.cols()}};
 ///   const Rows<double> out[] = {{F.data(), F.rows(), F.cols()}};
 ///   run_rows<double>(program, in, out, {.threads = 0});
+///
+/// @param split in two steps, where the program has them.
 template <typename T>
 void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
-              std::span<const Rows<T>> outputs, const BatchOptions& options = {});
+              std::span<const Rows<T>> outputs, const BatchOptions& options = {},
+              bool split = false);
 
 }  // namespace limb

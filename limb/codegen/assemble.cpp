@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <optional>
 
 #include "limb/base/error.hpp"
-#include "limb/codegen/x64_registers.hpp"
-#include "limb/codegen/x64_rows.hpp"
+#include "limb/codegen/x64_products.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -26,24 +25,28 @@ std::vector<Entry> entries_of(const std::vector<Array>& arrays) {
 }
 
 // Long enough for each instruction, with the loads and stores around it.
-std::size_t code_room(const Code& code) {
+std::size_t code_room(const Code& code, const Target& target, const Split* split) {
   std::size_t rows = 0;
-  for (const auto* arrays : {&code.inputs, &code.outputs}) {
+  for (const auto* arrays : {&code.inputs, split != nullptr ? &split->outputs : &code.outputs}) {
     for (const Array& array : *arrays) rows += static_cast<std::size_t>(array.size()) + 16;
   }
-  return 4096 + 48 * code.instructions.size() + 128 * rows;
+  const std::size_t products = split != nullptr ? ProductWriter::code_bytes(*split, target) : 0;
+  return 4096 + 48 * code.instructions.size() + 128 * rows + products;
 }
-std::size_t pool_room(const Code& code) {
-  std::size_t results = 0;  // two tables of their places
-  for (const Array& array : code.outputs) results += static_cast<std::size_t>(array.size());
-  return (4096 + 40 * code.constants.size() + 64 * code.fours.size() + 8 * results) / 64 * 64;
+std::size_t pool_room(const Code& code, const Target& target, const Split* split) {
+  std::size_t tables = ResultWriter::table_bytes(split != nullptr ? split->outputs : code.outputs);
+  if (split != nullptr) tables += ProductWriter::table_bytes(*split, target);
+  return (4096 + 40 * code.constants.size() + 64 * code.fours.size() + tables) / 64 * 64;
 }
 
 class KernelWriter {
  public:
-  KernelWriter(const Code& code, const Target& target, ExecutableMemory& memory)
+  KernelWriter(const Code& code, const Target& target, const Split* split, std::size_t pool,
+               ExecutableMemory& memory)
       : code_(code),
-        machine_(target, {memory.data(), memory.size()}, pool_room(code)),
+        split_(split),
+        pool_room_(pool),
+        machine_(target, {memory.data(), memory.size()}, pool),
         inputs_(entries_of(code.inputs)),
         outputs_(entries_of(code.outputs)) {}
 
@@ -74,8 +77,7 @@ class KernelWriter {
     frame_patch_ = m.getSize() - 4;
     m.lea(m.rbp, m.ptr[m.rsp + m.frame_bias()]);
     m.mov(m.ptr[m.slot(frame_.take(kLine))], m.rax);  // the first place
-    m.mov(m.rbx,
-          reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room(code_) + Machine::kPoolBias);
+    m.mov(m.rbx, reinterpret_cast<std::uint64_t>(m.getCode()) - pool_room_ + Machine::kPoolBias);
   }
   void leave() {
     Machine& m = machine_;
@@ -130,14 +132,6 @@ class KernelWriter {
     leave();
   }
 
-  /// rcx = the block's part of an array with `size` entries a row.
-  void point_at(const Reg64& table, int array, int size) {
-    Machine& m = machine_;
-    m.mov(m.rcx, m.ptr[table + 8 * array]);
-    m.imul(m.rax, m.r12, m.target().bytes() * size);
-    m.add(m.rcx, m.rax);
-  }
-
   bool by_columns() const { return machine_.target().layout == Layout::columns; }
 
   // Blocks of states: rdi, rsi tables of arrays, rdx the number of blocks, r12 the block; r13 the
@@ -165,19 +159,33 @@ class KernelWriter {
          [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }});
     writer.write(done);
     counts_ = writer.counts();
-    write_results(writer);
+    ResultWriter results(m, frame_, split_ != nullptr ? split_->outputs : code_.outputs);
+    std::optional<ProductWriter> products;
+    if (split_ == nullptr) {
+      results.write(sources_of(writer));
+    } else {
+      products.emplace(m, *split_);
+      write_products(*products, sources_of(writer), results);
+    }
     m.inc(m.r12);
     m.jmp(next, m.T_NEAR);
     m.L(done);
+    if (!by_columns()) {
+      // What went past the caches must be seen before what the caller writes next.
+      Xbyak::Label plain;
+      m.cmp(m.r13d, ResultWriter::kStream);
+      m.jne(plain);
+      m.sfence();
+      m.L(plain);
+    }
     m.mov(m.rax, m.r12);
     leave();
+    if (products) products->write_routines();
+    results.write_routines();
   }
 
-  /// From so many groups of columns on, rows are moved in a loop: shorter code.
-  static constexpr int kLoopFrom = 8;
-
   bool reads_in_loop(int size) const {
-    return !by_columns() && size / (machine_.target().lanes() / 2) >= kLoopFrom;
+    return !by_columns() && size / (machine_.target().lanes() / 2) >= RowMover::kLoopFrom;
   }
 
   /// Where the arguments lie: those that are used; all of an array that is read in a loop.
@@ -204,7 +212,7 @@ class KernelWriter {
     std::size_t start = 0;
     for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
       const int size = code_.inputs[k].size(), n = mover.columns();
-      if (size > 0) point_at(m.rdi, static_cast<int>(k), size);
+      if (size > 0) mover.point_at(m.rdi, static_cast<int>(k), size);
       int j = 0;
       if (reads_in_loop(size)) {
         mover.read_groups(m.rcx, size, size / n, place[start]);
@@ -224,9 +232,10 @@ class KernelWriter {
 
   void read_columns(const std::vector<int>& input_place) {
     Machine& m = machine_;
+    RowMover mover(m);
     std::size_t i = 0;
     for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
-      if (code_.inputs[k].size() > 0) point_at(m.rdi, static_cast<int>(k), 1);
+      if (code_.inputs[k].size() > 0) mover.point_at(m.rdi, static_cast<int>(k), 1);
       for (int j = 0; j < code_.inputs[k].size(); ++j, ++i) {
         if (input_place[i] >= 0) {
           const int r = static_cast<int>(i % kTurns);
@@ -238,25 +247,8 @@ class KernelWriter {
     }
   }
 
-  void write_columns(const std::vector<RowMover::Source>& sources) {
-    Machine& m = machine_;
-    std::size_t i = 0;
-    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
-      if (code_.outputs[k].size() > 0) point_at(m.rsi, static_cast<int>(k), 1);
-      for (int j = 0; j < code_.outputs[k].size(); ++j, ++i) {
-        const int r = static_cast<int>(i % kTurns);
-        if (sources[i].place >= 0) {
-          m.load(r, m.ptr[m.slot(sources[i].place)]);
-        } else {
-          m.load_constant(r, sources[i].constant);
-        }
-        m.store(m.ptr[m.rcx], r);
-        m.add(m.rcx, m.r13);
-      }
-    }
-  }
-
-  void write_results(const RegisterWriter& writer) {
+  /// Where the results of the straight line lie.
+  std::vector<RowMover::Source> sources_of(const RegisterWriter& writer) const {
     std::vector<RowMover::Source> sources(outputs_.size());
     for (const Instruction& x : code_.instructions) {
       if (x.act != Act::store) continue;
@@ -268,89 +260,38 @@ class KernelWriter {
         source.place = writer.result_place(x.a);
       }
     }
-    if (by_columns()) {
-      write_columns(sources);
-    } else {
-      write_rows(sources);
-    }
+    return sources;
   }
 
-  /// Where each result lies, for loops: constants get a place of their own.
-  std::vector<std::int32_t> places_of(std::span<const RowMover::Source> sources) {
-    std::map<double, int> constants;
-    std::vector<std::int32_t> places;
-    for (const RowMover::Source& x : sources) {
-      int place = x.place;
-      if (place < 0) {
-        const auto [found, is_new] = constants.try_emplace(x.constant, 0);
-        if (is_new) {
-          found->second = frame_.take(machine_.target().bytes());
-          machine_.load_constant(0, x.constant);
-          machine_.store(machine_.ptr[machine_.slot(found->second)], 0);
-        }
-        place = found->second;
-      }
-      places.push_back(place);
-    }
-    return places;
-  }
-
-  /// Columns [begin, size) of the rows at rcx: in a loop from `start` on, which ends where no whole
-  /// group is left, and one group at a time before and after.
-  void write_columns_of_rows(RowMover& mover, std::span<const RowMover::Source> row,
-                             const std::vector<std::int32_t>& places, int start) {
+  void write_products(ProductWriter& products, std::vector<RowMover::Source> numbers,
+                      ResultWriter& results) {
     Machine& m = machine_;
-    const int size = static_cast<int>(row.size()), n = mover.columns();
-    const auto write = [&](int j, int end) {
-      mover.write(m.rcx, size, j, {row.begin() + j, row.begin() + end});
-    };
-    if (start > 0) write(0, start);
-    const int groups = places.empty() ? 0 : (size - start) / n, end = start + groups * n;
-    if (groups > 0) {
-      const int bytes = m.target().scalar_bytes();
-      m.add(m.rcx, start * bytes);
-      mover.write_groups(m.rcx, size, groups, m.table(std::span(places).subspan(start)));
-      m.sub(m.rcx, end * bytes);
+    numbers.resize(static_cast<std::size_t>(split_->size));
+    for (std::size_t k = outputs_.size(); k < numbers.size(); ++k) {
+      numbers[k].place = frame_.take(m.target().bytes());
     }
-    for (int j = end; j < size; j += n) write(j, std::min(size, j + n));
-  }
-
-  void write_rows(const std::vector<RowMover::Source>& sources) {
-    Machine& m = machine_;
-    RowMover mover(m);
-    const int n = mover.columns(), bytes = m.target().scalar_bytes();
-    auto first = sources.begin();
-    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
-      const int size = code_.outputs[k].size();
-      const std::span<const RowMover::Source> row(first, first + size);
-      first += size;
-      if (size == 0) continue;
-      point_at(m.rsi, static_cast<int>(k), size);
-      if (size / n < kLoopFrom) {
-        write_columns_of_rows(mover, row, {}, 0);
-        continue;
-      }
-      const std::vector<std::int32_t> places = places_of(row);
-      mover.prepare();
-      // Memory comes aligned to 16 bytes. Where that is no multiple of 32, which all rows then
-      // share, half a group goes first, and no other store lies on two lines of the cache.
-      constexpr int kStore = 32;
-      if (!m.is_wide() || size * bytes % kStore != 0) {
-        write_columns_of_rows(mover, row, places, 0);
-        continue;
-      }
-      Xbyak::Label even, done;
-      m.test(m.cl, kStore / 2);
-      m.jz(even, m.T_NEAR);
-      write_columns_of_rows(mover, row, places, n / 2);
-      m.jmp(done, m.T_NEAR);
-      m.L(even);
-      write_columns_of_rows(mover, row, places, 0);
-      m.L(done);
+    std::vector<RowMover::Source> sources;
+    for (const int number : split_->results) {
+      sources.push_back(numbers[static_cast<std::size_t>(number)]);
     }
+    const std::vector<std::int32_t> places = results.places_of(numbers);
+    m.mov(m.r10, m.rsp);
+    std::vector<std::vector<ResultWriter::Portion>> portions(products.tiles().size());
+    const bool spread = !by_columns() && !products.tiles().empty();
+    if (spread) {
+      results.begin_rows(sources);
+      portions = spread_portions(products.tiles(), *split_, results);
+    }
+    for (std::size_t t = 0; t < products.tiles().size(); ++t) {
+      products.write(products.tiles()[t], places);
+      for (const ResultWriter::Portion& p : portions[t]) results.write_portion(p);
+    }
+    spread ? results.finish_rows() : results.write(sources);
   }
 
   const Code& code_;
+  const Split* split_;
+  std::size_t pool_room_;
   Machine machine_;
   Frame frame_;
   RegisterWriter::Counts counts_;
@@ -360,22 +301,36 @@ class KernelWriter {
 
 }  // namespace
 
-MachineCode::MachineCode(const Code& code, const Target& target)
-    : target_(target), memory_(pool_room(code) + code_room(code)) {
+MachineCode::MachineCode(const Code& code, const Target& target, const Split* split)
+    : target_(target), start_(pool_room(code, target, split)) {
   if (target.isa == Isa::none) throw Error("MachineCode: no machine code for this processor");
-  if (target.shape == Shape::one && target.precision == Precision::f32) {
-    throw Error("MachineCode: code for one state is of double precision");
+  if (target.shape == Shape::one && (target.precision == Precision::f32 || split != nullptr)) {
+    throw Error("MachineCode: code for one state is of double precision and in one piece");
   }
-  KernelWriter writer(code, target, memory_);
+  memory_.emplace(start_ + code_room(code, target, split));
+  KernelWriter writer(code, target, split, start_, *memory_);
   writer.write();
-  start_ = pool_room(code);
   code_bytes_ = writer.machine().getSize();
   constant_bytes_ = writer.machine().pool_used();
   stack_bytes_ = static_cast<std::size_t>(writer.frame().used) + 128;
   instructions_ = writer.counts().instructions;
   spills_ = writer.counts().stores;
-  memory_.seal(start_ + code_bytes_);
-  entry_ = memory_.data() + start_;
+  outputs_ = static_cast<int>(split != nullptr ? split->outputs.size() : code.outputs.size());
+  memory_->seal(start_ + code_bytes_);
+  entry_ = memory_->data() + start_;
+}
+
+std::int64_t MachineCode::run_blocks(const void* const* inputs, void* const* outputs,
+                                     std::int64_t blocks, std::int64_t states, bool stream) const {
+  using Entry = std::int64_t (*)(const void* const*, void* const*, std::int64_t, std::int64_t);
+  std::int64_t how = states * target_.scalar_bytes();
+  if (target_.layout == Layout::rows) {
+    for (int k = 0; k < outputs_; ++k) {
+      stream = stream && reinterpret_cast<std::uintptr_t>(outputs[k]) % 16 == 0;
+    }
+    how = stream ? ResultWriter::kStream : ResultWriter::kPlain;
+  }
+  return reinterpret_cast<Entry>(entry_)(inputs, outputs, blocks, how);
 }
 
 }  // namespace limb::codegen

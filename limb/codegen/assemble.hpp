@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "limb/codegen/executable_memory.hpp"
+#include "limb/codegen/split.hpp"
 #include "limb/codegen/x64_target.hpp"
 
 namespace limb::codegen {
@@ -12,7 +14,8 @@ class MachineCode {
  public:
   /// @throws Error if the system gives no memory that may run, or if the code calls the C library.
   /// @param code lowered for the target: precision; sines by fours for one state, else not.
-  MachineCode(const Code& code, const Target& target);
+  /// @param split of which the code is the first step, for lanes alone; or null.
+  MachineCode(const Code& code, const Target& target, const Split* split = nullptr);
 
   const Target& target() const { return target_; }
   /// Bytes of instructions, of constants, and of the stack that a call takes.
@@ -21,7 +24,7 @@ class MachineCode {
   std::size_t stack_bytes() const { return stack_bytes_; }
   int instructions() const { return instructions_; }
   int spills() const { return spills_; }
-  const unsigned char* begin() const { return memory_.data() + start_; }
+  const unsigned char* begin() const { return memory_->data() + start_; }
 
   /// One state: arrays as the code's inputs and outputs, which must not overlap.
   /// @returns whether the sines were in range; if not, nothing was written.
@@ -31,20 +34,18 @@ class MachineCode {
   }
   /// Blocks of as many states as the target has lanes. Arrays by rows, one state a row; or by
   /// columns, one entry a column of `states` numbers, pointers at the first state of the blocks.
+  /// @param stream rows of results go past the caches, where the arrays' alignment allows it.
   /// @returns how many blocks were done: all, or those before one whose sines were out of range.
   std::int64_t run_blocks(const void* const* inputs, void* const* outputs, std::int64_t blocks,
-                          std::int64_t states) const {
-    using Entry = std::int64_t (*)(const void* const*, void* const*, std::int64_t, std::int64_t);
-    return reinterpret_cast<Entry>(entry_)(inputs, outputs, blocks,
-                                           states * target_.scalar_bytes());
-  }
+                          std::int64_t states, bool stream = false) const;
 
  private:
   Target target_;
-  ExecutableMemory memory_;
+  std::size_t start_ = 0;
+  std::optional<ExecutableMemory> memory_;
   void* entry_ = nullptr;
-  std::size_t start_ = 0, code_bytes_ = 0, constant_bytes_ = 0, stack_bytes_ = 0;
-  int instructions_ = 0, spills_ = 0;
+  std::size_t code_bytes_ = 0, constant_bytes_ = 0, stack_bytes_ = 0;
+  int instructions_ = 0, spills_ = 0, outputs_ = 0;
 };
 
 }  // namespace limb::codegen

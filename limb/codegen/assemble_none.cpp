@@ -4,8 +4,13 @@
 
 namespace limb::codegen {
 
-MachineCode::MachineCode(const Code&, const Target& target) : target_(target), memory_(1) {
+MachineCode::MachineCode(const Code&, const Target& target, const Split*) : target_(target) {
   throw Error("MachineCode: no machine code for this processor");
+}
+
+std::int64_t MachineCode::run_blocks(const void* const*, void* const*, std::int64_t, std::int64_t,
+                                     bool) const {
+  return 0;
 }
 
 }  // namespace limb::codegen

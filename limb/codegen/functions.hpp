@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "limb/codegen/trace.hpp"
+#include "limb/codegen/split.hpp"
 #include "limb/dynamics/frames.hpp"
 
 namespace limb {
@@ -72,13 +72,23 @@ std::string why_not_straight(std::size_t loops, Function function);
 /// @throws Error if it has an obstacle, see why_not_straight().
 Trace trace(const Model<double>& model, Function function, const FunctionOptions& options = {});
 
+/// Functions that can be split: aba_derivatives.
+bool can_split(Function function);
+
 /// Several functions of one robot: the robot is prepared once.
 class FunctionTracer {
  public:
   FunctionTracer(const Model<double>& model, const FunctionOptions& options);
   Trace trace(Function function) const;
+  /// The same in two steps. @throws Error unless can_split(function).
+  Split split(Function function) const;
 
  private:
+  /// Calls run(robot, arguments) with the arguments as inputs of the tracer, and the robot with the
+  /// parameters that are among them.
+  template <typename Run>
+  auto with_arguments(Tracer& tracer, const Signature& shape, const Run& run) const;
+
   const Model<double>& model_;
   FunctionOptions options_;
   Model<Traced> traced_;

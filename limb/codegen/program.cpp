@@ -52,7 +52,7 @@ struct Lazy {
 template <typename T>
 struct Engine {
   Lazy<Interpreter<T>> interpreter;
-  Lazy<MachineCode> rows, columns;
+  Lazy<MachineCode> rows, columns, split_rows, split_columns;
 };
 
 }  // namespace
@@ -70,6 +70,8 @@ struct Program::Parts {
   Interpreter<double> interpreter;
   mutable Engine<double> f64;
   mutable Engine<float> f32;
+  std::function<Split()> make_split;
+  mutable Lazy<Split> split;
 
   explicit Parts(Trace t) : trace(std::move(t)), interpreter(lower(trace, calls())) {}
 
@@ -86,18 +88,30 @@ struct Program::Parts {
     }
   }
 
+  const Split& split_trace() const {
+    if (!make_split) throw Error(trace.name + ": lanes have one way only");
+    std::call_once(split.once, [&] { split.made.emplace(make_split()); });
+    return *split.made;
+  }
+
   /// Null without machine code.
   template <typename T>
-  const MachineCode* lanes_code(Layout layout) const {
+  const MachineCode* lanes_code(Layout layout, bool by_split) const {
     if (!one) return nullptr;
     constexpr Precision kPrecision = sizeof(T) == 8 ? Precision::f64 : Precision::f32;
+    const Target target{isa, kPrecision, Shape::lanes, layout};
     Engine<T>& e = engine<T>();
-    Lazy<MachineCode>& lazy = layout == Layout::rows ? e.rows : e.columns;
-    std::call_once(lazy.once, [&] {
-      lazy.made.emplace(ordered(lower(trace, {.precision = kPrecision}), kLanesOrder),
-                        Target{isa, kPrecision, Shape::lanes, layout});
-    });
-    return &*lazy.made;
+    const bool by_rows = layout == Layout::rows;
+    const auto made = [&](Lazy<MachineCode>& lazy, const Split* two) {
+      std::call_once(lazy.once, [&] {
+        const Trace& from = two != nullptr ? two->trace : trace;
+        lazy.made.emplace(ordered(lower(from, {.precision = kPrecision}), kLanesOrder), target,
+                          two);
+      });
+      return &*lazy.made;
+    };
+    if (!by_split) return made(by_rows ? e.rows : e.columns, nullptr);
+    return made(by_rows ? e.split_rows : e.split_columns, &split_trace());
   }
 
   template <typename T>
@@ -123,13 +137,14 @@ struct Program::Parts {
   /// States [first, first + count) of arrays that hold `states`.
   template <typename T>
   void run_many(const T* const* inputs, T* const* outputs, Layout layout, std::int64_t states,
-                std::int64_t first, std::int64_t count) const;
+                std::int64_t first, std::int64_t count, const LanesOptions& options) const;
 };
 
 template <typename T>
 void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout layout,
-                              std::int64_t states, std::int64_t first, std::int64_t count) const {
-  const MachineCode* code = lanes_code<T>(layout);
+                              std::int64_t states, std::int64_t first, std::int64_t count,
+                              const LanesOptions& options) const {
+  const MachineCode* code = lanes_code<T>(layout, options.split);
   const std::int64_t lanes = code != nullptr ? code->target().lanes() : 0;
   States<T> s(trace, inputs, outputs, layout, states);
   const auto one_by_one = [&](const auto& run) {
@@ -138,9 +153,9 @@ void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout 
   const auto by_interpreter = [&](const T* const* in, T* const* out) { interpret(in, out); };
   if (lanes == 0) return one_by_one(by_interpreter);
   const auto run_blocks = [&](std::int64_t number, std::int64_t stride) {
-    return [code, number, stride](const T* const* in, T* const* out) {
+    return [code, number, stride, &options](const T* const* in, T* const* out) {
       return code->run_blocks(reinterpret_cast<const void* const*>(in),
-                              reinterpret_cast<void* const*>(out), number, stride);
+                              reinterpret_cast<void* const*>(out), number, stride, options.stream);
     };
   };
   if (count < lanes) {
@@ -169,8 +184,12 @@ void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout 
 }
 
 Program::Program(Trace trace, const ProgramOptions& options)
+    : Program(std::move(trace), options, {}) {}
+
+Program::Program(Trace trace, const ProgramOptions& options, std::function<Split()> make)
     : parts_(std::make_unique<Parts>(std::move(trace))) {
   Parts& p = *parts_;
+  p.make_split = std::move(make);
   p.notice = why_no_machine_code();
   if (p.notice.empty() && options.interpret) p.notice = "asked to interpret";
   if (p.notice.empty() && options.most == Isa::none) p.notice = "asked to interpret";
@@ -202,33 +221,35 @@ void Program::run(const double* const* inputs, double* const* outputs) const {
   parts_->interpreter.run(inputs, outputs);
 }
 
-void Program::run_rows(const double* const* inputs, double* const* outputs,
-                       std::int64_t states) const {
-  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states);
+void Program::run_rows(const double* const* inputs, double* const* outputs, std::int64_t states,
+                       const LanesOptions& options) const {
+  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
 }
-void Program::run_rows(const float* const* inputs, float* const* outputs,
-                       std::int64_t states) const {
-  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states);
+void Program::run_rows(const float* const* inputs, float* const* outputs, std::int64_t states,
+                       const LanesOptions& options) const {
+  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
 }
 void Program::run_columns(const double* const* inputs, double* const* outputs, std::int64_t states,
-                          std::int64_t first, std::int64_t count) const {
-  parts_->run_many(inputs, outputs, Layout::columns, states, first, count);
+                          std::int64_t first, std::int64_t count,
+                          const LanesOptions& options) const {
+  parts_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
 }
 void Program::run_columns(const float* const* inputs, float* const* outputs, std::int64_t states,
-                          std::int64_t first, std::int64_t count) const {
-  parts_->run_many(inputs, outputs, Layout::columns, states, first, count);
+                          std::int64_t first, std::int64_t count,
+                          const LanesOptions& options) const {
+  parts_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
 }
 
-void Program::prepare(Precision precision, Layout layout) const {
-  lanes_code(precision, layout);
+void Program::prepare(Precision precision, Layout layout, bool split) const {
+  lanes_code(precision, layout, split);
 }
 
 const MachineCode* Program::one_state() const {
   return parts_->one ? &*parts_->one : nullptr;
 }
-const MachineCode* Program::lanes_code(Precision precision, Layout layout) const {
-  return precision == Precision::f64 ? parts_->lanes_code<double>(layout)
-                                     : parts_->lanes_code<float>(layout);
+const MachineCode* Program::lanes_code(Precision precision, Layout layout, bool split) const {
+  return precision == Precision::f64 ? parts_->lanes_code<double>(layout, split)
+                                     : parts_->lanes_code<float>(layout, split);
 }
 int Program::lanes(Precision precision) const {
   if (!parts_->one) return 1;
@@ -237,6 +258,9 @@ int Program::lanes(Precision precision) const {
 
 bool Program::is_compiled() const {
   return parts_->one.has_value();
+}
+bool Program::has_split() const {
+  return is_compiled() && parts_->make_split != nullptr;
 }
 const std::string& Program::notice() const {
   return parts_->notice;

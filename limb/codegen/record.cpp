@@ -1,4 +1,4 @@
-#include "limb/codegen/evaluate_impl.hpp"
+#include "limb/codegen/record_factors.hpp"
 #include "limb/dynamics/aba_derivatives_impl.hpp"
 #include "limb/dynamics/aba_impl.hpp"
 #include "limb/dynamics/center_of_mass_impl.hpp"
@@ -75,28 +75,29 @@ std::vector<MatrixX<Traced>> record(const Model<Traced>& model, Function functio
   return results;
 }
 
+Factors record_factors(const Model<Traced>& model, const std::vector<VectorX<Traced>>& arguments,
+                       const FunctionOptions& options) {
+  const int n = model.velocity_size();
+  const std::string obstacle = why_not_straight(model.loops().size(), Function::aba_derivatives);
+  if (!obstacle.empty()) fail("record_factors", "model", "one with " + obstacle, "a tree");
+  DerivativeWorkspace<Traced> work(model);
+  VectorX<Traced> a(n);
+  MatrixX<Traced> dq(n, n), dv(n, n), M_inverse(n, n);
+  aba_derivatives<Traced>(model, work, arguments[0], arguments[1], arguments[2], a, dq, dv,
+                          M_inverse, options.effects);
+  return {work.own_q, work.own_v, M_inverse, work.factor.packed()};
+}
+
 FunctionTracer::FunctionTracer(const Model<double>& model, const FunctionOptions& options)
     : model_(model), options_(options), traced_(model.cast<Traced>()) {}
 
 Trace FunctionTracer::trace(Function function) const {
   const Signature shape = signature(model_, function, options_);
   Tracer tracer(name(function));
-  std::vector<VectorX<Traced>> in;
-  std::vector<const Traced*> parameters;
-  for (const Array& x : shape.inputs) {
-    const MatrixX<Traced> entries = tracer.input(x.name, x.rows, x.cols);
-    in.push_back(Eigen::Map<const VectorX<Traced>>(entries.data(), x.size()));
-  }
-  const std::size_t own = in.size() - static_cast<std::size_t>(shape.parameters);
-  for (std::size_t k = own; k < in.size(); ++k) parameters.push_back(in[k].data());
-  std::vector<MatrixX<Traced>> out;
-  if (parameters.empty()) {
-    out = record(traced_, function, in, options_);
-  } else {
-    const Model<Traced> changed = with_parameters(traced_, options_, parameters.data());
-    in.resize(own);
-    out = record(changed, function, in, options_);
-  }
+  const std::vector<MatrixX<Traced>> out = with_arguments(
+      tracer, shape, [&](const Model<Traced>& model, const std::vector<VectorX<Traced>>& in) {
+        return record(model, function, in, options_);
+      });
   for (std::size_t k = 0; k < out.size(); ++k) tracer.output(shape.outputs[k].name, out[k]);
   return tracer.finish();
 }

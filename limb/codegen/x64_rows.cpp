@@ -4,6 +4,13 @@
 
 namespace limb::codegen {
 
+void RowMover::point_at(const Xbyak::Reg64& table, int array, int size) {
+  Machine& m = machine_;
+  m.mov(m.rcx, m.ptr[table + 8 * array]);
+  m.imul(m.rax, m.r12, m.target().bytes() * size);
+  m.add(m.rcx, m.rax);
+}
+
 void RowMover::set_mask(int count) {
   if (!machine_.is_wide() || count == columns()) return;
   machine_.mov(machine_.eax, (1 << count) - 1);
@@ -181,25 +188,73 @@ void RowMover::read_groups(const Xbyak::Reg64& rows, int stride, int groups, int
   m.jb(next);
 }
 
-void RowMover::write_groups(const Xbyak::Reg64& rows, int stride, int groups,
-                            const Xbyak::RegExp& table) {
+void RowMover::load_group(int at) {
   Machine& m = machine_;
-  const int n = columns(), entry = static_cast<int>(sizeof(std::int32_t));
-  load_orders();
-  Xbyak::Label next;
-  m.lea(m.r8, m.ptr[table]);
-  m.lea(m.r9, m.ptr[m.r8 + groups * n * entry]);
-  m.L(next);
-  for (int j = 0; j < n; ++j) {
-    m.mov(m.eax, m.ptr[m.r8 + j * entry]);
-    m.load(j, m.ptr[m.rsp + m.rax]);
+  constexpr int kEntry = static_cast<int>(sizeof(std::int32_t));
+  for (int j = 0; j < columns(); ++j) {
+    m.mov(m.eax, m.ptr[m.r8 + (at + j) * kEntry]);
+    m.load(j, m.ptr[m.r10 + m.rax]);
   }
   transpose();
+}
+
+void RowMover::write_loop(const Xbyak::Reg64& rows, int stride) {
+  Machine& m = machine_;
+  const int n = columns();
+  Xbyak::Label next;
+  m.L(next);
+  load_group(0);
   store_rows(rows, stride, 0);
   m.add(rows, n * m.target().scalar_bytes());
-  m.add(m.r8, n * entry);
+  m.add(m.r8, n * static_cast<int>(sizeof(std::int32_t)));
   m.cmp(m.r8, m.r9);
   m.jb(next);
+}
+
+/// The lines of rows l and l + n that begin with the group in register `first` and end with that in
+/// `second`.
+void RowMover::stream_lines(const Xbyak::RegExp& row, int stride, int first, int second) {
+  Machine& m = machine_;
+  const Xbyak::Zmm low(kWork), high(kWork + 1), a(first), b(second);
+  m.vinsertf64x4(low, a, Xbyak::Ymm(second), 1);
+  m.vshuff64x2(high, a, b, 0xee);
+  m.vmovntpd(m.ptr[row], low);
+  m.vmovntpd(m.ptr[row + columns() * stride * m.target().scalar_bytes()], high);
+}
+
+void RowMover::stream_loop(const Xbyak::Reg64& rows, int stride) {
+  Machine& m = machine_;
+  const int n = columns(), bytes = m.target().scalar_bytes(), group = n * bytes;
+  // Rows whose lines begin half a line before those of the first row.
+  const bool alternate = stride * bytes % kLine != 0;
+  const auto is_late = [&](int l) { return alternate && l % 2 == 1; };
+  constexpr int kKept = 20;  // groups that wait for the other half of their line
+  Xbyak::Label next;
+  if (alternate) {
+    load_group(-n);
+    for (int l = 1; l < n; l += 2) m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));
+  }
+  m.L(next);
+  load_group(0);
+  for (int l = 0; l < n; ++l) {
+    if (is_late(l)) {
+      stream_lines(rows + (l * stride * bytes - group), stride, kKept + l, l);
+    } else {
+      m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));
+    }
+  }
+  load_group(n);
+  for (int l = 0; l < n; ++l) {
+    if (is_late(l)) {
+      m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));
+    } else {
+      stream_lines(rows + l * stride * bytes, stride, kKept + l, l);
+    }
+  }
+  m.add(rows, 2 * group);
+  m.add(m.r8, 2 * n * static_cast<int>(sizeof(std::int32_t)));
+  m.cmp(m.r8, m.r9);
+  m.jb(next, m.T_NEAR);
 }
 
 }  // namespace limb::codegen

@@ -17,8 +17,14 @@ class RowMover {
  public:
   explicit RowMover(Machine& machine) : machine_(machine) {}
 
-  /// Loads what the loops keep in registers; before a branch around one of them.
+  /// From so many groups of columns on, rows are moved in a loop: shorter code.
+  static constexpr int kLoopFrom = 8;
+
+  /// Loads what the loops keep in registers (the last two); before a branch around one of them.
   void prepare() { load_orders(); }
+
+  /// rcx = what belongs to block r12 of an array with `size` entries a row; rax is changed.
+  void point_at(const Xbyak::Reg64& table, int array, int size);
 
   /// The widest range of columns for one call.
   int columns() const { return machine_.target().lanes() / 2; }
@@ -36,10 +42,16 @@ class RowMover {
   };
   /// The other way.
   void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
-  /// Loops over `groups` of columns() columns each, from column 0 on: to places one after the other
-  /// from `place` on; or from the places that a table lists. `rows` and r8, r9 are changed.
+  /// A loop over `groups` of columns() columns each, from column 0 on, to places one after the
+  /// other from `place` on. `rows` and r8, r9 are changed.
   void read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place);
-  void write_groups(const Xbyak::Reg64& rows, int stride, int groups, const Xbyak::RegExp& table);
+  /// The other way, after prepare(): the places stand from r8 to r9, in the frame at r10.
+  void write_loop(const Xbyak::Reg64& rows, int stride);
+  /// The same past the caches, whole lines of them: two groups at a time from where a line of the
+  /// first row begins. Rows whose lines begin elsewhere are one group behind and take one that
+  /// stands before r8. Only where rows are a multiple of half a line long.
+  void stream_loop(const Xbyak::Reg64& rows, int stride);
+  static constexpr int kLine = 64;
 
  private:
   bool single() const { return machine_.target().precision == Precision::f32; }
@@ -55,6 +67,8 @@ class RowMover {
   void store_rows(const Xbyak::Reg64& rows, int stride, int first);
   void load_orders();
   void transpose();
+  void load_group(int at);
+  void stream_lines(const Xbyak::RegExp& row, int stride, int first, int second);
 
   // Registers: data in 0 .. 7, work in 8 .. 15, and in code for AVX-512 the two orders of quarters.
   static constexpr int kWork = 8, kOrder = 30;

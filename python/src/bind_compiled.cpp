@@ -49,10 +49,11 @@ struct Core {
   }
 
   static Form form_named(const std::string& name) {
-    for (const Form form : {Form::automatic, Form::straight_line, Form::recursion}) {
+    for (const Form form : {Form::automatic, Form::straight_line, Form::recursion, Form::split}) {
       if (name == limb::name(form)) return form;
     }
-    fail("compile", "form", "'" + name + "'", "'automatic', 'straight_line' or 'recursion'");
+    fail("compile", "form", "'" + name + "'",
+         "'automatic', 'straight_line', 'recursion' or 'split'");
   }
 
   const Robot& robot;
@@ -272,7 +273,8 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("arguments", &CompiledFunction::arguments, "Names of the arguments, in order.")
       .def_prop_ro("results", &CompiledFunction::results, "Names of the results, in order.")
       .def("form", &CompiledFunction::form,
-           "How it runs for one state, how for many (\"straight_line\" or \"recursion\"), and why.")
+           "How it runs for one state, how for many (\"straight_line\", \"recursion\" or "
+           "\"split\"), and why.")
       .def("__repr__", [](const CompiledFunction& f) {
         std::string text = "<compiled " + f.name() + "(";
         for (const auto& argument : f.arguments()) {

@@ -1,0 +1,171 @@
+#include "limb/codegen/x64_results.hpp"
+
+#include <algorithm>
+
+namespace limb::codegen {
+namespace {
+
+/// Several registers in turn, so that no load waits for the store before.
+constexpr std::size_t kTurns = 8;
+constexpr int kEntry = static_cast<int>(sizeof(std::int32_t));
+
+}  // namespace
+
+std::size_t ResultWriter::table_bytes(const std::vector<Array>& arrays) {
+  std::size_t results = 0;
+  for (const Array& array : arrays) results += static_cast<std::size_t>(array.size());
+  return kEntry * results;
+}
+
+/// Whether all rows of an array begin at the same place of a half line.
+bool ResultWriter::is_aligned(int size) const {
+  return machine_.is_wide() && size * machine_.target().scalar_bytes() % (RowMover::kLine / 2) == 0;
+}
+
+int ResultWriter::step_count(int array) const {
+  const int size = size_of(array), first = columns() + 3 * mover_.columns() / 2;
+  return size / mover_.columns() < RowMover::kLoopFrom ? 0 : (size - first) / columns();
+}
+
+std::span<const ResultWriter::Source> ResultWriter::row_of(int array) const {
+  std::size_t start = 0;
+  for (int k = 0; k < array; ++k) start += static_cast<std::size_t>(size_of(k));
+  return std::span(sources_).subspan(start, static_cast<std::size_t>(size_of(array)));
+}
+
+void ResultWriter::write(const std::vector<Source>& sources) {
+  if (machine_.target().layout == Layout::columns) return write_columns(sources);
+  begin_rows(sources);
+  for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
+    if (step_count(k) > 0) write_portion({k, 0, step_count(k)});
+  }
+  finish_rows();
+}
+
+void ResultWriter::write_columns(const std::vector<Source>& sources) {
+  Machine& m = machine_;
+  std::size_t i = 0;
+  for (std::size_t k = 0; k < arrays_.size(); ++k) {
+    if (arrays_[k].size() > 0) mover_.point_at(m.rsi, static_cast<int>(k), 1);
+    for (int j = 0; j < arrays_[k].size(); ++j, ++i) {
+      const int r = static_cast<int>(i % kTurns);
+      if (sources[i].place >= 0) {
+        m.load(r, m.ptr[m.slot(sources[i].place)]);
+      } else {
+        m.load_constant(r, sources[i].constant);
+      }
+      m.store(m.ptr[m.rcx], r);
+      m.add(m.rcx, m.r13);
+    }
+  }
+}
+
+std::vector<std::int32_t> ResultWriter::places_of(std::span<const Source> sources) {
+  std::vector<std::int32_t> places;
+  for (const Source& x : sources) {
+    int place = x.place;
+    if (place < 0) {
+      const auto [found, is_new] = constants_.try_emplace(x.constant, 0);
+      if (is_new) {
+        found->second = frame_.take(machine_.target().bytes());
+        machine_.load_constant(0, x.constant);
+        machine_.store(machine_.ptr[machine_.slot(found->second)], 0);
+      }
+      place = found->second;
+    }
+    places.push_back(place);
+  }
+  return places;
+}
+
+/// Entries [begin, end) of the rows at rcx, one group after the other.
+void ResultWriter::write_range(int array, int begin, int end) {
+  const auto row = row_of(array);
+  const int n = mover_.columns();
+  for (int j = begin; j < end; j += n) {
+    mover_.write(machine_.rcx, size_of(array), j,
+                 {row.begin() + j, row.begin() + std::min(end, j + n)});
+  }
+}
+
+void ResultWriter::begin_rows(const std::vector<Source>& sources) {
+  sources_ = sources;
+  for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
+    if (step_count(k) > 0) tables_.emplace(k, machine_.table(places_of(row_of(k))));
+  }
+  if (!tables_.empty()) machine_.mov(machine_.r10, machine_.rsp);
+  mover_.prepare();
+}
+
+void ResultWriter::write_portion(const Portion& p) {
+  Machine& m = machine_;
+  const int size = size_of(p.array), first = (p.first + 1) * columns();
+  mover_.point_at(m.rsi, p.array, size);
+  m.lea(m.r8, m.ptr[tables_.at(p.array) + first * kEntry]);
+  if (is_aligned(size)) {
+    // So many bytes on in the array, and as many entries in the table.
+    m.mov(m.eax, m.ecx);
+    m.neg(m.eax);
+    m.and_(m.eax, m.r13d);
+    m.add(m.rcx, m.rax);
+    if (m.target().scalar_bytes() == 8) m.shr(m.eax, 1);
+    m.add(m.r8, m.rax);
+  }
+  m.add(m.rcx, first * m.target().scalar_bytes());
+  m.lea(m.r9, m.ptr[m.r8 + p.steps * columns() * kEntry]);
+  m.call(routines_[size]);
+}
+
+void ResultWriter::finish_rows() {
+  Machine& m = machine_;
+  for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
+    const int size = size_of(k), steps = step_count(k), n = mover_.columns();
+    if (size == 0) continue;
+    mover_.point_at(m.rsi, k, size);
+    if (steps == 0) {
+      write_range(k, 0, size);
+      continue;
+    }
+    const auto around = [&](int start) {
+      write_range(k, 0, start + columns());
+      write_range(k, start + (steps + 1) * columns() - n, size);
+    };
+    if (!is_aligned(size)) {
+      around(0);
+      continue;
+    }
+    Xbyak::Label done;
+    m.mov(m.eax, m.ecx);
+    m.neg(m.eax);
+    m.and_(m.eax, m.r13d);
+    constexpr int kUnit = 16, kUnits = RowMover::kLine / kUnit;
+    for (int unit = 0; unit < kUnits; ++unit) {
+      Xbyak::Label other;
+      m.cmp(m.eax, unit * kUnit);
+      m.jne(other, m.T_NEAR);
+      around(unit * kUnit / m.target().scalar_bytes());
+      m.jmp(done, m.T_NEAR);
+      m.L(other);
+    }
+    m.L(done);
+  }
+}
+
+void ResultWriter::write_routines() {
+  for (auto& [size, label] : routines_) {
+    Xbyak::Label stream;
+    machine_.L(label);
+    if (is_aligned(size)) {
+      machine_.cmp(machine_.r13d, kStream);
+      machine_.je(stream, machine_.T_NEAR);
+    }
+    mover_.write_loop(machine_.rcx, size);
+    machine_.ret();
+    if (!is_aligned(size)) continue;
+    machine_.L(stream);
+    mover_.stream_loop(machine_.rcx, size);
+    machine_.ret();
+  }
+}
+
+}  // namespace limb::codegen
