@@ -90,6 +90,13 @@ double World::next_jump(double t) const {
 
 Contacts& World::set_contact(ContactSetup setup) {
   contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
+  if (compiled_ != nullptr) {
+    CompileOptions options;
+    options.effects = kEffects;
+    compiled_ =
+        std::make_unique<Compiled>(model_, std::vector{Function::aba, Function::crba}, options);
+    contacts_->use(compiled_.get());
+  }
   return *contacts_;
 }
 

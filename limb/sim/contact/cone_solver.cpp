@@ -16,6 +16,10 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
+double length(double x, double y) {
+  return std::sqrt(x * x + y * y);
+}
+
 }  // namespace
 
 void ConeSolver::resize(int contacts, int rows) {
@@ -57,12 +61,16 @@ void ConeSolver::prepare() {
     const double S11 = A(i + 1, i + 1) - w.W_n1 * w.W_n1 / w.W_nn;
     const double S12 = A(i + 2, i + 1) - w.W_n1 * w.W_n2 / w.W_nn;
     const double S22 = A(i + 2, i + 2) - w.W_n2 * w.W_n2 / w.W_nn;
-    const double mean = (S11 + S22) / 2, half = (S11 - S22) / 2, radius = std::hypot(half, S12);
+    const double mean = (S11 + S22) / 2, half = (S11 - S22) / 2,
+                 radius = std::sqrt(half * half + S12 * S12);
     w.sigma[0] = mean + radius;
     w.sigma[1] = mean - radius;
-    const double angle = radius > 0 ? 0.5 * std::atan2(S12, half) : 0;
-    w.cosine = std::cos(angle);
-    w.sine = std::sin(angle);
+    if (radius > 0) {  // half of the angle (half, S12), without its functions
+      const double larger = std::sqrt((1 + std::abs(half) / radius) / 2);
+      const double smaller = S12 / (2 * radius * larger);
+      w.cosine = half >= 0 ? larger : std::abs(smaller);
+      w.sine = half >= 0 ? smaller : std::copysign(larger, S12);
+    }
     const double tangential = A(i + 1, i + 1) + A(i + 2, i + 2);
     for (double& s : w.sigma) {
       if (s <= kNothing * largest) s = 0;
@@ -180,7 +188,7 @@ double ConeSolver::residual() {
       z1 *= bound / size;
       z2 *= bound / size;
     }
-    worst = std::max(worst, std::hypot(p[i + 1] - z1, p[i + 2] - z2) / w.rho_t);
+    worst = std::max(worst, length(p[i + 1] - z1, p[i + 2] - z2) / w.rho_t);
   }
   for (int r = 0; r < rows_; ++r) {
     const int i = 3 * contacts_ + r;
@@ -292,7 +300,7 @@ bool ConeSolver::newton_step() {
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
     p[i] = std::max(p[i], 0.0);
-    const double size = std::hypot(p[i + 1], p[i + 2]), bound = mu[c] * p[i];
+    const double size = length(p[i + 1], p[i + 2]), bound = mu[c] * p[i];
     if (size <= bound) continue;
     p[i + 1] *= bound / size;
     p[i + 2] *= bound / size;
@@ -334,10 +342,15 @@ ConeSolver::Report ConeSolver::solve(const Options& options) {
   prepare();
   report.residual = residual();
   best_.head(n) = p.head(n);
-  int at_once = 3;
+  int at_once = 4;
   while (!(report.residual <= options.tolerance) && report.sweeps < kSweeps) {
-    for (int k = 0; k < at_once; ++k, ++report.sweeps) sweep();
-    const double swept = residual(), best_before = report.residual;
+    const double best_before = report.residual;
+    double swept = best_before;
+    for (int k = 0; k < at_once && swept > options.tolerance; ++k, ++report.sweeps) {
+      sweep();
+      // In the last ones, and in the first ones, which after a warm start often are enough.
+      if (report.sweeps < 4 || k == at_once - 1) swept = residual();
+    }
     swept_.head(n) = p.head(n);
     note(swept, report);
     polish(swept, options, report);

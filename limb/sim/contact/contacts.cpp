@@ -66,13 +66,14 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     for (int k = 0; k < sizes; ++k) check_not_negative("Contacts", name + ".size", shape.size[k]);
     if (shape.own_surface) check_surface("Contacts", shape.surface);
     radius_.push_back(bounding_radius(shape.kind, shape.size));
+    reach_.push_back(shape.X_BS.p.norm() + radius_.back());
     placed_.push_back({shape.kind, shape.size, {}});
   }
   if (!setup_.parameters.self_contact) return;
   // Neighbours overlap at their joint, and shapes that overlap from the start are meant to.
   VectorX<double> q(model.position_size());
   q = make_state(model).q;
-  const auto& kinematics = rows_.place(model, q, correction_);
+  const auto& kinematics = rows_.place(model, q);
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     placed_[i].X_WS = kinematics.X_WB[at(setup_.shapes[i].body.value())] * setup_.shapes[i].X_BS;
     for (std::size_t j = 0; j < i; ++j) {
@@ -104,18 +105,19 @@ void Contacts::add_candidates(int shape, int other, const Surface& surface) {
 }
 
 /// All places where shapes may touch within the step, whatever impulses do to them meanwhile.
-void Contacts::find(const Model<double>& model, const Kinematics<double>& kinematics, double h) {
+void Contacts::find(const Model<double>& model, const State<double>& before, double h) {
   candidates_.clear();
+  const Kinematics<double>& kinematics = rows_.place(model, before.q);
+  const auto& speeds = rows_.speed_bounds(model, before.v);
   double fastest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
     const auto body = at(shape.body.value());
     placed_[i].X_WS = kinematics.X_WB[body] * shape.X_BS;
-    const Motion<double>& V = kinematics.V_WB_B[body];
-    fastest = std::max(fastest, V.v.norm() + V.w.norm() * (shape.X_BS.p.norm() + radius_[i]));
+    fastest = std::max(fastest, speeds[body].linear + speeds[body].angular * reach_[i]);
   }
   constexpr double kNear = 1e-4;  // m; what rests stays in the list
-  const double margin = kNear + h * (3 * fastest + 4 * h * model.gravity().norm());
+  const double margin = kNear + h * (1.25 * fastest + 4 * h * model.gravity().norm());
   const Ground& ground = setup_.ground;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     int other = 0;
@@ -243,7 +245,7 @@ void Contacts::apply(const Model<double>& model, const State<double>& before, do
   pending_acceleration_ = v;
   pending_end_ = before.t + h;
   correct_ = false;
-  find(model, rows_.place(model, before.q, before.v), h);
+  find(model, before, h);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
   if (joints != nullptr && joint_impulse_.size() != joints->rows()) {
     joint_impulse_ = VectorX<double>::Zero(joints->rows());
@@ -254,7 +256,7 @@ void Contacts::apply(const Model<double>& model, const State<double>& before, do
   if (n > 0 || joint_rows > 0) {
     for (const Candidate& c : candidates_) {
       const int other = c.point.other;
-      rows_.add_point(model, setup_.shapes[at(c.point.shape)].body.value(),
+      rows_.add_point(setup_.shapes[at(c.point.shape)].body.value(),
                       other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value(), c.point.p_W,
                       c.axes_W);
     }

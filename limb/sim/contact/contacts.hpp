@@ -71,6 +71,8 @@ class Contacts {
   Contacts(const Model<double>& model, ContactSetup setup);
 
   const ContactSetup& setup() const { return setup_; }
+  /// As ImpulseRows::use().
+  void use(const Compiled* compiled) { rows_.use(compiled); }
 
   /// Changes v, the velocities at the end of a step of length h without impulses. The step began
   /// in `before`. With the rows of `joints`, if there are some. Allocates only while the number of
@@ -107,7 +109,7 @@ class Contacts {
     double u_begin = 0;
     bool bounces = false;
   };
-  void find(const Model<double>& model, const Kinematics<double>& kinematics, double h);
+  void find(const Model<double>& model, const State<double>& before, double h);
   void add_candidates(int shape, int other, const Surface& surface);
   void set_targets(double h, const StickingJoints* joints, int joint_rows);
   void warm_start(double h, const StickingJoints* joints, int joint_rows);
@@ -116,7 +118,7 @@ class Contacts {
   void correct(double h);
 
   ContactSetup setup_;
-  std::vector<double> radius_;
+  std::vector<double> radius_, reach_;      ///< about the shape's, the body's origin
   std::vector<std::pair<int, int>> pairs_;  ///< of shapes that may touch each other
   ConfigurationSpace<double> space_;
   ImpulseRows rows_;

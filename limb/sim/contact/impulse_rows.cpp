@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/columns.hpp"
 
 namespace limb {
@@ -28,24 +29,61 @@ ImpulseRows::ImpulseRows(const Model<double>& model)
     : n_(model.velocity_size()),
       words_((at(n_) + 63) / 64),
       work_(model, Loops::open),
+      M_(MatrixX<double>::Zero(n_, n_)),
       factor_(model),
       kinematics_(model),
       loop_rows_(count_loop_rows(model)),
       q_(VectorX<double>::Zero(model.position_size())),
+      v_(VectorX<double>::Zero(model.nv())),
       x_(VectorX<double>::Zero(n_)),
-      root_(x_),
       loops_(MatrixX<double>::Zero(loop_rows_, loop_rows_)),
       u_loops_(VectorX<double>::Zero(loop_rows_)),
       p_loops_(u_loops_),
-      solve_(std::max(loop_rows_, 1)) {}
+      solve_(std::max(loop_rows_, 1)) {
+  ways_.resize(model.bodies().size());
+  speeds_.resize(model.bodies().size());
+  for (std::size_t body = 1; body < model.bodies().size(); ++body) {
+    ways_[body].begin = columns_.size();
+    for_each_ancestor(model, body, [&](std::size_t i, int j, std::size_t index) {
+      for_each_column(model, i, j, [&](int column, double ratio) {
+        columns_.push_back({static_cast<int>(index), static_cast<int>(i), column, ratio});
+      });
+    });
+    ways_[body].end = columns_.size();
+    const Joint<double>& joint = model.bodies()[body].joint;
+    std::vector<double> q(at(joint.nq()));
+    joint.neutral(q.data());
+    Motion<double> S[6];
+    joint.subspace(q.data(), S);
+    // The axes of a universal joint keep their length while they turn.
+    for (int j = 0; j < joint.nv(); ++j) unit_speeds_.push_back({S[j].v.norm(), S[j].w.norm()});
+  }
+}
 
-const Kinematics<double>& ImpulseRows::place(const Model<double>& model, const VectorX<double>& q,
-                                             const VectorX<double>& v) {
-  forward_kinematics(model, q, v, kinematics_);
+const Kinematics<double>& ImpulseRows::place(const Model<double>& model, const VectorX<double>& q) {
+  forward_kinematics(model, q, kinematics_);
   q_ = q;
   blocks_.clear();
   rows_ = 0;
   return kinematics_;
+}
+
+const std::vector<ImpulseRows::Speed>& ImpulseRows::speed_bounds(const Model<double>& model,
+                                                                 const VectorX<double>& v) {
+  model.coupling().expand_velocity(v.data(), v_.data());
+  for (std::size_t i = 1; i < speeds_.size(); ++i) {
+    const Body<double>& body = model.bodies()[i];
+    const auto parent = at(body.parent.value());
+    const double arm = (kinematics_.X_WB[i].p - kinematics_.X_WB[parent].p).norm();
+    Speed speed = speeds_[parent];
+    if (parent > 0) speed.linear += speed.angular * arm;
+    for (int j = body.v_start; j < body.v_start + body.joint.nv(); ++j) {
+      speed.linear += std::abs(v_[j]) * unit_speeds_[at(j)].linear;
+      speed.angular += std::abs(v_[j]) * unit_speeds_[at(j)].angular;
+    }
+    speeds_[i] = speed;
+  }
+  return speeds_;
 }
 
 ImpulseRows::Block& ImpulseRows::add_block(int rows) {
@@ -54,6 +92,7 @@ ImpulseRows::Block& ImpulseRows::add_block(int rows) {
   if (J_.size() < blocks_.size() * at(n_)) {
     J_.resize(2 * blocks_.size() * at(n_));
     Y_.resize(J_.size());
+    Z_.resize(J_.size());
     support_.resize(2 * blocks_.size() * words_);
   }
   Four* J = columns(J_, blocks_.size() - 1);
@@ -67,27 +106,33 @@ void ImpulseRows::mark(int column) {
   support(blocks_.size() - 1)[at(column) / 64] |= std::uint64_t{1} << (at(column) % 64);
 }
 
-void ImpulseRows::add_body(const Model<double>& model, int body, double sign,
-                           const Vector3<double>& p_W, const Matrix3<double>& axes_W) {
+/// Adds sign times rows(S, arm) of each velocity that moves the body; `arm` is its joint's place.
+template <typename Rows>
+void ImpulseRows::add_body(int body, double sign, const Rows& rows) {
   Four* J = columns(J_, blocks_.size() - 1);
-  for_each_ancestor(model, at(body), [&](std::size_t i, int j, std::size_t index) {
-    const Motion<double>& S = kinematics_.S_W[index];
-    const Vector3<double> r = p_W - kinematics_.X_WB[i].p;
-    const Vector3<double> velocity = S.v + S.w.cross(r);
-    Four row = Four::Zero();
-    row.head<3>() = (sign * (axes_W.transpose() * velocity)).array();
-    for_each_column(model, i, j, [&](int column, double ratio) {
-      J[column] += ratio * row;
-      mark(column);
-    });
-  });
+  std::uint64_t* bits = support(blocks_.size() - 1);
+  for (std::size_t k = ways_[at(body)].begin; k < ways_[at(body)].end; ++k) {
+    const Column& c = columns_[k];
+    const Vector3<double> row = rows(kinematics_.S_W[at(c.index)], kinematics_.X_WB[at(c.body)].p);
+    const double factor = sign * c.ratio;
+    J[c.column] += Four(factor * row[0], factor * row[1], factor * row[2], 0);
+    bits[at(c.column) / 64] |= std::uint64_t{1} << (at(c.column) % 64);
+  }
 }
 
-void ImpulseRows::add_point(const Model<double>& model, int a, int b, const Vector3<double>& p_W,
+void ImpulseRows::add_point(int a, int b, const Vector3<double>& p_W,
                             const Matrix3<double>& axes_W) {
   add_block(3);
-  if (a > 0) add_body(model, a, 1, p_W, axes_W);
-  if (b > 0) add_body(model, b, -1, p_W, axes_W);
+  const auto rows = [&](const Motion<double>& S, const Vector3<double>& p_WJ) {
+    const double x = p_W[0] - p_WJ[0], y = p_W[1] - p_WJ[1], z = p_W[2] - p_WJ[2];
+    const double u = S.v[0] + S.w[1] * z - S.w[2] * y, v = S.v[1] + S.w[2] * x - S.w[0] * z,
+                 w = S.v[2] + S.w[0] * y - S.w[1] * x;
+    Vector3<double> row;
+    for (int r = 0; r < 3; ++r) row[r] = axes_W(0, r) * u + axes_W(1, r) * v + axes_W(2, r) * w;
+    return row;
+  };
+  if (a > 0) add_body(a, 1, rows);
+  if (b > 0) add_body(b, -1, rows);
 }
 
 void ImpulseRows::add_joint(const Model<double>& model, int joint_velocity) {
@@ -106,39 +151,36 @@ void ImpulseRows::add_loops(const Model<double>& model) {
   for (const Loop<double>& loop : model.loops()) {
     const int a = loop.body_a.value(), b = loop.body_b.value();
     const Pose<double> X_WL = kinematics_.X_WB[at(a)] * loop.X_AL;
-    add_point(model, b, a, X_WL.p, X_WL.R);
+    add_point(b, a, X_WL.p, X_WL.R);
     if (loop.kind != LoopDescription<double>::Kind::weld) continue;
     add_block(3);
-    Four* J = columns(J_, blocks_.size() - 1);
-    for (const int side : {b, a}) {
-      if (side == 0) continue;
-      for_each_ancestor(model, at(side), [&](std::size_t i, int j, std::size_t index) {
-        Four row = Four::Zero();
-        row.head<3>() =
-            ((side == b ? 1.0 : -1.0) * (X_WL.R.transpose() * kinematics_.S_W[index].w)).array();
-        for_each_column(model, i, j, [&](int column, double ratio) {
-          J[column] += ratio * row;
-          mark(column);
-        });
-      });
-    }
+    const auto turn = [&](const Motion<double>& S, const Vector3<double>&) {
+      return Vector3<double>(X_WL.R.transpose() * S.w);
+    };
+    if (b > 0) add_body(b, 1, turn);
+    if (a > 0) add_body(a, -1, turn);
   }
 }
 
 int ImpulseRows::finish(const Model<double>& model, MatrixX<double>& A) {
-  const int singular = factorize_mass<double>(model, work_, q_, factor_, {true, false, false});
+  int singular = -1;
+  if (compiled_ != nullptr) {
+    compiled_->crba(q_, M_);
+    singular = factorize_mass<double>(model, M_, factor_);
+  } else {
+    singular = factorize_mass<double>(model, work_, q_, factor_, {true, false, false});
+  }
   if (singular >= 0) return singular;
   const int user_rows = rows_;
   user_blocks_ = blocks_.size();
   add_loops(model);
   const auto& F = factor_.packed();
-  for (int k = 0; k < n_; ++k) root_[k] = std::sqrt(F.inverse[k]);
 
   // A factor's row k reaches the ancestors of k alone, which are marked wherever k is; couplings
   // mix branches, and there every row reaches all.
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     const Four* J = columns(J_, block);
-    Four* Y = columns(Y_, block);
+    Four *Y = columns(Y_, block), *Z = columns(Z_, block);
     std::uint64_t* bits = support(block);
     for (int k = 0; k < n_; ++k) Y[k] = J[k];
     for (int k = n_ - 1; k >= 0; --k) {
@@ -150,7 +192,7 @@ int ImpulseRows::finish(const Model<double>& model, MatrixX<double>& A) {
         Y[path[m]] -= row[m] * value;
         bits[at(path[m]) / 64] |= std::uint64_t{1} << (at(path[m]) % 64);
       }
-      Y[k] = root_[k] * value;
+      Z[k] = F.inverse[k] * value;
     }
   }
 
@@ -158,13 +200,13 @@ int ImpulseRows::finish(const Model<double>& model, MatrixX<double>& A) {
   if (loop_rows_ > 0 && full_.rows() < rows_) full_ = MatrixX<double>::Zero(2 * rows_, 2 * rows_);
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     for (std::size_t j = 0; j <= i; ++j) {
-      const Four *Yi = columns(Y_, i), *Yj = columns(Y_, j);
+      const Four *Yi = columns(Y_, i), *Zj = columns(Z_, j);
       const std::uint64_t *in_i = support(i), *in_j = support(j);
       Four sum[3] = {Four::Zero(), Four::Zero(), Four::Zero()};
       for (std::size_t w = 0; w < words_; ++w) {
         for (std::uint64_t both = in_i[w] & in_j[w]; both != 0; both &= both - 1) {
           const auto k = 64 * w + static_cast<std::size_t>(std::countr_zero(both));
-          for (int r = 0; r < 3; ++r) sum[r] += Yi[k][r] * Yj[k];
+          for (int r = 0; r < 3; ++r) sum[r] += Yi[k][r] * Zj[k];
         }
       }
       for (int r = 0; r < blocks_[i].rows; ++r) {
@@ -223,7 +265,7 @@ void ImpulseRows::respond(const VectorX<double>& p) {
   x_.setZero();
   for (int r = 0; loop_rows_ > 0 && r < rows_; ++r) p_loops_ -= p[r] * solved_.col(r);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    const Four* Y = columns(Y_, block);
+    const Four* Z = columns(Z_, block);
     const std::uint64_t* bits = support(block);
     Four weights = Four::Zero();
     for (int r = 0; r < blocks_[block].rows; ++r) {
@@ -233,12 +275,11 @@ void ImpulseRows::respond(const VectorX<double>& p) {
     for (std::size_t w = 0; w < words_; ++w) {
       for (std::uint64_t left = bits[w]; left != 0; left &= left - 1) {
         const auto k = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-        x_[static_cast<Eigen::Index>(k)] += (weights * Y[k]).sum();
+        x_[static_cast<Eigen::Index>(k)] += (weights * Z[k]).sum();
       }
     }
   }
   const auto& F = factor_.packed();
-  for (int k = 0; k < n_; ++k) x_[k] *= root_[k];
   kernel::solve_forward(F, n_, x_.data());
 }
 

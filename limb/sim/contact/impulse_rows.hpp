@@ -9,6 +9,8 @@
 
 namespace limb {
 
+class Compiled;
+
 /// What impulses at points and joints of a robot do to each other: the rows J of their velocities,
 /// and the response A = J M^-1 J^T, by the sparse factor of M. The loops of the model stay closed:
 /// their impulses are eliminated, so that A is the response of the robot with its loops.
@@ -19,13 +21,20 @@ class ImpulseRows {
  public:
   explicit ImpulseRows(const Model<double>& model);
 
-  /// Where all bodies are, and how they move. Removes all rows.
-  const Kinematics<double>& place(const Model<double>& model, const VectorX<double>& q,
-                                  const VectorX<double>& v);
+  /// Takes the mass matrix from compiled code, which must live as long; null: from the template.
+  void use(const Compiled* compiled) { compiled_ = compiled; }
+
+  /// Where all bodies are. Removes all rows.
+  const Kinematics<double>& place(const Model<double>& model, const VectorX<double>& q);
+  /// Bounds of how fast each body's origin moves, m/s, and how fast it turns, rad/s: sums of what
+  /// the joints below it may add.
+  struct Speed {
+    double linear = 0, angular = 0;
+  };
+  const std::vector<Speed>& speed_bounds(const Model<double>& model, const VectorX<double>& v);
 
   /// Three rows: the velocity of body a's point at p_W seen from body b, along the columns of axes.
-  void add_point(const Model<double>& model, int a, int b, const Vector3<double>& p_W,
-                 const Matrix3<double>& axes_W);
+  void add_point(int a, int b, const Vector3<double>& p_W, const Matrix3<double>& axes_W);
   /// One row: a joint velocity, by its index among all of them.
   void add_joint(const Model<double>& model, int joint_velocity);
   int rows() const { return rows_; }
@@ -45,9 +54,17 @@ class ImpulseRows {
   struct Block {
     int row = 0, rows = 0;
   };
+  /// A joint velocity that moves a body, and which of the robot's own it is.
+  struct Column {
+    int index, body, column;
+    double ratio;
+  };
+  struct Way {
+    std::size_t begin = 0, end = 0;  ///< in columns_
+  };
   Block& add_block(int rows);
-  void add_body(const Model<double>& model, int body, double sign, const Vector3<double>& p_W,
-                const Matrix3<double>& axes_W);
+  template <typename Rows>
+  void add_body(int body, double sign, const Rows& rows);
   void add_loops(const Model<double>& model);
   Four* columns(std::vector<Four>& x, std::size_t block) {
     return x.data() + block * static_cast<std::size_t>(n_);
@@ -58,15 +75,21 @@ class ImpulseRows {
 
   int n_;
   std::size_t words_;
+  const Compiled* compiled_ = nullptr;
   Workspace<double> work_;
+  MatrixX<double> M_;
   MassFactor<double> factor_;
   Kinematics<double> kinematics_;
   std::vector<Block> blocks_;
   int rows_ = 0, loop_rows_ = 0;
   std::size_t user_blocks_ = 0;
-  std::vector<Four> J_, Y_;  ///< of each block, for each velocity: J^T, and D^-1/2 L^-T J^T
+  std::vector<Four> J_, Y_, Z_;  ///< of each block, for each velocity: J^T, L^-T J^T, D^-1 L^-T J^T
+  std::vector<Column> columns_;
+  std::vector<Way> ways_;  ///< of each body
+  std::vector<Speed> speeds_;
+  std::vector<Speed> unit_speeds_;  ///< of each joint velocity
   std::vector<std::uint64_t> support_;
-  VectorX<double> q_, x_, root_;
+  VectorX<double> q_, v_, x_;
   // Of the loops: their response, its pseudo-inverse, and that times what couples them to the rows.
   MatrixX<double> full_, loops_, solved_;
   VectorX<double> u_loops_, p_loops_;
