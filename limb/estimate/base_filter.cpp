@@ -167,6 +167,7 @@ bool BaseFilter::add_foot(int foot, const Vec& p_SF, const Mat& noise_S) {
   state_.foot[static_cast<std::size_t>(state_.feet)] = foot;
   state_.p_WF[static_cast<std::size_t>(state_.feet)] = state_.p_WS + p_SF_W;
   ++state_.feet;
+  keep_sound();
   return true;
 }
 

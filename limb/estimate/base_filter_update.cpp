@@ -64,8 +64,10 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements) {
   UpdateResult result;
   if (measurements.empty() || measurements.size() > own.size()) return result;
   int rows = 0;
+  bool absolute = false;
   for (std::size_t k = 0; k < measurements.size(); ++k) {
     if (!is_finite(measurements[k])) return result;
+    absolute = absolute || measurements[k].absolute;
     own[k] = measurements[k];
     to_own(own[k]);
     rows += own[k].rows;
@@ -121,9 +123,14 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements) {
   // One number that is not finite makes the sum so.
   if (!std::isfinite(B.sum()) || !error.allFinite() || !std::isfinite(result.nis)) return result;
   const FilterState before = state_;
+  if (absolute) own_to_common(B);
   P_ = B;
   retract(error, state_);
-  after_update(before);
+  if (absolute) {
+    common_to_own(P_);
+  } else {
+    after_update(before);
+  }
   keep_sound();
   result.accepted = true;
   return result;

@@ -54,6 +54,7 @@ BaseMeasurement position_fix(const FilterState& state, const Vec& p_WQ, const Ve
   BaseMeasurement m;
   m.residual = p_WQ - state.p_WS - p_SQ_W;
   m.noise = noise_W;
+  m.absolute = true;
   m.add(Place::position, Mat::Identity());
   m.add(Place::rotation, -skew<double>(p_SQ_W));
   return m;

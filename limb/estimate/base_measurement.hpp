@@ -18,6 +18,9 @@ struct BaseMeasurement {
   Matrix3<double> noise = Matrix3<double>::Zero();  ///< covariance
   int blocks = 0;
   std::array<Block, 4> block;
+  /// Whether it tells where the world is. Then what remains unknown is unknown in the world's axes;
+  /// else it goes along with a state that is put right, as yaw and position do that nothing tells.
+  bool absolute = false;
 
   void add(int place, const Matrix3<double>& J) {
     block[static_cast<std::size_t>(blocks++)] = {place, J};
