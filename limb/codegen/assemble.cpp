@@ -88,36 +88,57 @@ class KernelWriter {
   }
 
   // One state: rdi and rsi point to the tables of arrays. As many arrays as possible have a
-  // register of their own; the others are looked up where they are used.
+  // register of their own; the others are looked up where they are used. Registers that are left
+  // point into long results: near places have shorter instructions.
   void write_one() {
     Machine& m = machine_;
     enter();
     const Reg64 homes[] = {m.rcx, m.rdx, m.r8, m.r9, m.r10, m.r11, m.r13, m.r14, m.r15, m.r12};
     std::size_t next = 0;
-    std::vector<int> input_home, output_home;
-    const auto give = [&](std::size_t count, const Reg64& table, std::vector<int>& home) {
-      for (std::size_t k = 0; k < count; ++k) {
-        if (next == std::size(homes)) {
-          home.push_back(-1);
-          continue;
-        }
-        home.push_back(homes[next].getIdx());
+    /// Of an array: registers, the k-th for the k-th part of it; the last for all that follows.
+    using Home = std::vector<int>;
+    std::vector<Home> input_home, output_home;
+    const auto give = [&](std::size_t count, const Reg64& table, std::vector<Home>& home) {
+      home.resize(count);
+      for (std::size_t k = 0; k < count && next < std::size(homes); ++k) {
+        home[k].push_back(homes[next].getIdx());
         m.mov(homes[next++], m.ptr[table + static_cast<int>(8 * k)]);
       }
     };
     give(code_.inputs.size(), m.rdi, input_home);
     give(code_.outputs.size(), m.rsi, output_home);
-    const auto place = [&m](const Entry& e, const std::vector<int>& home, const Reg64& table) {
-      const int r = home[static_cast<std::size_t>(e.array)];
-      if (r >= 0) return Reg64(r) + 8 * e.entry;
-      m.mov(m.rax, m.ptr[table + 8 * e.array]);
-      return m.rax + 8 * e.entry;
+    constexpr int kReach = 1016, kPart = 2 * kReach;  // bytes before and after a register
+    constexpr int kLong = 4096;
+    const auto is_long = [&](int size) { return m.is_wide() && 8 * size > kLong; };
+    for (std::size_t k = 0; k < code_.outputs.size(); ++k) {
+      Home& home = output_home[k];
+      const int size = code_.outputs[k].size();
+      if (home.empty() || !is_long(size)) continue;
+      const Reg64 first(home[0]);
+      m.add(first, kReach);
+      for (int part = 1; part * kPart < 8 * size && next < std::size(homes); ++part) {
+        home.push_back(homes[next].getIdx());
+        m.lea(homes[next++], m.ptr[first + part * kPart]);
+      }
+    }
+    const auto place = [&](const Entry& e, const Home& home, int size, const Reg64& table) {
+      const int at = 8 * e.entry;
+      if (home.empty()) {
+        m.mov(m.rax, m.ptr[table + 8 * e.array]);
+        return m.rax + at;
+      }
+      const int part = std::min(at / kPart, static_cast<int>(home.size()) - 1);
+      return Reg64(home[static_cast<std::size_t>(part)]) +
+             (is_long(size) ? at - kReach - part * kPart : at);
     };
     const auto input = [&](int i) {
-      return place(inputs_[static_cast<std::size_t>(i)], input_home, m.rdi);
+      const Entry& e = inputs_[static_cast<std::size_t>(i)];
+      return place(e, input_home[static_cast<std::size_t>(e.array)], 0, m.rdi);
     };
     const auto output = [&](int i) {
-      return place(outputs_[static_cast<std::size_t>(i)], output_home, m.rsi);
+      const Entry& e = outputs_[static_cast<std::size_t>(i)];
+      const std::size_t k = static_cast<std::size_t>(e.array);
+      return place(e, output_home[k], code_.outputs[k].size(), m.rsi);
     };
     Xbyak::Label beyond;
     RegisterWriter writer(

@@ -103,7 +103,7 @@ RegisterWriter::Address RegisterWriter::memory_of(int value) {
 int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
   int best = -1;
   long best_distance = -1;
-  for (std::size_t r = 0; r < held_.size(); ++r) {
+  for (std::size_t r = reserved_; r < held_.size(); ++r) {
     const int value = held_[r];
     if (value < 0) return static_cast<int>(r);
     if (std::find(keep.begin(), keep.end(), value) != keep.end()) continue;

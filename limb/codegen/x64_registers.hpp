@@ -72,7 +72,11 @@ class RegisterWriter {
   void define(int value, int reg, int now);
 
   bool is_zero(int value) const;
-  void write_zeros();
+  struct Zeros {
+    int first, count;  ///< results that follow each other: one, two or four
+  };
+  std::vector<Zeros> find_zeros() const;
+  void write_zeros(const Zeros& zeros);
   void write_one(int now, Xbyak::Label& beyond);
   void write_arithmetic(int now);
   void write_fused(int now);
@@ -91,7 +95,8 @@ class RegisterWriter {
   std::vector<int> registers_, slots_, results_;  ///< of each value; -1: none
   std::vector<int> held_;                         ///< of each register: value or -1
   std::vector<int> free_slots_, free_wide_slots_;
-  int tested_ = -1;  ///< of which value k3 holds the last bits
+  std::size_t reserved_ = 0;  ///< so many registers, the first ones, are not given away
+  int tested_ = -1;           ///< of which value k3 holds the last bits
   Xbyak::Address address_;
   Xbyak::Xmm xmm_;
 };

@@ -7,10 +7,26 @@
 namespace limb::codegen {
 
 void RegisterWriter::write(Xbyak::Label& beyond) {
-  if (machine_.target().shape == Shape::one) write_zeros();
-  for (int now = 0; now < static_cast<int>(code_.instructions.size()); ++now) {
-    if (live_[static_cast<std::size_t>(now)] != 0) write_one(now, beyond);
+  const int count = static_cast<int>(code_.instructions.size());
+  std::vector<Zeros> zeros;
+  if (machine_.target().shape == Shape::one) zeros = find_zeros();
+  // Few go first. Many would fill the queue of stores: they are spread over the code, which one
+  // register less is left for.
+  constexpr std::size_t kMany = 64;
+  std::size_t done = 0;
+  if (!zeros.empty()) machine_.clear(0);
+  if (zeros.size() >= kMany) {
+    reserved_ = 1;
+  } else {
+    while (done < zeros.size()) write_zeros(zeros[done++]);
   }
+  for (int now = 0; now < count; ++now) {
+    if (live_[static_cast<std::size_t>(now)] != 0) write_one(now, beyond);
+    while (done * static_cast<std::size_t>(count) < zeros.size() * static_cast<std::size_t>(now)) {
+      write_zeros(zeros[done++]);
+    }
+  }
+  while (done < zeros.size()) write_zeros(zeros[done++]);
 }
 
 bool RegisterWriter::is_zero(int value) const {
@@ -19,34 +35,39 @@ bool RegisterWriter::is_zero(int value) const {
 }
 
 /// Results that are zero, neighbours together.
-void RegisterWriter::write_zeros() {
+std::vector<RegisterWriter::Zeros> RegisterWriter::find_zeros() const {
   std::vector<int> zeros;
   for (const Instruction& x : code_.instructions) {
     if (x.act == Act::store && is_zero(x.a)) zeros.push_back(x.b);
   }
-  if (zeros.empty()) return;
   std::sort(zeros.begin(), zeros.end());
   std::vector<int> ends;  // of the arrays
   for (const Array& array : code_.outputs) {
     ends.push_back((ends.empty() ? 0 : ends.back()) + array.size());
   }
-  machine_.clear(0);
+  std::vector<Zeros> all;
   for (std::size_t k = 0; k < zeros.size();) {
     const int end = *std::upper_bound(ends.begin(), ends.end(), zeros[k]);
-    std::size_t count = 1;
-    while (count < 4 && k + count < zeros.size() && zeros[k + count] < end &&
-           zeros[k + count] == zeros[k] + static_cast<int>(count)) {
+    int count = 1;
+    while (count < 4 && k + static_cast<std::size_t>(count) < zeros.size() &&
+           zeros[k] + count < end &&
+           zeros[k + static_cast<std::size_t>(count)] == zeros[k] + count) {
       ++count;
     }
     if (count == 3) count = 2;
-    const Address to = places_.result(zeros[k]);
-    count == 4   ? machine_.vmovups(to, machine_.ymm0)
-    : count == 2 ? machine_.vmovups(to, machine_.xmm0)
-                 : machine_.vmovsd(to, machine_.xmm0);
-    ++counts_.instructions;
-    ++counts_.stores;
-    k += count;
+    all.push_back({zeros[k], count});
+    k += static_cast<std::size_t>(count);
   }
+  return all;
+}
+
+void RegisterWriter::write_zeros(const Zeros& zeros) {
+  const Address to = places_.result(zeros.first);
+  zeros.count == 4   ? machine_.vmovups(to, machine_.ymm0)
+  : zeros.count == 2 ? machine_.vmovups(to, machine_.xmm0)
+                     : machine_.vmovsd(to, machine_.xmm0);
+  ++counts_.instructions;
+  ++counts_.stores;
 }
 
 void RegisterWriter::write_one(int now, Xbyak::Label& beyond) {
