@@ -32,7 +32,9 @@ void Gait::check(const char* call, int feet) const {
 Gait Gait::stand(int feet) {
   return {"stand", 1, 1, std::vector<double>(static_cast<std::size_t>(feet), 0)};
 }
-Gait Gait::trot(double period, double duty) { return {"trot", period, duty, {0, 0.5, 0.5, 0}}; }
+Gait Gait::trot(double period, double duty) {
+  return {"trot", period, duty, {0, 0.5, 0.5, 0}};
+}
 // Touch-downs a quarter of the period apart, in the order RL, FL, RR, FR.
 Gait Gait::walk(double period, double duty) {
   return {"walk", period, duty, {0.25, 0.75, 0, 0.5}};

@@ -167,8 +167,7 @@ void Locomotion::write_targets() {
   targets_.turn = dw + options_.turn.stiffness * so3::log<double>(R_wanted_ * R_WB.transpose()) +
                   options_.turn.damping * (yaw_rate_ * Vector3<double>::UnitZ() - w_WB);
   difference(model_, q_, posture_, targets_.posture);
-  targets_.posture =
-      options_.posture.stiffness * targets_.posture - options_.posture.damping * v_;
+  targets_.posture = options_.posture.stiffness * targets_.posture - options_.posture.damping * v_;
 }
 
 }  // namespace limb

@@ -55,8 +55,8 @@ class Locomotion {
   /// @param posture  a configuration in which the robot stands upright on level ground: how far
   ///                 its feet are apart and how high it is. Where it steps they are centred below
   ///                 the mass centre.
-  /// @throws Error as WholeBody and SingleBodyMpc, for robots whose first joint is no free one, and for
-  /// numbers out of range. The model must outlive this.
+  /// @throws Error as WholeBody and SingleBodyMpc, for robots whose first joint is no free one, and
+  /// for numbers out of range. The model must outlive this.
   Locomotion(const Model<double>& model, std::vector<Foot> feet, VectorIn<double>& posture,
              const LocomotionOptions& options = {});
 
@@ -88,8 +88,8 @@ class Locomotion {
   struct Leg {
     Vector3<double> p_CF;  ///< from the mass centre, base upright, the feet around it
     bool stands = true;
-    double lifted = 0;          ///< when it left the ground
-    double air_time = 0;        ///< that it shall then be in the air
+    double lifted = 0;    ///< when it left the ground
+    double air_time = 0;  ///< that it shall then be in the air
     Vector3<double> from, to;
   };
 

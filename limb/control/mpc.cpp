@@ -40,8 +40,8 @@ SingleBodyMpc::SingleBodyMpc(int feet, double mass, const Vector3<double>& gravi
   check_positive(call, "friction", options.friction);
   check_not_negative(call, "max_normal_force", options.max_normal_force);
   check_positive(call, "force", options.force);
-  for (const auto* w : {&options.turn, &options.position, &options.angular_velocity,
-                        &options.velocity}) {
+  for (const auto* w :
+       {&options.turn, &options.position, &options.angular_velocity, &options.velocity}) {
     for (const double x : *w) check_not_negative(call, "weight", x);
   }
   if (options_.max_normal_force == 0) options_.max_normal_force = 2 * mass * gravity.norm();
@@ -57,8 +57,8 @@ SingleBodyMpc::SingleBodyMpc(int feet, double mass, const Vector3<double>& gravi
   turn_pull_.assign(static_cast<std::size_t>(options.steps), Vector3<double>::Zero());
   pull_ = turn_pull_;
 
-  // A force in step i moves the state at the end of step k >= i by h^2 (k - i + 1/2), its velocity by
-  // h, for a unit of acceleration; sums of the products for each pair of steps.
+  // A force in step i moves the state at the end of step k >= i by h^2 (k - i + 1/2), its velocity
+  // by h, for a unit of acceleration; sums of the products for each pair of steps.
   const int N = options.steps;
   const double h = options.step;
   position_sum_.assign(static_cast<std::size_t>(N * N), 0);

@@ -9,9 +9,9 @@
 namespace limb {
 
 struct MpcOptions {
-  int steps = 10;        ///< of the horizon
-  double step = 0.03;    ///< s
-  double friction = 0.6; ///< that the forces may use
+  int steps = 10;               ///< of the horizon
+  double step = 0.03;           ///< s
+  double friction = 0.6;        ///< that the forces may use
   double max_normal_force = 0;  ///< N, a foot; 0: twice the weight
 
   /// Weights of squared errors at every step; angular ones in rad, rad/s about world axes.
@@ -25,7 +25,7 @@ struct MpcOptions {
 struct MpcProblem {
   MpcProblem(int feet, int steps);
 
-  Vector3<double> turn;     ///< rotation vector from the wanted orientation to the present one, world
+  Vector3<double> turn;  ///< rotation vector from the wanted orientation to the present one, world
   Vector3<double> p, w, v;  ///< mass centre, angular velocity, velocity, world axes
   Matrix3<double> inertia;  ///< about the mass centre, world axes
   /// Wanted at the end of each step; the orientation turns with w_wanted.
@@ -36,9 +36,9 @@ struct MpcProblem {
   std::vector<Vector3<double>> feet;
 };
 
-/// Convex: orientation errors are small, the gyroscopic moment is left out, and where the feet stand
-/// is given. States are eliminated; the variables are the forces of feet that stand. After its
-/// construction nothing allocates but the solver.
+/// Convex: orientation errors are small, the gyroscopic moment is left out, and where the feet
+/// stand is given. States are eliminated; the variables are the forces of feet that stand. After
+/// its construction nothing allocates but the solver.
 class SingleBodyMpc {
  public:
   /// @throws Error for numbers out of range.

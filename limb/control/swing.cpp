@@ -15,7 +15,8 @@ SwingPoint swing_point(const Vector3<double>& from, const Vector3<double>& to, d
   const double c1 = 192 * s * s * r * r * (r - s);
   const double c2 = 384 * s * r * ((r - s) * (r - s) - s * r);
   const Vector3<double> way = to - from, up = clearance * Vector3<double>::UnitZ();
-  SwingPoint point{from + b * way + c * up, (b1 * way + c1 * up) / T, (b2 * way + c2 * up) / (T * T)};
+  SwingPoint point{from + b * way + c * up, (b1 * way + c1 * up) / T,
+                   (b2 * way + c2 * up) / (T * T)};
   if (late > 0) {
     point.p.z() -= search * late;
     point.v.z() = -search;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/energy.hpp"
 #include "limb/dynamics/frames.hpp"
 #include "limb/dynamics/momentum.hpp"
@@ -93,9 +94,8 @@ Contacts& World::set_contact(ContactSetup setup) {
   if (compiled_ != nullptr) {
     CompileOptions options;
     options.effects = kEffects;
-    compiled_ =
-        std::make_unique<Compiled>(model_, std::vector{Function::aba, Function::crba}, options);
-    contacts_->use(compiled_.get());
+    mass_matrix_ = std::make_unique<Compiled>(model_, std::vector{Function::crba}, options);
+    contacts_->use(mass_matrix_.get());
   }
   return *contacts_;
 }

@@ -114,6 +114,7 @@ class World final : public Equation<double> {
   std::vector<std::unique_ptr<ForceLaw>> laws_;
   std::unique_ptr<StickingJoints> sticking_;
   std::unique_ptr<LoopKeeper> loops_;
+  std::unique_ptr<Compiled> mass_matrix_;  ///< of contacts
   std::unique_ptr<Contacts> contacts_;
   std::unique_ptr<CompiledMotion> compiled_;
   bool prepared_ = true;  ///< compiled for the laws that there are

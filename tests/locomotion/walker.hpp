@@ -17,14 +17,15 @@ struct WalkSetup {
   double until = 5;                ///< s
   std::vector<WrenchSchedule::Push> pushes;
   CompliantGround::Parameters ground;
-  int seed = 0;  ///< 0: none; else joints begin up to 0.03 rad off, and the ground's friction varies
+  int seed =
+      0;  ///< 0: none; else joints begin up to 0.03 rad off, and the ground's friction varies
 };
 
 struct WalkResult {
   Worst worst;
   bool fell = false;
-  double t = 0;                 ///< reached
-  Vector3<double> start, end;   ///< base when the command was whole, and at the end
+  double t = 0;                ///< reached
+  Vector3<double> start, end;  ///< base when the command was whole, and at the end
   double yaw_change = 0, time = 0;
   Vector3<double> mean_velocity = Vector3<double>::Zero();  ///< in the heading of the base
   double lowest = 1e9, largest_tilt = 0;
@@ -91,14 +92,16 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
       measuring = true;
       const Vector3<double> v_W = base.X_WB.R * base.V_WB_B.v;
       const double c = std::cos(yaw), s = std::sin(yaw), dt = setup.options.control_period;
-      result.mean_velocity += dt * Vector3<double>(c * v_W.x() + s * v_W.y(), c * v_W.y() - s * v_W.x(), v_W.z());
+      result.mean_velocity +=
+          dt * Vector3<double>(c * v_W.x() + s * v_W.y(), c * v_W.y() - s * v_W.x(), v_W.z());
       result.time += dt;
       result.end = base.X_WB.p;
       result.yaw_change = heading;
     }
     last_yaw = yaw;
     result.lowest = std::min(result.lowest, base.X_WB.p.z() / height);
-    result.largest_tilt = std::max(result.largest_tilt, std::acos(std::min(1.0, base.X_WB.R(2, 2))));
+    result.largest_tilt =
+        std::max(result.largest_tilt, std::acos(std::min(1.0, base.X_WB.R(2, 2))));
     result.fell = result.fell || base.X_WB.p.z() < 0.5 * height || base.X_WB.R(2, 2) < 0.7;
     if (observe) observe(now.t, locomotion, now.q, now.v, tau);
   });
