@@ -3,8 +3,10 @@
 #include "limb/codegen/functions.hpp"
 #include "limb/dynamics/frames_impl.hpp"
 #include "limb/dynamics/jacobian_impl.hpp"
+#include "limb/dynamics/kinematics_impl.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/dynamics/mass_factor_impl.hpp"
+#include "limb/dynamics/workspace_impl.hpp"
 
 namespace limb::codegen {
 namespace {

@@ -6,6 +6,7 @@
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 
+#include <cstdlib>
 #include <exception>
 
 #include "limb/sim/step_end.hpp"
@@ -18,9 +19,14 @@ using Map = Eigen::Map<VectorX<double>>;
 /// rad; the tangent's rate is singular at a full turn.
 constexpr double kLargestTurn = 2;
 
+std::string name_of(int flag) {
+  const std::unique_ptr<char, decltype(&std::free)> name(CVodeGetReturnFlagName(flag), &std::free);
+  return name.get();
+}
+
 void check_call(int flag, const char* call) {
   if (flag >= 0) return;
-  fail_computation("Cvode", fmt::format("{} answers {}", call, CVodeGetReturnFlagName(flag)));
+  fail_computation("Cvode", fmt::format("{} answers {}", call, name_of(flag)));
 }
 
 /// Errors become exceptions; CVODE need not print them.
@@ -202,8 +208,7 @@ void Cvode::advance(Equation<double>& equation, State<double>& s, const double& 
     case CV_UNREC_RHSFUNC_ERR:
       fail_motion("cvode", s.t);
     default:
-      fail_step("cvode", s.t,
-                fmt::format("CVODE finds no step ({})", CVodeGetReturnFlagName(flag)));
+      fail_step("cvode", s.t, fmt::format("CVODE finds no step ({})", name_of(flag)));
   }
   m.read(m.y, m.end);
   m.end.t = t;
