@@ -9,8 +9,10 @@ namespace limb {
 /// [Hindmarsh 2005, CVODE]
 ///
 /// A run of steps has one origin q0; positions are q0 moved by a tangent u with du/dt =
-/// ConfigurationSpace::rate, so that u, v and x are plain vectors. Where a joint has turned far
-/// from there, and where the equation has changed, a new run begins at order 1.
+/// ConfigurationSpace::rate, so that u, v and x are plain vectors. A new run begins at order 1
+/// where a joint has turned far from there, where the equation has changed, and where the state
+/// comes back elsewhere than it was left, by more than ten times the tolerances: closing loops
+/// moves it less.
 class Cvode final : public Integrator<double> {
  public:
   /// @throws Error if limb was built without SUNDIALS, or a number of the options is not positive.

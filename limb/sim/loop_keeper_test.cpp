@@ -8,6 +8,7 @@
 #include "limb/dynamics/testing/loops.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/builder.hpp"
+#include "limb/sim/cvode.hpp"
 #include "limb/sim/simulation.hpp"
 #include "limb/sim/wrench_laws.hpp"
 
@@ -68,6 +69,24 @@ TEST_P(Loops, ParallelogramSwingsAsOneCrank) {
   EXPECT_NEAR(simulation.state().q[0], s.q[0], 1e-8);
   EXPECT_NEAR(simulation.state().q[2], s.q[0], 1e-8);
   EXPECT_NEAR(simulation.state().v[0], s.v[0], 1e-8);
+}
+
+// Closing the loops after a step is no new beginning for a method that remembers steps.
+TEST_P(Loops, StayClosedByCvode) {
+  if (!Cvode::is_available()) GTEST_SKIP() << "built without SUNDIALS";
+  World world(build_model(parallelogram()), {.dynamics = GetParam()});
+  State<double> ends[2];
+  for (const Method method : {Method::cvode, Method::dormand_prince}) {
+    Simulation simulation(world, {method, 0.05, 0.05, 1e-9});
+    simulation.set_state(0, Eigen::Vector3d(0.3, -0.3, 0.3), Vector::Zero(3));
+    simulation.run_until(1.3);
+    EXPECT_LT(simulation.steps(), 1000) << to_text(method);
+    Kinematics<double> kinematics(world.model());
+    forward_kinematics(world.model(), simulation.state().q, kinematics);
+    EXPECT_LT(loop_error(world.model(), kinematics), 1e-11) << to_text(method);
+    ends[method == Method::cvode] = simulation.state();
+  }
+  EXPECT_LT((ends[0].q - ends[1].q).norm(), 1e-6);  // some hundred steps of 1e-9 each
 }
 
 /// Moves the frames on the second links to where the first ones have theirs.
