@@ -39,7 +39,7 @@ class Bench final : public Verb {
     return LIMB_FUNCTION_NOTES
         "ns a state, the fastest of many short runs. Template: limb/dynamics as it is, for\n"
         "derivatives its analytical recursions, for operational_space an interpreter. Compiled:\n"
-        "the form that was chosen; f32 is straight-line code where there is any. Batches read\n"
+        "the form that was chosen; f32 is never a recursion where there is another. Batches read\n"
         "and write matrices by rows. Operations and bytes are those of the code for one state.\n";
   }
   void add_options(CLI::App& app) override {

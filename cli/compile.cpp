@@ -77,8 +77,10 @@ class Compile final : public Verb {
     const Model<double> model = functions_.model();
     const std::vector<Function> functions = functions_.functions();
     const CompileOptions options = functions_.options(model);
-    if (options.form == Form::recursion && !(target_.empty() && show_.empty())) {
-      throw Error(fmt::format("limb compile: --form recursion has no code for {}",
+    const bool loops = options.form == Form::recursion || options.form == Form::split;
+    if (loops && !(target_.empty() && show_.empty())) {
+      throw Error(fmt::format("limb compile: --form {} has no code for {}",
+                              limb::name(options.form),
                               target_.empty() ? "--show " + show_ : "--target c"));
     }
     if (!target_.empty()) return write_c(model, functions, options, out);

@@ -209,6 +209,14 @@ class CompileTest(unittest.TestCase):
             self.error(*arm, "--simd"), "limb compile: --simd needs --target c"
         )
         self.assertEqual(
+            self.error(*arm, "--functions", "aba_derivatives", "--form", "split", "--show", "c"),
+            "limb compile: --form split has no code for --show c",
+        )
+        self.assertEqual(
+            self.error(*arm, "--jit", "--form", "split"),
+            "rnea: form is split, expected automatic (it is no product of matrices)",
+        )
+        self.assertEqual(
             self.error(*arm, "--form", "loops"),
             "limb compile: --form is 'loops', expected automatic, straight-line, recursion or split",
         )

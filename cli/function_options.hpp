@@ -14,11 +14,12 @@
 namespace limb::cli {
 
 /// For Verb::notes.
-#define LIMB_FUNCTION_NOTES                                                          \
-  "Functions: rnea bias gravity crba crba_packed (the upper triangle) aba\n"         \
-  "mass_inverse centroidal rnea_derivatives aba_derivatives; with --frames:\n"       \
-  "frame_poses frame_jacobians operational_space. Forms: straight-line code, or a\n" \
-  "recursion over the tree; automatic measures both for derivatives.\n"
+#define LIMB_FUNCTION_NOTES                                                        \
+  "Functions: rnea bias gravity crba crba_packed (the upper triangle) aba\n"       \
+  "mass_inverse centroidal rnea_derivatives aba_derivatives; with --frames:\n"     \
+  "frame_poses frame_jacobians operational_space. Forms: straight-line code, a\n"  \
+  "recursion over the tree, or (aba_derivatives, batches) split into a straight\n" \
+  "line and products in loops; automatic measures them for derivatives.\n"
 
 class CompiledOptions {
  public:
