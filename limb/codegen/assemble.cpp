@@ -141,9 +141,11 @@ class KernelWriter {
       return place(e, output_home[k], code_.outputs[k].size(), m.rsi);
     };
     Xbyak::Label beyond;
-    RegisterWriter writer(
-        m, code_, frame_,
-        {[&](int i) { return m.ptr[input(i)]; }, input, [&](int i) { return m.ptr[output(i)]; }});
+    RegisterWriter writer(m, code_, frame_,
+                          {[&](int i) { return m.ptr[input(i)]; },
+                           input,
+                           [&](int i) { return m.ptr[output(i)]; },
+                           {}});
     writer.write(beyond);
     counts_ = writer.counts();
     m.xor_(m.eax, m.eax);
@@ -161,23 +163,44 @@ class KernelWriter {
     Machine& m = machine_;
     const int bytes = m.target().bytes();
     enter();
-    const std::vector<int> input_place = take_inputs(bytes);
+    const Reg64 rows[] = {m.r8, m.r9, m.r10, m.r11, m.r15};
+    const bool in_groups = !by_columns() && m.is_wide() && m.target().precision == Precision::f64 &&
+                           code_.inputs.size() <= std::size(rows);
+    const std::vector<int> input_place =
+        in_groups ? std::vector<int>(inputs_.size(), -1) : take_inputs(bytes);
     Xbyak::Label next, done;
     m.mov(m.r13, m.rcx);
     m.xor_(m.r12d, m.r12d);
     m.L(next);
     m.cmp(m.r12, m.rdx);
     m.jae(done, m.T_NEAR);
-    if (by_columns()) {
+    if (in_groups) {
+      RowMover mover(m);
+      for (std::size_t k = 0; k < code_.inputs.size(); ++k) {
+        mover.point_at(m.rdi, static_cast<int>(k), code_.inputs[k].size());
+        m.mov(rows[k], m.rcx);
+      }
+    } else if (by_columns()) {
       read_columns(input_place);
     } else {
       read_rows(input_place);
+    }
+    std::function<RegisterWriter::Group(int)> group;
+    if (in_groups) {
+      group = [&](int i) {
+        constexpr int kWidth = 4;
+        const Entry& e = inputs_[static_cast<std::size_t>(i)];
+        const int size = code_.inputs[static_cast<std::size_t>(e.array)].size();
+        const int first = e.entry / kWidth * kWidth;
+        return RegisterWriter::Group{rows[e.array], size, first, std::min(kWidth, size - first),
+                                     i - e.entry + first};
+      };
     }
     RegisterWriter writer(
         m, code_, frame_,
         {[&](int i) { return m.ptr[m.slot(input_place[static_cast<std::size_t>(i)])]; },
          [&](int) -> Xbyak::RegExp { throw Error("assemble: fours have no place in lanes"); },
-         [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }});
+         [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }, group});
     writer.write(done);
     counts_ = writer.counts();
     ResultWriter results(m, frame_, split_ != nullptr ? split_->outputs : code_.outputs);

@@ -72,6 +72,16 @@ Machine::Address Machine::order(const std::array<std::int64_t, 8>& indices) {
   return ptr[pool(start)];
 }
 
+Machine::Address Machine::quarters(bool odd) {
+  int& place = quarters_[odd ? 1 : 0];
+  if (place < 0) {
+    const std::array<std::int64_t, 8> even_order = {0, 1, 8, 9, 4, 5, 12, 13},
+                                      odd_order = {2, 3, 10, 11, 6, 7, 14, 15};
+    place = static_cast<int>(order(odd ? odd_order : even_order).getDisp()) + kPoolBias;
+  }
+  return ptr[pool(place)];
+}
+
 Xbyak::RegExp Machine::table(std::span<const std::int32_t> numbers) {
   const int start = pool_room(numbers.size_bytes(), sizeof(std::int32_t));
   std::memcpy(pool_ + start, numbers.data(), numbers.size_bytes());

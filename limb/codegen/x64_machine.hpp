@@ -42,6 +42,8 @@ class Machine : public Xbyak::CodeGenerator {
   Address four_constants(const std::array<double, 4>& x);
   /// Eight indices for instructions that permute.
   Address order(const std::array<std::int64_t, 8>& indices);
+  /// Indices that interleave quarters 0 and 2 of two registers, or quarters 1 and 3.
+  Address quarters(bool odd);
   /// Whole numbers in a row; where they begin.
   Xbyak::RegExp table(std::span<const std::int32_t> numbers);
   /// Without AVX-512: all bits of the first `count` entries of a register.
@@ -98,6 +100,7 @@ class Machine : public Xbyak::CodeGenerator {
   Target target_;
   unsigned char* pool_;
   std::size_t pool_size_, pool_used_ = 0;
+  int quarters_[2] = {-1, -1};                           ///< places of quarters
   std::map<int, int> entries_;                           ///< places of first_entries
   std::map<std::pair<std::uint64_t, int>, int> places_;  ///< of bits and length in the pool
 };

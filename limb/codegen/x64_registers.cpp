@@ -26,6 +26,14 @@ RegisterWriter::RegisterWriter(Machine& machine, const Code& code, Frame& frame,
   results_.assign(n, -1);
   held_.assign(index(machine.target().registers()), -1);
   find_uses();
+  if (!places_.group) return;
+  was_read_.assign(n, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (code.instructions[i].act != Act::input || live_[i] == 0) continue;
+    const std::size_t input = index(code.instructions[i].a);
+    if (of_input_.size() <= input) of_input_.resize(input + 1, -1);
+    of_input_[input] = static_cast<int>(i);
+  }
 }
 
 void RegisterWriter::find_uses() {
@@ -74,8 +82,9 @@ int RegisterWriter::next_use(int value, int now) {
 
 bool RegisterWriter::has_memory(int value) const {
   switch (at(value).act) {
-    case Act::constant:
     case Act::input:
+      return !places_.group || slots_[index(value)] >= 0;
+    case Act::constant:
     case Act::lane:
     case Act::four_constants:
       return true;
@@ -90,7 +99,7 @@ RegisterWriter::Address RegisterWriter::memory_of(int value) {
     case Act::constant:
       return machine_.constant(code_.constants[index(x.a)], x.four);
     case Act::input:
-      return places_.input(x.a);
+      return places_.group ? machine_.ptr[machine_.slot(slots_[index(value)])] : places_.input(x.a);
     case Act::lane:
       return machine_.ptr[machine_.slot(slots_[index(x.a)] + 8 * x.b)];
     case Act::four_constants:
@@ -100,11 +109,12 @@ RegisterWriter::Address RegisterWriter::memory_of(int value) {
   }
 }
 
-int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
+int RegisterWriter::free_register(int now, std::span<const int> keep) {
   int best = -1;
   long best_distance = -1;
   for (std::size_t r = reserved_; r < held_.size(); ++r) {
     const int value = held_[r];
+    if (value == kTaken) continue;
     if (value < 0) return static_cast<int>(r);
     if (std::find(keep.begin(), keep.end(), value) != keep.end()) continue;
     // What lies in memory already costs no store: it may be needed in half the time.
@@ -116,7 +126,13 @@ int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
     }
   }
   if (best < 0) throw Error("RegisterWriter: more operands than registers");
-  const int value = held_[index(best)];
+  leave_register(best);
+  return best;
+}
+
+/// What the register holds goes to memory.
+void RegisterWriter::leave_register(int r) {
+  const int value = held_[index(r)];
   if (!has_memory(value)) {
     const bool four = at(value).four;
     std::vector<int>& free = four ? free_wide_slots_ : free_slots_;
@@ -126,13 +142,78 @@ int RegisterWriter::free_register(int now, std::initializer_list<int> keep) {
       slots_[index(value)] = free.back();
       free.pop_back();
     }
-    machine_.store(machine_.ptr[machine_.slot(slots_[index(value)])], best, four);
+    machine_.store(machine_.ptr[machine_.slot(slots_[index(value)])], r, four);
     ++counts_.instructions;
     ++counts_.stores;
   }
   register_of(value) = -1;
-  held_[index(best)] = -1;
-  return best;
+  held_[index(r)] = -1;
+}
+
+bool RegisterWriter::is_unread(int value) const {
+  return places_.group && at(value).act == Act::input && was_read_[index(value)] == 0;
+}
+
+/// Reads a group of arguments: rows l and l + 4 in the halves of a register, from which two
+/// shuffles each make columns.
+void RegisterWriter::read_group(int value, int now, const Operands& operands) {
+  Machine& m = machine_;
+  const Group group = places_.group(at(value).a);
+  constexpr int kWidth = 4;
+  int r[6];
+  for (int& taken : r) {
+    taken = free_register(now, std::span<const int>(operands.value, std::size_t(operands.count)));
+    held_[index(taken)] = kTaken;
+  }
+  const auto zmm = [&](int k) { return Xbyak::Zmm(r[k]); };
+  const auto ymm = [&](int k) { return Xbyak::Ymm(r[k]); };
+  if (group.count < kWidth) {
+    m.mov(m.eax, (1 << group.count) - 1);
+    m.kmovw(m.k2, m.eax);
+  }
+  const auto load = [&](int k, int row) {
+    const auto place = [&](int l) {
+      return m.ptr[group.rows + 8 * (l * group.stride + group.first)];
+    };
+    if (group.count == kWidth) {
+      m.vmovupd(ymm(k), place(row));
+      m.vinsertf64x4(zmm(k), zmm(k), place(row + kWidth), 1);
+    } else {
+      m.vmovupd(ymm(k) | m.k2 | m.T_z, place(row));
+      m.vmovupd(ymm(5) | m.k2 | m.T_z, place(row + kWidth));
+      m.vinsertf64x4(zmm(k), zmm(k), ymm(5), 1);
+    }
+  };
+  load(0, 0);
+  load(1, 1);
+  m.vunpcklpd(zmm(4), zmm(0), zmm(1));
+  m.vunpckhpd(zmm(1), zmm(0), zmm(1));
+  load(0, 2);
+  load(2, 3);
+  m.vunpcklpd(zmm(3), zmm(0), zmm(2));
+  m.vunpckhpd(zmm(2), zmm(0), zmm(2));
+  // Quarters 0 and 2 of two registers, interleaved, and quarters 1 and 3.
+  const auto even = m.quarters(false), odd = m.quarters(true);
+  m.vmovupd(zmm(0), even);
+  m.vpermi2pd(zmm(0), zmm(4), zmm(3));
+  m.vmovupd(zmm(5), odd);
+  m.vpermi2pd(zmm(5), zmm(4), zmm(3));
+  m.vmovupd(zmm(4), even);
+  m.vpermi2pd(zmm(4), zmm(1), zmm(2));
+  m.vmovupd(zmm(3), odd);
+  m.vpermi2pd(zmm(3), zmm(1), zmm(2));
+  counts_.instructions += 20;
+  for (const int taken : r) held_[index(taken)] = -1;
+  const int columns[] = {0, 4, 5, 3};
+  for (int j = 0; j < group.count; ++j) {
+    const std::size_t input = index(group.input + j);
+    const int of = input < of_input_.size() ? of_input_[input] : -1;
+    if (of < 0) continue;
+    was_read_[index(of)] = 1;
+    if (next_use(of, now - 1) == kNever) continue;
+    register_of(of) = r[columns[j]];
+    held_[index(r[columns[j]])] = of;
+  }
 }
 
 int RegisterWriter::bring(int value, int now, std::initializer_list<int> keep) {
@@ -172,8 +253,8 @@ void RegisterWriter::drop(int value) {
     register_of(value) = -1;
   }
   const Act act = at(value).act;
-  const bool own = act != Act::constant && act != Act::input && act != Act::lane &&
-                   act != Act::spread && act != Act::four_constants;
+  const bool own = act != Act::constant && (act != Act::input || places_.group) &&
+                   act != Act::lane && act != Act::spread && act != Act::four_constants;
   int& slot = slots_[index(value)];
   if (own && slot >= 0) {
     if (results_[index(value)] < 0) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "limb/codegen/x64_machine.hpp"
@@ -29,12 +30,22 @@ class RegisterWriter {
  public:
   using Address = Xbyak::Address;
 
+  /// Up to four neighbouring columns of the rows of a block.
+  struct Group {
+    Xbyak::Reg64 rows;
+    int stride, first, count;  ///< entries of a row; the first column, and how many
+    int input;                 ///< the number of the first among all arguments
+  };
+
   /// Where arguments and results are. `result` is for code of one state; with one state a lane a
   /// result stays in the frame, see result_place().
   struct Places {
     std::function<Address(int input)> input;
     std::function<Xbyak::RegExp(int input)> input_expression;
     std::function<Address(int result)> result;
+    /// In double lanes of AVX-512, by rows: the neighbours of an argument, which are read together
+    /// where the first of them is used. Null: arguments lie in memory, lane by lane.
+    std::function<Group(int input)> group;
   };
 
   RegisterWriter(Machine& machine, const Code& code, Frame& frame, Places places);
@@ -63,7 +74,13 @@ class RegisterWriter {
   Address memory_of(int value);
   int& register_of(int value) { return registers_[static_cast<std::size_t>(value)]; }
 
-  int free_register(int now, std::initializer_list<int> keep);
+  void leave_register(int r);
+  int free_register(int now, std::span<const int> keep);
+  int free_register(int now, std::initializer_list<int> keep) {
+    return free_register(now, std::span<const int>(keep.begin(), keep.size()));
+  }
+  bool is_unread(int value) const;
+  void read_group(int value, int now, const Operands& keep);
   int bring(int value, int now, std::initializer_list<int> keep);
   void bring_if_soon(int value, int now, std::initializer_list<int> keep);
   const Xbyak::Operand& operand(int value, bool four);
@@ -93,7 +110,10 @@ class RegisterWriter {
   std::vector<char> live_;
   std::vector<int> uses_, first_use_;             ///< places where a value is used, by value
   std::vector<int> registers_, slots_, results_;  ///< of each value; -1: none
-  std::vector<int> held_;                         ///< of each register: value or -1
+  std::vector<int> held_;                         ///< of each register: value, -1 or kTaken
+  std::vector<int> of_input_;   ///< the value of each argument that is read in groups; -1: none
+  std::vector<char> was_read_;  ///< of each value
+  static constexpr int kTaken = -2;
   std::vector<int> free_slots_, free_wide_slots_;
   std::size_t reserved_ = 0;  ///< so many registers, the first ones, are not given away
   int tested_ = -1;           ///< of which value k3 holds the last bits

@@ -72,6 +72,10 @@ void RegisterWriter::write_zeros(const Zeros& zeros) {
 
 void RegisterWriter::write_one(int now, Xbyak::Label& beyond) {
   const Instruction& x = at(now);
+  const Operands operands = operands_of(x);
+  for (int k = 0; k < operands.count; ++k) {
+    if (is_unread(operands.value[k])) read_group(operands.value[k], now, operands);
+  }
   switch (x.act) {
     case Act::constant:
     case Act::input:
@@ -213,7 +217,7 @@ void RegisterWriter::write_store(int now) {
     const int r = bring(x.a, now, {x.a});
     if (in_lanes) {
       const bool spilled = slots_[value] >= 0;
-      const bool own = at(x.a).act != Act::input && at(x.a).act != Act::lane;
+      const bool own = (at(x.a).act != Act::input || places_.group) && at(x.a).act != Act::lane;
       results_[value] = spilled && own ? slots_[value] : frame_.take(machine_.target().bytes());
       if (own) slots_[value] = results_[value];
       if (!spilled || !own) machine_.store(machine_.ptr[machine_.slot(results_[value])], r);
