@@ -155,6 +155,7 @@ class Simulate final : public Verb {
                                    to_text(s.simulation.method), r.steps);
     text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_begin),
                         to_cell(r.energy_end));
+    if (s.contact) text += fmt::format("contacts took {} J\n", to_cell(r.dissipated));
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));
     }
@@ -187,6 +188,7 @@ class Simulate final : public Verb {
             {"energy_end", r.energy_end},
             {"largest_energy_change", r.largest_energy_change},
             {"target_error", number(r.target_error)},
+            {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
   }
 

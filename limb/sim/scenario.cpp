@@ -7,7 +7,7 @@
 
 #include "limb/base/text_file.hpp"
 #include "limb/dynamics/check_state.hpp"
-#include "limb/sim/scenario_values.hpp"
+#include "limb/sim/scenario_contact.hpp"
 
 namespace limb {
 namespace {
@@ -16,7 +16,8 @@ using Keys = RecipeFields::Keys;
 using Sign = ScenarioValues::Sign;
 
 const Keys kControllers = {"none", "open-loop", "pd", "gravity", "computed-torque"};
-const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity", "torque", "truth"};
+const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity",
+                       "torque",        "truth",     "contact",  "force"};
 
 constexpr double kLargestSeed = 9007199254740992;  // 2^53: whole numbers of TOML and double alike
 
@@ -32,12 +33,14 @@ class ScenarioReader {
       : s_(scenario), fields_(fields), values_(scenario.model, fields) {}
 
   void read(const TomlValue& document) {
-    fields_.expect_keys(document, "scenario",
-                        {"model",     "base",        "duration",    "step",       "integrator",
-                         "tolerance", "seed",        "log_period",  "friction",   "static_ratio",
-                         "stops",     "restitution", "initial",     "controller", "actuator",
-                         "spring",    "push",        "disturbance", "sensor",     "batch"});
+    fields_.expect_keys(
+        document, "scenario",
+        {"model",   "base",       "duration", "step",         "integrator", "tolerance",
+         "seed",    "log_period", "friction", "static_ratio", "stops",      "restitution",
+         "initial", "controller", "actuator", "spring",       "push",       "disturbance",
+         "sensor",  "batch",      "ground",   "contact"});
     read_run(document);
+    read_contact(document, fields_, values_, s_);
     if (const TomlValue* initial = table(document, "initial", {"q", "v"})) {
       values_.configuration(*initial, "initial", "q", s_.q);
       values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
@@ -234,8 +237,14 @@ class ScenarioReader {
       }
     }
     sensor.kind = at<SensorSetup::Kind>(kSensors, fields_.choice(t, owner, "type", kSensors));
-    const bool on_frame = sensor.kind == SensorSetup::Kind::accelerometer ||
+    const bool touches =
+        sensor.kind == SensorSetup::Kind::contact || sensor.kind == SensorSetup::Kind::force;
+    const bool on_frame = touches || sensor.kind == SensorSetup::Kind::accelerometer ||
                           sensor.kind == SensorSetup::Kind::gyroscope;
+    if (touches && !s_.contact) {
+      fields_.error(t, "scenario-bad-value",
+                    fmt::format("{}: there is no [ground] that it could feel", owner));
+    }
     if (on_frame) {
       if (const auto frame = values_.frame(t, owner)) sensor.frame = *frame;
     }

@@ -13,10 +13,19 @@
 namespace limb {
 
 struct SensorSetup {
-  enum class Kind { accelerometer, gyroscope, position, velocity, torque, truth };
+  enum class Kind {
+    accelerometer,
+    gyroscope,
+    position,
+    velocity,
+    torque,
+    truth,
+    contact,
+    force,
+  };
   std::string name;
   Kind kind = Kind::truth;
-  FrameId frame;                    ///< of accelerometer and gyroscope
+  FrameId frame;                    ///< of accelerometer, gyroscope, contact and force
   std::vector<std::string> joints;  ///< of position and velocity; empty: all
   SensorErrors errors;
 };
@@ -61,6 +70,7 @@ struct Scenario {
   std::vector<WrenchSchedule::Push> pushes;
   std::vector<RandomWrench::Parameters> disturbances;
   std::vector<SensorSetup> sensors;
+  std::optional<ContactSetup> contact;
   Spread spread;
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "limb/dynamics/manifold.hpp"
+#include "limb/sim/scenario_contact.hpp"
 
 namespace limb {
 namespace {
@@ -38,6 +39,7 @@ void add_forces(const Scenario& s, World& world) {
     world.add<RandomWrench>(world.model(), s.disturbances[i], derived_seed(s.seed, i));
   }
   if (s.actuators) world.set_actuators(*s.actuators);
+  if (s.contact) world.set_contact(*s.contact);
 }
 
 /// Watches a run: sensors, log, and what the summary needs.
@@ -67,6 +69,7 @@ class Recorder {
     }
     summary.peak_torque = Vector::Zero(world.model().velocity_size());
     if (s.measured_feedback) find_measured();
+    if (s.contact) contact_log_ = std::make_unique<ContactLog>(*s.contact);
   }
 
   /// What the controller sees at the start of a period: true q and v become what sensors read.
@@ -98,6 +101,7 @@ class Recorder {
     const Vector& motors = world_.motor_torque();
     summary.peak_torque = summary.peak_torque.cwiseMax(motors.cwiseAbs());
     if (!logs) return;
+    if (const Contacts* contacts = world_.contacts()) summary.dissipated = contacts->dissipated();
     const World::Energy energy = world_.energy(s);
     if (next_log_ == 0) summary.energy_begin = energy.total();
     summary.energy_end = energy.total();
@@ -113,6 +117,9 @@ class Recorder {
       log_->write(2, s.t, energy_);
       momentum_ = world_.momentum(s).vector();
       log_->write(3, s.t, momentum_);
+      if (contact_log_ != nullptr) {
+        contact_log_->write(*world_.contacts(), s.t, kOwnTopics + sensors_.size(), *log_);
+      }
       log_->end_row(s.t);
     }
     const auto now = Clock::now();
@@ -128,7 +135,8 @@ class Recorder {
   void read_sensors(const State<double>& s) {
     const Vector& a = simulation_.acceleration();
     forward_kinematics(world_.model(), s.q, s.v, a, kinematics_);
-    const SensorInput input{world_.model(), s, a, world_.motor_torque(), kinematics_};
+    const SensorInput input{world_.model(),        s,           a,
+                            world_.motor_torque(), kinematics_, world_.contacts()};
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (s.t == measured_at_ && feeds_back(scenario_.sensors[i])) continue;
       update(i, input);
@@ -183,6 +191,7 @@ class Recorder {
   Kinematics<double> kinematics_;
   std::vector<Sensor> sensors_;
   std::vector<Measured> measured_;
+  std::unique_ptr<ContactLog> contact_log_;
   double measured_at_ = -1;   ///< when sensors were updated for the controller
   bool reads_truth_ = false;  ///< the controller sees a sensor of the truth
   Vector state_, torque_, energy_, momentum_;
@@ -205,6 +214,10 @@ std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSe
       return std::make_unique<Encoder>(model, Encoder::Part::velocity, sensor.joints);
     case Kind::torque:
       return std::make_unique<TorqueSensor>();
+    case Kind::contact:
+      return std::make_unique<ContactSwitch>(sensor.frame);
+    case Kind::force:
+      return std::make_unique<ForceSensor>(sensor.frame);
     default:
       return std::make_unique<GroundTruth>();
   }
@@ -223,6 +236,9 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   append("motor", velocities, topics[1].fields);
   for (std::size_t i = 0; i < s.sensors.size(); ++i) {
     topics.push_back({s.sensors[i].name, make_sensor(s, i).channels()});
+  }
+  if (s.contact) {
+    for (LogTopic& topic : ContactLog(*s.contact).topics()) topics.push_back(std::move(topic));
   }
   return topics;
 }

@@ -15,6 +15,7 @@ struct RunSummary {
   VectorX<double> q, v;         ///< at the end
   VectorX<double> peak_torque;  ///< of the motors, largest size of each
   double energy_begin = 0, energy_end = 0, largest_energy_change = 0;  ///< J
+  double dissipated = 0;                                               ///< J, by contacts
   /// Distance to the controller's target at the end (rad and m alike); NaN where there is none.
   double target_error = 0;
 };

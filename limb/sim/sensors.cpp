@@ -90,6 +90,19 @@ void TorqueSensor::measure(const SensorInput& input, VectorX<double>& values) co
   values = input.motor_torque;
 }
 
+void ContactSwitch::measure(const SensorInput& input, VectorX<double>& values) const {
+  values[0] = input.contacts != nullptr && input.contacts->touches(input.model, frame_) ? 1 : 0;
+}
+
+void ForceSensor::measure(const SensorInput& input, VectorX<double>& values) const {
+  values.setZero();
+  if (input.contacts == nullptr) return;
+  const Force<double> F = input.contacts->force_on(input.model, input.kinematics, frame_);
+  const Matrix3<double> R_WF = frame_pose(input.model, input.kinematics, frame_).R;
+  values.head<3>() = R_WF.transpose() * F.f;
+  values.tail<3>() = R_WF.transpose() * F.n;
+}
+
 std::vector<std::string> GroundTruth::channels(const Model<double>& model) const {
   std::vector<std::string> all;
   append("q.", position_names(model), all);

@@ -33,6 +33,7 @@ struct SensorInput {
   const VectorX<double>& a;              ///< accelerations
   const VectorX<double>& motor_torque;   ///< of all velocities
   const Kinematics<double>& kinematics;  ///< of order acceleration
+  const Contacts* contacts = nullptr;    ///< of the step that ended here; null: none
 };
 
 /// Something that is measured: names of its channels, and their true values.
@@ -79,6 +80,31 @@ class TorqueSensor final : public Quantity {
  public:
   std::vector<std::string> channels(const Model<double>& model) const override;
   void measure(const SensorInput& input, VectorX<double>& values) const override;
+};
+
+/// Whether a foot or link touches: 1, else 0.
+class ContactSwitch final : public Quantity {
+ public:
+  explicit ContactSwitch(FrameId frame) : frame_(frame) {}
+  std::vector<std::string> channels(const Model<double>&) const override { return {"touches"}; }
+  void measure(const SensorInput& input, VectorX<double>& values) const override;
+
+ private:
+  FrameId frame_;
+};
+
+/// Contact force on a foot or link and its moment about the frame's origin, in the frame's axes: N,
+/// N m. Which contacts count: Contacts::force_on.
+class ForceSensor final : public Quantity {
+ public:
+  explicit ForceSensor(FrameId frame) : frame_(frame) {}
+  std::vector<std::string> channels(const Model<double>&) const override {
+    return {"fx", "fy", "fz", "nx", "ny", "nz"};
+  }
+  void measure(const SensorInput& input, VectorX<double>& values) const override;
+
+ private:
+  FrameId frame_;
 };
 
 /// The truth: q, v and a of the robot's own coordinates.

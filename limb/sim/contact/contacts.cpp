@@ -366,20 +366,28 @@ void Contacts::settle(State<double>& s) {
   correct_ = false;
 }
 
-Force<double> Contacts::force_on(const Model<double>& model, const Kinematics<double>& kinematics,
-                                 FrameId frame) const {
+bool Contacts::counts(const Model<double>& model, FrameId frame, int shape) const {
   const Frame<double>& f = model.frame(frame);
   const auto named = [&](const ContactShape& s) { return s.name == f.name; };
-  const bool by_name = std::any_of(setup_.shapes.begin(), setup_.shapes.end(), named);
-  const auto counts = [&](int shape) {
-    const ContactShape& s = setup_.shapes[at(shape)];
-    return s.body == f.body && (!by_name || named(s));
-  };
+  const ContactShape& s = setup_.shapes[at(shape)];
+  return s.body == f.body &&
+         (named(s) || std::none_of(setup_.shapes.begin(), setup_.shapes.end(), named));
+}
+
+bool Contacts::touches(const Model<double>& model, FrameId frame) const {
+  return std::any_of(points_.begin(), points_.end(), [&](const ContactPoint& c) {
+    return c.n_W.dot(c.force_W) > 0 &&
+           (counts(model, frame, c.shape) || (c.other < 0 && counts(model, frame, -1 - c.other)));
+  });
+}
+
+Force<double> Contacts::force_on(const Model<double>& model, const Kinematics<double>& kinematics,
+                                 FrameId frame) const {
   const Vector origin = frame_pose(model, kinematics, frame).p;
   Force<double> sum{Vector::Zero(), Vector::Zero()};
   for (const ContactPoint& point : points_) {
-    double sign = counts(point.shape) ? 1 : 0;
-    if (point.other < 0 && counts(-1 - point.other)) sign -= 1;
+    double sign = counts(model, frame, point.shape) ? 1 : 0;
+    if (point.other < 0 && counts(model, frame, -1 - point.other)) sign -= 1;
     sum.f += sign * point.force_W;
     sum.n += sign * (point.p_W - origin).cross(point.force_W);
   }

@@ -90,9 +90,12 @@ class Contacts {
   const VectorX<double>& impulse_acceleration() const { return acceleration_; }
   /// The time at its end; -infinity before the first.
   double time() const { return time_; }
-  /// Force on all shapes of that name and its moment about the frame's origin, in world axes.
+  /// Force on the shapes of that name, or where none has it on those of the frame's body, and its
+  /// moment about the frame's origin; in world axes.
   Force<double> force_on(const Model<double>& model, const Kinematics<double>& kinematics,
                          FrameId frame) const;
+  /// Whether any of them pushes.
+  bool touches(const Model<double>& model, FrameId frame) const;
   /// Where the normal forces of the ground have no moment along it; NaN without a force. For
   /// contacts in one plane; else the mean of their places, each with its normal force.
   Vector3<double> center_of_pressure() const;
@@ -116,6 +119,7 @@ class Contacts {
   double solve_step(int joint_rows);
   void note_result(double h);
   void correct(double h);
+  bool counts(const Model<double>& model, FrameId frame, int shape) const;
 
   ContactSetup setup_;
   std::vector<double> radius_, reach_;      ///< about the shape's, the body's origin
