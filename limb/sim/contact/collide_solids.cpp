@@ -1,6 +1,7 @@
 // Spheres, capsules and boxes against each other.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "limb/sim/contact/collide.hpp"
 #include "limb/sim/contact/round.hpp"
@@ -59,7 +60,7 @@ void round_box(const Round& a, const SolidBox& box, double margin, double sign, 
   }
   const double t = (low + high) / 2;
   const double ends = std::min(distance(0), distance(1));
-  if (t < 0.02 || t > 0.98 || distance(t) > ends * (1 - 1e-6)) return;
+  if (t < 1e-4 || t > 1 - 1e-4 || distance(t) > ends * (1 - 1e-6)) return;
   round_point(a.a + t * (a.b - a.a), a.radius, box, margin, sign, 2, touches);
 }
 
@@ -111,6 +112,7 @@ class BoxBox {
       }
     }
     if (best_ > margin) return;
+    const int before = touches.size();
     if (which_ < 3) {
       clip(a_, which_, b_, -1, margin, touches);
     } else if (which_ < 6) {
@@ -118,6 +120,18 @@ class BoxBox {
     } else {
       edges(touches);
     }
+    double deepest = std::numeric_limits<double>::infinity();
+    for (int k = before; k < touches.size(); ++k) deepest = std::min(deepest, touches[k].gap);
+    if (best_ >= 0 || which_ >= 6 || deepest <= best_ + 1e-4) return;
+    // A corner that reaches over a side of the face.
+    const SolidBox& other = which_ < 3 ? b_ : a_;
+    const Vector inward = which_ < 3 ? n_ : Vector(-n_);
+    Vector corner = other.X.p;
+    for (int k = 0; k < 3; ++k) {
+      const Vector axis = other.X.R.col(k);
+      corner += (axis.dot(inward) > 0 ? 1 : -1) * other.half[k] * axis;
+    }
+    touches.add({corner - best_ / 2 * inward, n_, best_, 3});
   }
 
  private:

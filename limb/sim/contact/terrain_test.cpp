@@ -1,0 +1,294 @@
+// Terrain and solids: distances against sampling, robots of one body at rest on every kind of
+// ground, and links that touch each other.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/random.hpp"
+#include "limb/model/builder.hpp"
+#include "limb/sim/simulation.hpp"
+
+namespace limb {
+namespace {
+
+using Vector = VectorX<double>;
+using Kind = ContactShape::Kind;
+
+Model<double> free_body() {
+  RobotBuilder<double> robot("body");
+  robot.link("body", 1, {0, 0, 0}, 4e-3 * Matrix3<double>::Identity());
+  robot.joint("free", Joint<double>::free(), "world", "body");
+  return robot.build();
+}
+
+struct Rest {
+  Vector q, v;
+  double penetration = 0, residual = 0, force = 0;
+  int touching = 0;
+};
+
+/// A body of 1 kg let go at a pose, after some seconds.
+Rest settle(const Ground& ground, Kind kind, const Vector3<double>& size, const Pose<double>& X,
+            double seconds = 3) {
+  World world(free_body());
+  ContactShape shape;
+  shape.name = "body";
+  shape.body = BodyId(1);
+  shape.kind = kind;
+  shape.size = size;
+  world.set_contact({ground, {shape}, {}});
+  Simulation simulation(world, {.step = 1e-3});
+  Vector q(7);
+  q << X.p, quaternion_from_matrix(X.R).xyzw();
+  simulation.set_state(0, q, Vector::Zero(6));
+  Rest rest;
+  while (simulation.state().t < seconds) {
+    simulation.run_until(simulation.state().t + 1e-3);
+    rest.penetration = std::max(rest.penetration, world.contacts()->report().penetration);
+    rest.residual = std::max(rest.residual, world.contacts()->report().residual);
+  }
+  rest.q = simulation.state().q;
+  rest.v = simulation.state().v;
+  rest.touching = world.contacts()->report().touching;
+  for (const ContactPoint& c : world.contacts()->points()) rest.force += c.force_W[2];
+  return rest;
+}
+
+struct SolidCase {
+  const char* name;
+  Kind kind;
+  Vector3<double> size;
+  double turn;    ///< rad, about y before it is let go
+  double height;  ///< of its origin at rest on a level place
+};
+const SolidCase kSolids[] = {
+    {"sphere", Kind::sphere, {0.05, 0, 0}, 0, 0.05},
+    {"lying capsule", Kind::capsule, {0.04, 0.2, 0}, 1.5707963267948966, 0.04},
+    {"box", Kind::box, {0.2, 0.12, 0.1}, 0.1, 0.05},
+};
+
+TEST(Terrain, EverySolidComesToRestOnLevelGroundOfEveryKind) {
+  Ground box;
+  box.add_box({Matrix3<double>::Identity(), {0, 0, -0.5}}, {2, 2, 1});
+  Ground field;
+  field.add_height_field({-1, -1}, {0.07, 0.09}, MatrixX<double>::Zero(31, 25));
+  const std::pair<const char*, Ground> grounds[] = {
+      {"plane", Ground::plane()}, {"box", box}, {"height field", field}};
+  for (const auto& [name, ground] : grounds) {
+    for (const SolidCase& s : kSolids) {
+      SCOPED_TRACE(std::string(s.name) + " on " + name);
+      const Rest rest =
+          settle(ground, s.kind, s.size, {axis_rotation(1, s.turn), {0.01, 0.02, 0.25}});
+      EXPECT_NEAR(rest.q[2], s.height, 2e-5);  // slop 1e-5
+      EXPECT_LT(rest.v.norm(), 1e-6);
+      EXPECT_NEAR(rest.force, 9.81, 1e-4);
+      EXPECT_LT(rest.penetration, 1e-3);
+    }
+  }
+}
+
+TEST(Terrain, CylinderAndEllipsoidRestOnAPlane) {
+  const Rest standing =
+      settle(Ground::plane(), Kind::cylinder, {0.05, 0.1, 0}, {axis_rotation(1, 0.2), {0, 0, 0.2}});
+  EXPECT_NEAR(standing.q[2], 0.05, 2e-5);
+  EXPECT_LT(standing.v.norm(), 1e-6);
+  const Rest lying =
+      settle(Ground::plane(), Kind::cylinder, {0.05, 0.3, 0}, {axis_rotation(1, 1.4), {0, 0, 0.3}});
+  EXPECT_NEAR(lying.q[2], 0.05, 2e-5);
+  const Rest egg = settle(Ground::plane(), Kind::ellipsoid, {0.1, 0.08, 0.05},
+                          {Matrix3<double>::Identity(), {0, 0, 0.1}});
+  EXPECT_NEAR(egg.q[2], 0.05, 2e-5);
+}
+
+TEST(Terrain, BoxRestsOnTheEdgeOfAStep) {
+  // Half over the first tread: its face lies on the edge, where no corner of the box is.
+  const Ground ground =
+      Ground::stairs({.count = 3, .rise = 0.1, .run = 0.3, .width = 2, .begin = 0});
+  const Rest rest =
+      settle(ground, Kind::box, {0.4, 0.2, 0.04}, {axis_rotation(1, -0.35), {0.0, 0, 0.15}}, 4);
+  EXPECT_LT(rest.penetration, 1e-3);
+  EXPECT_LT(rest.v.norm(), 1e-5);
+  EXPECT_NEAR(rest.force, 9.81, 1e-3);
+  EXPECT_GE(rest.touching, 2);
+}
+
+TEST(Terrain, BallLiesInTheValleyOfAField) {
+  MatrixX<double> heights(3, 2);
+  heights << 0.1, 0.1, 0, 0, 0.1, 0.1;  // a gutter along y
+  Ground ground;
+  ground.add_height_field({-0.2, -1}, {0.2, 2}, heights, {0.5, 0});
+  const double r = 0.05, slope = std::atan(0.5);
+  const Rest rest =
+      settle(ground, Kind::sphere, {r, 0, 0}, {Matrix3<double>::Identity(), {0.02, 0.1, 0.12}});
+  EXPECT_NEAR(rest.q[0], 0, 1e-5);
+  EXPECT_NEAR(rest.q[2], r / std::cos(slope), 3e-5);
+  EXPECT_EQ(rest.touching, 2);
+  EXPECT_NEAR(rest.force, 9.81, 1e-4);
+}
+
+TEST(Terrain, BallRollsOverCellsAsOverAPlane) {
+  // No seam between triangles, nor between boxes that end in one plane, may stop it.
+  const double v = 0.5;
+  Ground field;
+  field.add_height_field({-1, -1}, {0.05, 0.05}, MatrixX<double>::Zero(81, 41), {0.6, 0});
+  World world(free_body());
+  ContactShape shape;
+  shape.body = BodyId(1);
+  shape.size[0] = 0.05;
+  world.set_contact({field, {shape}, {}});
+  Simulation simulation(world, {.step = 1e-3});
+  Vector q(7), u(6);
+  q << 0, 0, 0.05, 0, 0, 0, 1;
+  u << v, 0, 0, 0, v / 0.05, 0;
+  simulation.set_state(0, q, u);
+  simulation.run_until(2);
+  EXPECT_NEAR(simulation.state().q[0], 2 * v, 1e-6);
+  EXPECT_NEAR(simulation.state().q[2], 0.05, 1e-9);
+}
+
+// Distances of random pairs against a search over the surfaces' points.
+TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
+  int close = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    testing::Random random(seed);
+    const PlacedShape a{Kind::capsule,
+                        {random.uniform(0.02, 0.1), random.uniform(0, 0.4), 0},
+                        random.pose<double>(0.5)};
+    const Vector3<double> size(random.uniform(0.1, 0.6), random.uniform(0.1, 0.6),
+                               random.uniform(0.1, 0.6));
+    const PlacedShape b{Kind::box, size, random.pose<double>(0.5)};
+    Touches touches;
+    collide(a, b, 10, touches);
+    ASSERT_GE(touches.size(), 1);
+    double gap = 1e9;
+    for (int i = 0; i < touches.size(); ++i) gap = std::min(gap, touches[i].gap);
+    double sampled = 1e9;
+    for (int k = 0; k <= 4000; ++k) {
+      const Vector3<double> p = a.X_WS * Vector3<double>(0, 0, (k / 4000. - 0.5) * a.size[1]);
+      const Vector3<double> local = b.X_WS.R.transpose() * (p - b.X_WS.p);
+      const Vector3<double> out = local.cwiseAbs() - size / 2;
+      const double distance = out.cwiseMax(0).norm() + std::min(out.maxCoeff(), 0.0);
+      sampled = std::min(sampled, distance - a.size[0]);
+    }
+    if (sampled < 0) continue;  // how deep an overlap is has more than one answer
+    ++close;
+    EXPECT_NEAR(gap, sampled, 2e-4) << "seed " << seed;
+    EXPECT_LE(gap, sampled + 1e-9) << "seed " << seed;
+  }
+  EXPECT_GT(close, 100);
+}
+
+TEST(Collide, BoxesTouchWhereSeparatingAxesSay) {
+  int touching = 0, apart = 0;
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    testing::Random random(seed);
+    const auto edges = [&] {
+      return Vector3<double>(random.uniform(0.1, 0.6), random.uniform(0.1, 0.6),
+                             random.uniform(0.1, 0.6));
+    };
+    const PlacedShape a{Kind::box, edges(), random.pose<double>(0.35)};
+    const PlacedShape b{Kind::box, edges(), random.pose<double>(0.35)};
+    Touches ab, ba;
+    collide(a, b, 0, ab);
+    collide(b, a, 0, ba);
+    // Whether a point of a lies in b, by sampling; a fine grid misses only the slightest overlaps.
+    bool inside = false;
+    for (int i = 0; i <= 16; ++i) {
+      for (int j = 0; j <= 16; ++j) {
+        for (int k = 0; k <= 16; ++k) {
+          const Vector3<double> p =
+              a.X_WS * Vector3<double>((i / 16. - 0.5) * a.size[0], (j / 16. - 0.5) * a.size[1],
+                                       (k / 16. - 0.5) * a.size[2]);
+          const Vector3<double> local = b.X_WS.R.transpose() * (p - b.X_WS.p);
+          inside |= ((local.cwiseAbs() - b.size / 2).maxCoeff() <= 0);
+        }
+      }
+    }
+    if (inside) {
+      EXPECT_GE(ab.size(), 1) << "seed " << seed;
+      ++touching;
+    }
+    if (ab.size() == 0) ++apart;
+    EXPECT_EQ(ab.size() == 0, ba.size() == 0) << "seed " << seed;
+    for (int i = 0; i < ab.size(); ++i) {
+      EXPECT_LE(ab[i].gap, 0);
+      // Moved out along the normal by its depth, they no longer overlap.
+      if (i > 0) continue;
+      double deepest = 0;
+      for (int k = 0; k < ab.size(); ++k) deepest = std::min(deepest, ab[k].gap);
+      PlacedShape moved = a;
+      moved.X_WS.p += (1e-6 - deepest) * ab[0].n_W;
+      Touches after;
+      collide(moved, b, 0, after);
+      for (int k = 0; k < after.size(); ++k) EXPECT_GT(after[k].gap, -2e-4) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(touching, 50);
+  EXPECT_GT(apart, 50);
+}
+
+// Two pendulums side by side swing into each other and do not pass through.
+TEST(SelfContact, LinksOfOneRobotHoldEachOther) {
+  RobotBuilder<double> robot("clackers");
+  for (const char* name : {"a", "b"}) {
+    const double side = name[0] == 'a' ? -0.1 : 0.1;
+    robot.link(name, 1, {0, 0, -0.5}, 1e-3 * Matrix3<double>::Identity());
+    robot.joint(std::string("j") + name, Joint<double>::revolute({0, 1, 0}), "world", name,
+                {Matrix3<double>::Identity(), {side, 0, 0}});
+    robot.link(std::string("post_") + name);
+  }
+  Description<double> description = robot.description();
+  std::erase_if(description.links, [](const auto& l) { return l.name.starts_with("post"); });
+  const Model<double> model = build_model(description);
+  ContactSetup setup;
+  for (int body = 1; body <= 2; ++body) {
+    ContactShape shape;
+    shape.name = model.body(BodyId(body)).link;
+    shape.body = BodyId(body);
+    shape.X_BS.p = {0, 0, -0.5};
+    shape.size[0] = 0.0999;
+    setup.shapes.push_back(shape);
+  }
+  setup.parameters.self_contact = true;
+  setup.parameters.self_surface = {0.3, 0};
+  World world(model);
+  world.set_contact(setup);
+  Simulation simulation(world, {.step = 1e-3});
+  simulation.set_state(0, Eigen::Vector2d(0.8, 0), Eigen::Vector2d::Zero());
+  double deepest = 0, moved = 0;
+  while (simulation.state().t < 3) {
+    simulation.run_until(simulation.state().t + 1e-3);
+    deepest = std::max(deepest, world.contacts()->report().penetration);
+    moved = std::max(moved, -simulation.state().q[1]);
+  }
+  EXPECT_LT(deepest, 1e-3);
+  EXPECT_GT(moved, 0.2);  // the second one was hit
+  EXPECT_GT(world.contacts()->dissipated(), 0.1);
+}
+
+TEST(Contacts, BadSetupsAreNamed) {
+  using testing::message;
+  World world(free_body());
+  ContactSetup setup{Ground::plane(), {ContactShape()}, {}};
+  setup.shapes[0].name = "foot";
+  EXPECT_EQ(message([&] { world.set_contact(setup); }),
+            "Contacts: shapes[0] ('foot').body is -1, expected a moving body of the model, 1 to 1");
+  setup.shapes[0].body = BodyId(1);
+  setup.shapes[0].size[0] = -1;
+  EXPECT_EQ(message([&] { world.set_contact(setup); }),
+            "Contacts: shapes[0] ('foot').size is -1, expected >= 0 and finite");
+  setup.shapes[0].size[0] = 0.1;
+  setup.parameters.stiffness = -3;
+  EXPECT_EQ(message([&] { world.set_contact(setup); }),
+            "Contacts: stiffness is -3, expected positive, or infinite");
+  EXPECT_EQ(message([&] {
+              Ground::plane({-0.1, 0});
+            }),
+            "Ground::add_half_space: friction is -0.1, expected 0 or more");
+  EXPECT_EQ(message([&] { Ground::slope(2); }),
+            "Ground::slope: angle is 2, expected less than a right angle");
+}
+
+}  // namespace
+}  // namespace limb
