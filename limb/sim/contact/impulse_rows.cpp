@@ -146,12 +146,12 @@ void ImpulseRows::add_joint(const Model<double>& model, int joint_velocity) {
                   });
 }
 
-/// The velocity of each loop's second side seen from its first, at the first one's place.
+/// The velocity of each loop's second side seen from its first, in the axes of the first.
 void ImpulseRows::add_loops(const Model<double>& model) {
   for (const Loop<double>& loop : model.loops()) {
     const int a = loop.body_a.value(), b = loop.body_b.value();
     const Pose<double> X_WL = kinematics_.X_WB[at(a)] * loop.X_AL;
-    add_point(b, a, X_WL.p, X_WL.R);
+    add_point(b, a, (kinematics_.X_WB[at(b)] * loop.X_BL).p, X_WL.R);
     if (loop.kind != LoopDescription<double>::Kind::weld) continue;
     add_block(3);
     const auto turn = [&](const Motion<double>& S, const Vector3<double>&) {
