@@ -20,7 +20,7 @@ ARROWS = {
     "symbolic": ("dynamics",),
     "codegen": ("symbolic",),
     "batch": ("codegen", "dynamics"),
-    "sim": ("dynamics", "batch"),
+    "sim": ("dynamics", "batch", "control"),
     "estimate": ("dynamics",),
     "control": ("dynamics",),  # never sim: a controller must run on hardware
 }
