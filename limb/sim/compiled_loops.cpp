@@ -153,8 +153,11 @@ bool CompiledLoops::close(State<double>& s) {
   for (int i = 0; i < 5 && std::isfinite(p.q[0]); ++i) {
     p.find_error(p.q_new);
     const double size = p.e.lpNorm<Eigen::Infinity>();
-    if (!(size < before)) break;
     if (size < kClosed) break;
+    if (!(size < before)) {  // that matrix is of somewhere else
+      p.q_new = s.q;
+      break;
+    }
     before = size;
     p.find_step(p.e);
     p.space.move(p.q_new, p.step, p.q_new);
