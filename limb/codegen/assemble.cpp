@@ -164,8 +164,11 @@ class KernelWriter {
     const int bytes = m.target().bytes();
     enter();
     const Reg64 rows[] = {m.r8, m.r9, m.r10, m.r11, m.r15};
+    // Where so much is computed from each argument, values that wait need all registers.
+    constexpr std::size_t kMostEach = 100;
     const bool in_groups = !by_columns() && m.is_wide() && m.target().precision == Precision::f64 &&
-                           code_.inputs.size() <= std::size(rows);
+                           code_.inputs.size() <= std::size(rows) &&
+                           code_.instructions.size() <= kMostEach * inputs_.size();
     const std::vector<int> input_place =
         in_groups ? std::vector<int>(inputs_.size(), -1) : take_inputs(bytes);
     Xbyak::Label next, done;
