@@ -12,7 +12,7 @@ void CompiledOptions::add(CLI::App& app) {
   app.add_option("--frames", frames_, "frames, for the functions that need them")
       ->delimiter(',')
       ->type_name("A,B,...");
-  app.add_option("--form", form_, "how to run them; default automatic")
+  app.add_option("--form", form_, "default automatic")
       ->type_name("automatic|straight-line|recursion|split");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
 }
