@@ -12,8 +12,8 @@ void CompiledOptions::add(CLI::App& app) {
   app.add_option("--frames", frames_, "frames, for the functions that need them")
       ->delimiter(',')
       ->type_name("A,B,...");
-  app.add_option("--form", form_, "default automatic")
-      ->type_name("automatic|straight-line|recursion|split");
+  app.add_option("--form", form_, "automatic (default), straight-line, recursion or split")
+      ->type_name("FORM");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
 }
 
