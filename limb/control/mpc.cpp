@@ -104,14 +104,14 @@ QpStatus SingleBodyMpc::solve(const MpcProblem& problem) noexcept {
   }
   write(problem);
   const QpStatus status = used_->solve();
-  const bool solved = status == QpStatus::solved ||
-                      (status == QpStatus::iteration_limit && used_->x().allFinite() &&
-                       used_->residuals().primal < 1e-2 * mass_ * gravity_.norm());
+  const bool solved =
+      status == QpStatus::solved || (status == QpStatus::iteration_limit &&
+                                     used_->x().allFinite() && used_->residuals().primal < 1e-2);
   for (int s = 0; s < count_; ++s) {
     const Slot& slot = slots_[static_cast<std::size_t>(s)];
     if (slot.step > 0) break;
     Vector3<double>& f = forces_[static_cast<std::size_t>(slot.foot)];
-    f = solved ? Vector3<double>(used_->x().segment<3>(3 * s))
+    f = solved ? Vector3<double>(mass_ * gravity_.norm() * used_->x().segment<3>(3 * s))
                : Vector3<double>(-mass_ / standing * gravity_);
     a_ += f / mass_;
     if (solved) dw_ += slot.B * f;
@@ -145,8 +145,8 @@ void SingleBodyMpc::write(const MpcProblem& problem) {
   Qp& qp = *used_;
   auto H = qp.H();
   auto C = qp.C();
-  const double weight = mass_ * gravity_.norm();
-  const double own = options_.force / (weight * weight);
+  const double weight = mass_ * gravity_.norm();  // the unit of forces in the program
+  const double own = options_.force;
   H.setZero();
   H.diagonal().setConstant(own);
   qp.g().setZero();
@@ -161,7 +161,7 @@ void SingleBodyMpc::write(const MpcProblem& problem) {
     qp.upper().segment<kRows>(row).setConstant(real ? 0 : kNone);
     if (!real) continue;
     qp.lower()[row + 4] = 0;
-    qp.upper()[row + 4] = options_.max_normal_force;
+    qp.upper()[row + 4] = options_.max_normal_force / weight;
 
     const Slot& a = slots_[static_cast<std::size_t>(s)];
     const int first = a.step * feet_;
@@ -171,11 +171,12 @@ void SingleBodyMpc::write(const MpcProblem& problem) {
     }
     const auto step = static_cast<std::size_t>(a.step);
     qp.g().segment<3>(column) =
-        a.B.transpose() * turn_pull_[step] + pull_[step] - own * weight / sharing * up;
+        weight * (a.B.transpose() * turn_pull_[step] + pull_[step]) - own / sharing * up;
     for (int t = 0; t <= s; ++t) {
       const Slot& b = slots_[static_cast<std::size_t>(t)];
       const auto pair = static_cast<std::size_t>(a.step * N + b.step);
-      const double x = position_sum_[pair], y = velocity_sum_[pair];
+      const double x = weight * weight * position_sum_[pair];
+      const double y = weight * weight * velocity_sum_[pair];
       const Vector3<double> turn = x * options_.turn + y * options_.angular_velocity;
       const Vector3<double> along =
           (x * options_.position + y * options_.velocity) / (mass_ * mass_);

@@ -18,7 +18,7 @@ struct MpcOptions {
   Vector3<double> turn = {20, 20, 10}, position = {10, 10, 50};
   Vector3<double> angular_velocity = {0.3, 0.3, 0.5}, velocity = {2, 2, 1};
   double force = 0.3;  ///< of a force equal to the weight, squared, beyond an even share of it
-  QpOptions qp = {1e-4, 30, 50, 0};
+  QpOptions qp = {1e-5, 30, 50, 0};  ///< forces count in weights there
 };
 
 /// A body now, and what is wanted of it.

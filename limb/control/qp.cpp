@@ -119,6 +119,24 @@ void Qp::forget() noexcept {
   parts_->solver->forget();
 }
 
+// By Farkas: a feasible x gives x^T (A^T y + C^T z) <= b^T y + (bounds that z pushes from)^T z for
+// any y, z. Where the right side is negative, x must be at least as far from zero as that number
+// divided by the length of A^T y + C^T z. Multipliers of a problem without solution grow into such
+// a proof.
+bool Qp::proves_infeasible(Parts& p) {
+  constexpr double kFar = 1e6;  // in the units of x: nobody's solution
+  const QpProblem& problem = p.problem;
+  const VectorX<double>&y = p.solver->y, &z = p.solver->z;
+  if (!y.allFinite() || !z.allFinite()) return false;
+  p.gradient.noalias() = problem.A.transpose() * y;
+  p.gradient.noalias() += problem.C.transpose() * z;
+  double right = problem.b.dot(y);
+  for (Eigen::Index i = 0; i < z.size(); ++i) {
+    if (z[i] != 0) right += z[i] * (z[i] > 0 ? problem.upper[i] : problem.lower[i]);
+  }
+  return right < -kFar * p.gradient.norm();
+}
+
 QpStatus Qp::solve() noexcept {
   const QpProblem& p = parts_->problem;
   const bool numbers = p.H.allFinite() && p.g.allFinite() && p.A.allFinite() && p.b.allFinite() &&
@@ -133,12 +151,17 @@ QpStatus Qp::solve() noexcept {
     return QpStatus::primal_infeasible;
   }
   QpStatus status = parts_->solver->solve(p);
-  // A start near another problem's solution may look like a proof that there is none; from zero the
-  // proof counts.
-  if (status == QpStatus::primal_infeasible || status == QpStatus::dual_infeasible) {
+  // A start near another problem's solution may look like a proof that there is none, or lead away:
+  // only from zero does a failure count.
+  if (status != QpStatus::solved) {
     parts_->solver->forget();
     status = parts_->solver->solve(p);
-    if (status != QpStatus::solved) parts_->solver->forget();
+    if (status == QpStatus::iteration_limit && proves_infeasible(*parts_)) {
+      status = QpStatus::primal_infeasible;
+    }
+    if (status == QpStatus::primal_infeasible || status == QpStatus::dual_infeasible) {
+      parts_->solver->forget();
+    }
   }
   return status;
 }

@@ -20,7 +20,7 @@ std::string_view to_text(QpStatus status);
 struct QpOptions {
   double tolerance = 1e-6;     ///< of stationarity and constraints, in the units of the problem
   int max_outer = 30;          ///< changes of the multipliers, and
-  int max_inner = 50;          ///< steps of Newton for each: their product is the bound of a solve
+  int max_inner = 50;          ///< steps of Newton for each: twice their product bounds a solve
   int equilibrate_every = 50;  ///< solves between two scalings of the problem; 0: only the first
 };
 
@@ -79,6 +79,7 @@ class Qp {
 
  private:
   struct Parts;
+  static bool proves_infeasible(Parts& parts);
   std::unique_ptr<Parts> parts_;
 };
 

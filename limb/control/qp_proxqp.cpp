@@ -1,4 +1,6 @@
 // The one file that sees ProxQP.
+#include <algorithm>
+#include <cmath>
 #include <proxsuite/proxqp/dense/dense.hpp>
 
 #include "limb/control/qp_problem.hpp"
@@ -13,9 +15,14 @@ class ProxQp final : public QpSolver {
   ProxQp(const QpProblem& p, const QpOptions& options)
       : qp_(p.g.size(), p.b.size(), p.lower.size(), false, proxqp::HessianType::Dense,
             proxqp::DenseBackend::PrimalDualLDLT),
+        tolerance_(options.tolerance),
         equilibrate_every_(options.equilibrate_every) {
     qp_.settings.eps_abs = options.tolerance;
     qp_.settings.eps_rel = 0;
+    // Without this it stops at points with multipliers on constraints that are not active.
+    qp_.settings.check_duality_gap = true;
+    qp_.settings.eps_duality_gap_abs = 10 * options.tolerance;
+    qp_.settings.eps_primal_inf = 1e-8;  // with its 1e-4, feasible problems were called infeasible
     qp_.settings.max_iter = options.max_outer;
     qp_.settings.max_iter_in = options.max_inner;
     // From the solution before, but with the proximal parameters of a first solve: with those that
@@ -37,9 +44,16 @@ class ProxQp final : public QpSolver {
     qp_.model.b = p.b;
     qp_.model.l = p.lower;
     qp_.model.u = p.upper;
+    clear_false_pushes(p);  // of bounds that were there in the last solve
     using proxsuite::nullopt;
     qp_.update(p.H, nullopt, p.A, nullopt, p.C, nullopt, nullopt, equilibrate);
     qp_.solve();
+    // ProxQP does not ask whether multipliers have the sign of a bound that is there: those that
+    // have not are cleared, and it goes on from there.
+    for (int again = 0; again < 3 && clear_false_pushes(p) > tolerance_; ++again) {
+      qp_.update(nullopt, nullopt, nullopt, nullopt, nullopt, nullopt, nullopt, false);
+      qp_.solve();
+    }
     x = qp_.results.x;
     y = qp_.results.y;
     z = qp_.results.z;
@@ -65,7 +79,20 @@ class ProxQp final : public QpSolver {
   }
 
  private:
+  /// Multipliers that push from an infinite bound become zero. @returns the largest of them.
+  double clear_false_pushes(const QpProblem& p) {
+    double largest = 0;
+    for (Eigen::Index i = 0; i < p.lower.size(); ++i) {
+      double& push = qp_.results.z[i];
+      if (push == 0 || std::isfinite(push > 0 ? p.upper[i] : p.lower[i])) continue;
+      largest = std::max(largest, std::abs(push));
+      push = 0;
+    }
+    return largest;
+  }
+
   proxqp::dense::QP<double> qp_;
+  double tolerance_;
   int equilibrate_every_;
   long solves_ = 0;
 };

@@ -32,6 +32,7 @@ void check_options(const WholeBodyOptions& o) {
   check_positive(call, "posture_weight", o.posture_weight);
   check_positive(call, "force_weight", o.force_weight);
   check_not_negative(call, "contact_damping", o.contact_damping);
+  check_not_negative(call, "contact_brake", o.contact_brake);
   check_positive(call, "limit_rate", o.limit_rate);
   check_not_negative(call, "fall_back_stiffness", o.fall_back_stiffness);
   check_not_negative(call, "fall_back_damping", o.fall_back_damping);
@@ -202,14 +203,14 @@ void WholeBody::judge(const WholeBodyTargets& targets) {
   // they are about: the weight.
   const bool solved = report_.status == QpStatus::solved ||
                       (report_.status == QpStatus::iteration_limit &&
-                       report_.residuals.primal < 1e-3 * weight_ && qp_.x().allFinite());
+                       report_.residuals.primal < 1e-3 && qp_.x().allFinite());
   if (!solved) {
     fall_back(targets);
     return;
   }
   holding_ = false;
   a_ = qp_.x().head(n_);
-  for (int k = 0; k < points_; ++k) f_.col(k) = qp_.x().segment<3>(n_ + 3 * k);
+  for (int k = 0; k < points_; ++k) f_.col(k) = weight_ * qp_.x().segment<3>(n_ + 3 * k);
 
   // tau = M a + h - J^T f, of the motors.
   gravity_.noalias() = M_ * a_;

@@ -32,10 +32,11 @@ struct WholeBodyOptions {
   double force_weight = 1e-3;      ///< of a force equal to the weight, squared
 
   double contact_damping = 50;       ///< 1/s: the rate at which what moves of a standing foot stops
-  double limit_rate = 20;            ///< 1/s: the rate at which a joint may approach its limit
+  double contact_brake = 20;         ///< m/s^2, rad/s^2: but no harder than this
+  double limit_rate = 50;            ///< 1/s: the rate at which a joint may approach its limit
   double fall_back_stiffness = 0.3;  ///< of the effort of a joint at an error of 1 rad
   double fall_back_damping = 0.02;   ///< of the effort of a joint at 1 rad/s
-  QpOptions qp = {};
+  QpOptions qp = {};                 ///< forces and torques count in weights there
 };
 
 /// What one wants in this step. Vectors are in world axes.
@@ -96,6 +97,7 @@ class WholeBody {
 
   /// Of the last solve.
   const WholeBodyReport& report() const { return report_; }
+  const VectorX<double>& torque() const { return tau_; }
   const VectorX<double>& acceleration() const { return a_; }
   /// 3 x points of all feet, in world axes.
   const Matrix3X<double>& forces() const { return f_; }
@@ -123,6 +125,8 @@ class WholeBody {
   void write_limits();
   void judge(const WholeBodyTargets& targets);
   void fall_back(const WholeBodyTargets& targets);
+  /// How hard a standing foot that moves is stopped.
+  Vector3<double> brake(const Vector3<double>& v) const;
   /// Bounds on the acceleration of a joint that keep it inside its limits.
   void acceleration_bounds(const Joint& joint, double& lower, double& upper) const;
 

@@ -1,5 +1,6 @@
-// The quadratic program of WholeBody, row by row. Variables: x = (a, f), a the accelerations, f the
-// forces at all points of all feet, world axes.
+// The quadratic program of WholeBody, row by row. Variables: x = (a, f / weight), a the
+// accelerations, f the forces at all points of all feet, world axes. Rows of forces and torques are
+// divided by the weight, too: all numbers are then of the order of one, and so are tolerances.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -11,6 +12,9 @@ namespace limb {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
+
+/// Bound on what is zero anyhow.
+constexpr double kLoose = 1;
 
 /// weight |J a - wanted|^2 into H and g; J moves the first variables.
 template <typename Jacobian, typename Wanted>
@@ -47,14 +51,14 @@ void WholeBody::write_tasks(const WholeBodyTargets& targets) {
   for (const int i : undriven_) {  // a thousandth of it: for bases that no task asks of
     qp.H()(i, i) += 1e-3 * options_.posture_weight;
   }
-  const double per_newton = options_.force_weight / (weight_ * weight_);
   for (std::size_t i = 0; i < feet_.size(); ++i) {
     const auto count = static_cast<double>(feet_[i].points.size());
     for (std::size_t k = 0; k < feet_[i].points.size(); ++k) {
       const int column = n_ + 3 * (places_[i].first_point + static_cast<int>(k));
-      qp.H().diagonal().segment<3>(column).setConstant(per_newton);
+      qp.H().diagonal().segment<3>(column).setConstant(options_.force_weight);
       if (targets.feet[i].stands) {
-        qp.g().segment<3>(column) = -per_newton / count * targets.feet[i].force;
+        qp.g().segment<3>(column) =
+            -options_.force_weight / (count * weight_) * targets.feet[i].force;
       }
     }
   }
@@ -67,24 +71,24 @@ void WholeBody::write_dynamics() {
   for (std::size_t r = 0; r < undriven_.size(); ++r) {
     const int i = undriven_[r];
     const auto row = static_cast<int>(r);
-    A.row(row).head(n_) = M_.row(i);
+    A.row(row).head(n_) = M_.row(i) / weight_;
     for (int k = 0; k < points_; ++k) {
       A.row(row).segment<3>(n_ + 3 * k) =
           -J_points_[static_cast<std::size_t>(k)].col(i).transpose();
     }
-    qp_.b()[row] = -h_[i];
+    qp_.b()[row] = -h_[i] / weight_;
   }
   const int first = points_ * (options_.cone_faces + 1);
   for (std::size_t r = 0; r < joints_.size(); ++r) {
     const Joint& joint = joints_[r];
     const int row = first + static_cast<int>(r);
-    C.row(row).head(n_) = M_.row(joint.velocity);
+    C.row(row).head(n_) = M_.row(joint.velocity) / weight_;
     for (int k = 0; k < points_; ++k) {
       C.row(row).segment<3>(n_ + 3 * k) =
           -J_points_[static_cast<std::size_t>(k)].col(joint.velocity).transpose();
     }
-    qp_.lower()[row] = -joint.effort - h_[joint.velocity];
-    qp_.upper()[row] = joint.effort - h_[joint.velocity];
+    qp_.lower()[row] = (-joint.effort - h_[joint.velocity]) / weight_;
+    qp_.upper()[row] = (joint.effort - h_[joint.velocity]) / weight_;
   }
 }
 
@@ -101,11 +105,9 @@ void WholeBody::write_feet(const WholeBodyTargets& targets) {
     const int column = n_ + 3 * place.first_point;
     if (foot.stands) {
       A.middleRows(place.first_row, place.rows).leftCols(n_) = J_feet_[i].topRows(place.rows);
-      qp_.b().segment(place.first_row, 3) =
-          -bias_feet_[i].v - options_.contact_damping * V_feet_[i].v;
+      qp_.b().segment(place.first_row, 3) = -bias_feet_[i].v - brake(V_feet_[i].v);
       if (place.rows == 6) {
-        qp_.b().segment(place.first_row + 3, 3) =
-            -bias_feet_[i].w - options_.contact_damping * V_feet_[i].w;
+        qp_.b().segment(place.first_row + 3, 3) = -bias_feet_[i].w - brake(V_feet_[i].w);
       }
     } else {
       // The rows say f = 0, as far as they reach; columns of zeros say it of the rest.
@@ -123,13 +125,19 @@ void WholeBody::write_feet(const WholeBodyTargets& targets) {
       for (const Vector3<double>& d : directions_) {
         C.row(row).segment<3>(at) = (R_WC * d - slope * foot.normal).transpose();
         qp_.lower()[row] = -kNone;
-        qp_.upper()[row++] = foot.stands ? 0 : kNone;
+        qp_.upper()[row++] = foot.stands ? 0 : kLoose;
       }
       C.row(row).segment<3>(at) = foot.normal.transpose();
-      qp_.lower()[row] = foot.stands ? 0 : -kNone;
-      qp_.upper()[row] = foot.stands ? options_.max_normal_force : kNone;
+      qp_.lower()[row] = foot.stands ? 0 : -kLoose;
+      qp_.upper()[row] = foot.stands ? options_.max_normal_force / weight_ : kLoose;
     }
   }
+}
+
+// A foot that comes down fast would otherwise ask for more than the motors can.
+Vector3<double> WholeBody::brake(const Vector3<double>& v) const {
+  const double wanted = options_.contact_damping * v.norm();
+  return std::min(wanted, options_.contact_brake) / std::max(v.norm(), 1e-9) * v;
 }
 
 void WholeBody::write_limits() {

@@ -71,4 +71,19 @@ class CompliantGround final : public ForceLaw {
   std::vector<double> normal_;
 };
 
+/// Heights of square blocks, even within +-height, the same for one seed; none around the origin,
+/// where robots begin.
+inline std::function<double(double, double)> blocks(double size, double height, unsigned seed) {
+  return [=](double x, double y) {
+    if (std::hypot(x, y) < 0.5) return 0.0;
+    const auto i = static_cast<unsigned>(static_cast<int>(std::floor(x / size)));
+    const auto j = static_cast<unsigned>(static_cast<int>(std::floor(y / size)));
+    unsigned hash = seed * 2654435761u + i * 2246822519u + j * 3266489917u;  // any mixing will do
+    hash ^= hash >> 15;
+    hash *= 2246822519u;
+    hash ^= hash >> 13;
+    return height * (2.0 * (hash % 1001) / 1000.0 - 1);
+  };
+}
+
 }  // namespace limb::testing

@@ -2,10 +2,10 @@
 
 #include <functional>
 
+#include "limb/control/testing/legged_robots.hpp"
 #include "limb/sim/simulation.hpp"
 #include "limb/sim/wrench_laws.hpp"
 #include "tests/locomotion/compliant_ground.hpp"
-#include "tests/locomotion/robots.hpp"
 
 namespace limb::testing {
 

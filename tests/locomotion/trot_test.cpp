@@ -2,6 +2,8 @@
 // seeds are in bench/control_bench.cpp.
 #include <gtest/gtest.h>
 
+#include "limb/model/testing/shared.hpp"
+#include "tests/locomotion/expect_kept.hpp"
 #include "tests/locomotion/walker.hpp"
 
 namespace limb {
@@ -17,7 +19,7 @@ class Trot : public ::testing::Test {
 void expect_walked(const testing::WalkResult& result, const testing::WalkSetup& setup) {
   EXPECT_FALSE(result.fell) << "at " << result.t << " s";
   EXPECT_GT(result.t, setup.until - 0.1);
-  testing::expect_kept(result.worst);
+  testing::expect_kept(result.worst, result.weight);
   EXPECT_EQ(result.mpc_unsolved, 0);
   EXPECT_LE(result.mpc.stationarity, 1.1 * setup.options.mpc.qp.tolerance);
   EXPECT_LE(result.mpc.primal, 1.1 * setup.options.mpc.qp.tolerance);
@@ -66,6 +68,40 @@ TEST_F(Trot, QuadrupedIsPushed) {
   EXPECT_FALSE(result.fell);
   EXPECT_EQ(result.worst.fall_backs, 0);
   EXPECT_NEAR(result.mean_velocity.x(), 0.3, 0.06);
+}
+
+// Blocks of 0.25 m by 0.25 m, each up to 2 cm higher or lower.
+TEST_F(Trot, QuadrupedOverBlocks) {
+  testing::WalkSetup setup;
+  setup.command.forward = 0.3;
+  setup.ground.height = testing::blocks(0.25, 0.02, 3);
+  setup.until = 6;
+  const testing::WalkResult result = testing::walk(testing::quadruped(), setup);
+  EXPECT_FALSE(result.fell) << "at " << result.t << " s";
+  EXPECT_EQ(result.worst.fall_backs, 0);
+  EXPECT_NEAR(result.mean_velocity.x(), 0.3, 0.06);
+}
+
+// The same numbers for real robots of 15, 30 and 85 kg: nothing is made for one of them.
+TEST_F(Trot, RealQuadrupeds) {
+  const auto shared = testing::shared_folder();
+  if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+  const std::string folder = (shared / "robots").string();
+  for (const auto& robot :
+       {testing::go2(folder), testing::anymal_b(folder), testing::hyq(folder)}) {
+    SCOPED_TRACE(robot.model.name());
+    testing::WalkSetup setup;
+    setup.command.forward = 0.4;
+    // Ground as hard as the robot is heavy.
+    setup.ground.stiffness *= robot.model.total_mass() / 15;
+    setup.ground.damping *= robot.model.total_mass() / 15;
+    setup.until = 4;
+    const testing::WalkResult result = testing::walk(robot, setup);
+    EXPECT_FALSE(result.fell) << "at " << result.t << " s";
+    EXPECT_EQ(result.worst.fall_backs, 0);
+    EXPECT_NEAR(result.mean_velocity.x(), 0.4, 0.06);
+    EXPECT_NEAR(result.mean_velocity.y(), 0, 0.06);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct WalkSetup {
 
 struct WalkResult {
   Worst worst;
+  double weight = 0;  ///< N
   bool fell = false;
   double t = 0;                ///< reached
   Vector3<double> start, end;  ///< base when the command was whole, and at the end
@@ -52,6 +53,7 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
   GroundRun run(robot, setup.options.control_period, setup.pushes, ground);
   Locomotion locomotion(robot.model, robot.feet, start.q, setup.options);
   WalkResult result;
+  result.weight = 9.81 * robot.model.total_mass();
   const std::size_t feet = robot.feet.size();
   const auto contact = std::make_unique<bool[]>(feet);
   const double height = start.q[2];

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
 #include "limb/control/whole_body.hpp"
@@ -27,22 +25,5 @@ struct Worst {
     ++steps;
   }
 };
-
-/// Every step solved to the tolerance of the options; forces inside their pyramids and torques
-/// inside their limits, but for that tolerance.
-inline void expect_kept(const Worst& worst, double tolerance = QpOptions{}.tolerance) {
-  EXPECT_GT(worst.steps, 0);
-  EXPECT_EQ(worst.fall_backs, 0);
-  EXPECT_EQ(worst.unsolved, 0);
-  // The solver measures by its own sums; ours round otherwise.
-  EXPECT_LE(worst.residuals.stationarity, 1.1 * tolerance);
-  EXPECT_LE(worst.residuals.primal, 1.1 * tolerance);
-  // What was found to tolerance is a multiplier of size up to 1e4 (a weight squared times an
-  // acceleration) times a slack of the tolerance, or the other way round.
-  EXPECT_LE(worst.residuals.complementarity, 1e4 * tolerance);
-  EXPECT_LE(worst.residuals.dual, 10 * tolerance);
-  EXPECT_LE(worst.outside_cone, 2 * tolerance);
-  EXPECT_LE(worst.over_limit, 2 * tolerance);
-}
 
 }  // namespace limb::testing

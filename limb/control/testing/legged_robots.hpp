@@ -65,4 +65,35 @@ inline LeggedRobot humanoid() {
   return make_robot("builtin:humanoid", {"left_sole", "right_sole"}, corners, joints);
 }
 
+/// Real quadrupeds of a folder of URDF files: feet front left, front right, rear left, rear right.
+inline LeggedRobot anymal_b(const std::string& folder) {
+  std::vector<std::pair<std::string, double>> joints;
+  for (const char* leg : {"LF", "RF", "LH", "RH"}) {
+    const double bend = leg[1] == 'F' ? 1 : -1;
+    joints.emplace_back(std::string(leg) + "_HFE", 0.6 * bend);
+    joints.emplace_back(std::string(leg) + "_KFE", -1.2 * bend);
+  }
+  return make_robot(folder + "/anymal_b.urdf", {"LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"},
+                    {Vector3<double>::Zero()}, joints);
+}
+inline LeggedRobot hyq(const std::string& folder) {
+  std::vector<std::pair<std::string, double>> joints;
+  for (const char* leg : {"lf", "rf", "lh", "rh"}) {
+    const double bend = leg[1] == 'f' ? 1 : -1;
+    joints.emplace_back(std::string(leg) + "_hfe_joint", 0.7 * bend);
+    joints.emplace_back(std::string(leg) + "_kfe_joint", -1.4 * bend);
+  }
+  return make_robot(folder + "/hyq.urdf", {"lf_foot", "rf_foot", "lh_foot", "rh_foot"},
+                    {Vector3<double>::Zero()}, joints);
+}
+inline LeggedRobot go2(const std::string& folder) {
+  std::vector<std::pair<std::string, double>> joints;
+  for (const char* leg : {"FL", "FR", "RL", "RR"}) {
+    joints.emplace_back(std::string(leg) + "_thigh_joint", 0.8);
+    joints.emplace_back(std::string(leg) + "_calf_joint", -1.6);
+  }
+  return make_robot(folder + "/go2.urdf", {"FL_foot", "FR_foot", "RL_foot", "RR_foot"},
+                    {Vector3<double>::Zero()}, joints);
+}
+
 }  // namespace limb::testing
