@@ -101,7 +101,10 @@ class States {
     return to + room;
   }
 
-  std::int64_t step(const Array& array) const { return layout_ == Layout::rows ? array.size() : 1; }
+  /// From a state to the next; an array without entries may be nowhere.
+  std::int64_t step(const Array& array) const {
+    return layout_ == Layout::rows ? array.size() : std::min(array.size(), 1);
+  }
 
   const Trace& trace_;
   const T* const* inputs_;
