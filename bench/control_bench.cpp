@@ -11,6 +11,7 @@
 #include "limb/control/whole_body_balance.hpp"
 #include "limb/model/testing/shared.hpp"
 #include "limb/sim/log_writer.hpp"
+#include "limb/sim/sensors.hpp"
 #include "tests/locomotion/walker.hpp"
 
 namespace limb {
