@@ -121,19 +121,23 @@ void Qp::forget() noexcept {
 
 // By Farkas: a feasible x gives x^T (A^T y + C^T z) <= b^T y + (bounds that z pushes from)^T z for
 // any y, z. Where the right side is negative, x must be at least as far from zero as that number
-// divided by the length of A^T y + C^T z. Multipliers of a problem without solution grow into such
-// a proof.
+// divided by the length of A^T y + C^T z. The least violation of a problem without solution is such
+// a proof: y = A x - b, and z what C x is beyond its bounds, for which the right side is x^T (A^T y
+// + C^T z) - |y|^2 - |z|^2.
 bool Qp::proves_infeasible(Parts& p) {
-  constexpr double kFar = 1e6;  // in the units of x: nobody's solution
+  constexpr double kFar = 1e4;  // in the units of x, which are to be chosen so that this is far
   const QpProblem& problem = p.problem;
-  const VectorX<double>&y = p.solver->y, &z = p.solver->z;
-  if (!y.allFinite() || !z.allFinite()) return false;
-  p.gradient.noalias() = problem.A.transpose() * y;
-  p.gradient.noalias() += problem.C.transpose() * z;
-  double right = problem.b.dot(y);
-  for (Eigen::Index i = 0; i < z.size(); ++i) {
-    if (z[i] != 0) right += z[i] * (z[i] > 0 ? problem.upper[i] : problem.lower[i]);
+  const VectorX<double>& at = p.solver->x;
+  if (!at.allFinite()) return false;
+  p.Ax.noalias() = problem.A * at;
+  p.Ax -= problem.b;
+  p.Cx.noalias() = problem.C * at;
+  for (Eigen::Index i = 0; i < p.Cx.size(); ++i) {
+    p.Cx[i] -= std::clamp(p.Cx[i], problem.lower[i], problem.upper[i]);
   }
+  p.gradient.noalias() = problem.A.transpose() * p.Ax;
+  p.gradient.noalias() += problem.C.transpose() * p.Cx;
+  const double right = at.dot(p.gradient) - p.Ax.squaredNorm() - p.Cx.squaredNorm();
   return right < -kFar * p.gradient.norm();
 }
 

@@ -11,7 +11,7 @@ namespace limb {
 enum class QpStatus {
   solved,             ///< to the tolerance
   iteration_limit,    ///< stopped in time; the residuals say how far from the solution
-  primal_infeasible,  ///< no point satisfies the constraints
+  primal_infeasible,  ///< no point satisfies the constraints, but for some with |x| beyond 1e4
   dual_infeasible,    ///< the cost has no lowest value
   not_finite,         ///< a number of the problem is not finite; nothing was tried
 };

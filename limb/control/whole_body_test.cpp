@@ -201,7 +201,7 @@ TEST_F(WholeBodyTest, WithoutASolutionTheFallBackHolds) {
   v[8] = 5;  // a knee: its foot moves by 1 m/s
   weak.update(robot.q, v);
   const VectorX<double> tau = weak.solve(weak.targets());
-  EXPECT_EQ(weak.report().status, QpStatus::primal_infeasible);
+  EXPECT_NE(weak.report().status, QpStatus::solved);
   EXPECT_TRUE(weak.report().fell_back);
   for (int i = 6; i < tau.size(); ++i) {
     EXPECT_LE(std::abs(tau[i]), 0.01 * *robot.model.body(BodyId(i - 4)).limits[0].effort);
