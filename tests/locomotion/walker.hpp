@@ -1,6 +1,8 @@
 #pragma once
 
+#include <ctime>
 #include <memory>
+#include <numbers>
 #include <random>
 
 #include "limb/control/locomotion.hpp"
@@ -31,9 +33,17 @@ struct WalkResult {
   Vector3<double> mean_velocity = Vector3<double>::Zero();  ///< in the heading of the base
   double lowest = 1e9, largest_tilt = 0;
   std::vector<double> total_us, mpc_us, whole_body_us;
+  std::vector<double> cpu_us;  ///< of the thread in a step, whatever else the machine does
   int mpc_runs = 0, mpc_unsolved = 0;
   QpResiduals mpc;
 };
+
+/// Seconds that this thread has computed.
+inline double thread_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 /// What a run calls each control step, for charts.
 using WalkObserver = std::function<void(double t, const Locomotion&, const VectorX<double>& q,
@@ -72,9 +82,11 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
     base.X_WB.p = now.q.head<3>();
     base.X_WB.R = to_matrix(quat_xyzw(now.q[3], now.q[4], now.q[5], now.q[6]));
     base.V_WB_B = Motion<double>::from_vector(now.v.head<6>());
+    const double cpu = thread_time();
     tau = locomotion.step(base, now.q.tail(now.q.size() - 7), now.v.tail(now.v.size() - 6),
                           {contact.get(), feet}, command);
 
+    result.cpu_us.push_back(1e6 * (thread_time() - cpu));
     const LocomotionReport& r = locomotion.report();
     result.worst.take(r.whole_body);
     result.total_us.push_back(r.total_us);
@@ -90,7 +102,7 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
     const double yaw = std::atan2(base.X_WB.R(1, 0), base.X_WB.R(0, 0));
     if (now.t >= setup.begin + setup.ramp + 0.5) {
       if (!measuring) result.start = base.X_WB.p;
-      if (measuring) heading += std::remainder(yaw - last_yaw, 2 * M_PI);
+      if (measuring) heading += std::remainder(yaw - last_yaw, 2 * std::numbers::pi);
       measuring = true;
       const Vector3<double> v_W = base.X_WB.R * base.V_WB_B.v;
       const double c = std::cos(yaw), s = std::sin(yaw), dt = setup.options.control_period;
