@@ -65,7 +65,9 @@ class Simulate final : public Verb {
            "what it says. Units are SI and rad. A run that fails keeps its log up to there and\n"
            "exits with 2.\n"
            "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
-           "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque.\n";
+           "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque, pid, "
+           "joint-impedance,\n"
+           "lqr; scenarios have more (docs/control.md).\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
@@ -159,6 +161,10 @@ class Simulate final : public Verb {
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));
     }
+    if (r.saturated_periods > 0) {
+      text += fmt::format("motors at their limits in {} of {} control periods\n",
+                          r.saturated_periods, r.control_periods);
+    }
     Table table("\nAt the end (rad, m; peak: N m, N)", {"", "q", "v", "peak torque"});
     const auto names = velocity_names(s.model);
     const auto& rows = s.model.coupling().rows();
@@ -189,6 +195,7 @@ class Simulate final : public Verb {
             {"largest_energy_change", r.largest_energy_change},
             {"target_error", number(r.target_error)},
             {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
+            {"saturated_periods", r.saturated_periods},
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
   }
 

@@ -258,9 +258,12 @@ class SimulateTest(unittest.TestCase):
                          "limb simulate: --dt is -1, expected > 0 and finite")
         self.assertEqual(self.error("builtin:2r", "-o", "run.txt"),
                          "limb simulate: log is 'run.txt', expected a name that ends in .csv or .mcap")
-        self.assertEqual(self.error("builtin:2r", "--controller", "pid"),
-                         "limb simulate: controller is 'pid', expected one of none, open-loop, pd, gravity, "
-                         "computed-torque")
+        self.assertEqual(self.error("builtin:2r", "--controller", "best"),
+                         "limb simulate: controller is 'best', expected one of none, open-loop, pd, gravity, "
+                         "computed-torque, pid, joint-impedance, cartesian-impedance, operational-space, "
+                         "hybrid-force, lqr")
+        self.assertEqual(self.error("builtin:2r", "--controller", "hybrid-force"),
+                         "limb simulate: controller 'hybrid-force' needs a frame: write a scenario")
         scenario = self.path("typo.toml")
         scenario.write_text('model = "builtin:2r"\n[[spring]]\njoint = "joint3"\n')
         self.assertEqual(self.error(scenario),

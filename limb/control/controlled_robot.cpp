@@ -1,6 +1,7 @@
 #include "limb/control/controlled_robot.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "limb/dynamics/motors.hpp"
 
@@ -71,6 +72,19 @@ void ControlledRobot::check_all_driven(const char* call) const {
 void ControlledRobot::check_tree(const char* call) const {
   if (model_.loops().empty()) return;
   throw Error(std::string(call) + ": the robot has closed loops, whose forces it does not know");
+}
+
+double effort_limit(const Model<double>& model, int velocity) {
+  const auto& rows = model.coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].yq < 0 || rows[i].terms.empty()) continue;
+    const int j = velocity - rows[i].terms[0].y;
+    const auto& limits = model.bodies()[i + 1].limits;
+    if (j < 0 || j >= static_cast<int>(limits.size())) continue;
+    const auto& effort = limits[static_cast<std::size_t>(j)].effort;
+    if (effort && *effort > 0) return *effort;
+  }
+  return std::numeric_limits<double>::infinity();
 }
 
 std::string velocity_text(const Model<double>& model, int velocity) {

@@ -56,6 +56,10 @@ class ControlledRobot {
   MotorLimits limits_;
 };
 
+/// The largest torque of the joint that owns this velocity, N m or N, as the model says; infinite
+/// where it names none.
+double effort_limit(const Model<double>& model, int velocity);
+
 /// "joint 'elbow'", the joint that a velocity belongs to; for messages.
 std::string velocity_text(const Model<double>& model, int velocity);
 

@@ -17,8 +17,8 @@ struct FrameTaskSetup {
   /// Directions that are hard to move, as OperationalOptions::threshold; a turn by 1 rad counts
   /// there like a way of `length`, m. Larger than there: controllers should give way early. Where
   /// references may be out of reach, 0.2 keeps the arm calm as it stretches.
-  double threshold = 0.05;
-  double length = 0.02;
+  double threshold = 0.02;
+  double length = 0.05;
   JointEffects effects = {};
 
   int row_count() const;

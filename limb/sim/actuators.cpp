@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "limb/control/controlled_robot.hpp"
 #include "limb/dynamics/motors.hpp"
 
 namespace limb {
@@ -12,18 +13,6 @@ namespace {
 
 constexpr double kSlack = 1e-9;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// "joint 'elbow'", for messages.
-std::string name_of(const Model<double>& model, int velocity) {
-  const auto& rows = model.coupling().rows();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].yq < 0) continue;
-    for (const auto& term : rows[i].terms) {
-      if (term.y == velocity) return fmt::format("joint '{}'", model.bodies()[i + 1].name);
-    }
-  }
-  return fmt::format("velocity {}", velocity);
-}
 
 void check_limit(const char* what, double value) {
   if (!(value > 0)) fail("Actuators", what, to_text(value), "> 0");
@@ -37,15 +26,7 @@ std::vector<Actuator> ideal_actuators(const Model<double>& model) {
     if (!is_driven(model, y)) continue;
     Actuator actuator;
     actuator.velocity = y;
-    const auto& rows = model.coupling().rows();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].yq < 0 || rows[i].terms.empty()) continue;
-      const int j = y - rows[i].terms[0].y;
-      const auto& limits = model.bodies()[i + 1].limits;
-      if (j < 0 || j >= static_cast<int>(limits.size())) continue;
-      const auto& effort = limits[static_cast<std::size_t>(j)].effort;
-      if (effort && *effort > 0) actuator.torque_limit = *effort;
-    }
+    actuator.torque_limit = effort_limit(model, y);
     all.push_back(actuator);
   }
   return all;
@@ -62,7 +43,7 @@ Actuators::Actuators(const Model<double>& model, std::vector<Actuator> actuators
            fmt::format("0 to {}", model.velocity_size() - 1));
     }
     if (taken[static_cast<std::size_t>(a.velocity)]) {
-      throw Error(fmt::format("Actuators: {} has two actuators", name_of(model, a.velocity)));
+      throw Error(fmt::format("Actuators: {} has two actuators", velocity_text(model, a.velocity)));
     }
     taken[static_cast<std::size_t>(a.velocity)] = true;
     check_limit("torque_limit", a.torque_limit);
@@ -95,7 +76,7 @@ void Actuators::command(double t, VectorIn<double>& tau) {
   for (Eigen::Index i = 0; i < tau.size(); ++i) {
     if (std::isfinite(tau[i])) continue;
     fail_computation("simulate", fmt::format("at t = {} s the torque on {} is {}", to_text(t),
-                                             name_of(*model_, static_cast<int>(i)), tau[i]));
+                                             velocity_text(*model_, static_cast<int>(i)), tau[i]));
   }
   double sum = tau.cwiseAbs().sum();
   for (std::size_t i = 0; i < actuators_.size(); ++i) {
@@ -108,9 +89,10 @@ void Actuators::command(double t, VectorIn<double>& tau) {
       const bool has_motor = std::any_of(actuators_.begin(), actuators_.end(),
                                          [&](const Actuator& a) { return a.velocity == y; });
       if (tau[y] == 0 || has_motor) continue;
-      fail_computation("simulate", fmt::format("at t = {} s a torque of {} is asked of {}, which "
-                                               "has no motor",
-                                               to_text(t), to_text(tau[y]), name_of(*model_, y)));
+      fail_computation("simulate",
+                       fmt::format("at t = {} s a torque of {} is asked of {}, which "
+                                   "has no motor",
+                                   to_text(t), to_text(tau[y]), velocity_text(*model_, y)));
     }
   }
   times_[next_] = t;

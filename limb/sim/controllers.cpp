@@ -3,108 +3,164 @@
 #include <cmath>
 #include <numbers>
 
+#include "limb/control/control.hpp"
 #include "limb/dynamics/check_state.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/manifold.hpp"
-#include "limb/dynamics/motors.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/sim/step_end.hpp"
 
 namespace limb {
 namespace {
 
 using Kind = ControllerSetup::Kind;
 using Vector = VectorX<double>;
+using Matrix = MatrixX<double>;
 
-/// What the feedback controllers share: made once, then nothing allocates.
-struct Feedback {
-  Feedback(const Model<double>& m, const ControllerSetup& s)
-      : model(m),
-        work(m, Loops::open),
-        setup(s),
-        driven(Vector::Zero(m.velocity_size())),
-        error(driven),
-        other(driven) {
-    for (int i = 0; i < driven.size(); ++i) driven[i] = is_driven(m, i) ? 1 : 0;
+Controller open_loop(const Model<double>& model, const ControllerSetup& setup) {
+  check_velocity("make_controller", "torque", model, setup.torque);
+  check_velocity("make_controller", "amplitude", model, setup.amplitude);
+  check_velocity("make_controller", "frequency", model, setup.frequency);
+  return [setup](const ControlInput& now, Vector& tau) {
+    for (Eigen::Index i = 0; i < tau.size(); ++i) {
+      tau[i] = setup.torque[i] +
+               setup.amplitude[i] * std::sin(2 * std::numbers::pi * setup.frequency[i] * now.t);
+    }
+  };
+}
+
+/// The reference of a setup at any time.
+class MovingTarget {
+ public:
+  MovingTarget(const Model<double>& model, const ControllerSetup& setup)
+      : now_(model, setup.target) {
+    if (setup.move_time > 0 && setup.start.size() > 0) {
+      path_ = std::make_unique<JointPath>(model, std::vector{setup.start, setup.target},
+                                          std::vector{setup.move_time});
+    }
   }
-  /// kp (target - q) - kd v
-  void pd(const ControlInput& now, Vector& result) {
-    difference(model, now.q, setup.target, error);
-    result = setup.kp.cwiseProduct(error) - setup.kd.cwiseProduct(now.v);
+  const JointReference& at(double t) {
+    if (path_ != nullptr) path_->sample(t, now_);
+    return now_;
   }
 
-  const Model<double>& model;
-  Workspace<double> work;
-  ControllerSetup setup;
-  Vector driven;  ///< 1 where there is a motor, else 0
-  Vector error, other;
+ private:
+  JointReference now_;
+  std::unique_ptr<JointPath> path_;
 };
 
-void check_gain(const Model<double>& model, const char* name, const Vector& gain) {
-  check_velocity("make_controller", name, model, gain);
-  for (Eigen::Index i = 0; i < gain.size(); ++i) {
-    check_not_negative("make_controller", name, gain[i]);
+/// A controller of joints, its reference, and who watches it: made once, then nothing allocates.
+template <typename Law>
+Controller adapt(const Model<double>& model, const ControllerSetup& setup, Law law,
+                 std::shared_ptr<ControllerWatch> watch) {
+  struct Both {
+    Law law;
+    MovingTarget target;
+  };
+  const auto both = std::make_shared<Both>(Both{std::move(law), MovingTarget(model, setup)});
+  return [both, watch](const ControlInput& now, Vector& tau) {
+    watch_step(now.t, both->law.step(now.q, now.v, both->target.at(now.t), tau), watch.get());
+  };
+}
+
+/// Lqr about the reference.
+struct LqrLaw {
+  Lqr lqr;
+  StepReport step(const Vector& q, const Vector& v, const JointReference& r, Vector& tau) noexcept {
+    return lqr.step(q, v, r.q, r.v, tau);
   }
+};
+
+LqrLaw lqr_law(const Model<double>& model, const ControllerSetup& setup) {
+  constexpr const char* kCall = "make_controller";
+  check_velocity(kCall, "position_cost", model, setup.position_cost);
+  check_velocity(kCall, "velocity_cost", model, setup.velocity_cost);
+  check_velocity(kCall, "torque_cost", model, setup.torque_cost);
+  Lqr::Setup lqr;
+  lqr.q = setup.target;
+  lqr.period = setup.period;
+  Vector cost(2 * model.velocity_size());
+  cost << setup.position_cost, setup.velocity_cost;
+  lqr.Q = cost.asDiagonal();
+  const std::vector<int> motors = linearize(model, setup.target).motors;
+  Vector torque(static_cast<Eigen::Index>(motors.size()));
+  for (std::size_t i = 0; i < motors.size(); ++i) {
+    torque[static_cast<Eigen::Index>(i)] = setup.torque_cost[motors[i]];
+  }
+  lqr.R = torque.asDiagonal();
+  return {Lqr(controlled_robot(model, setup), lqr)};
 }
 
 }  // namespace
+
+bool controls_frame(Kind kind) {
+  return kind == Kind::cartesian_impedance || kind == Kind::operational_space ||
+         kind == Kind::hybrid_force;
+}
 
 void set_gains(const Model<double>& model, VectorIn<double>& q, double frequency,
                double damping_ratio, ControllerSetup& setup) {
   check_positive("set_gains", "frequency", frequency);
   check_not_negative("set_gains", "damping_ratio", damping_ratio);
-  const int n = model.velocity_size();
-  const double w = 2 * std::numbers::pi * frequency;
-  Vector inertia = Vector::Ones(n);
-  if (setup.kind != Kind::computed_torque) {
-    Workspace<double> work(model, Loops::open);
-    MatrixX<double> M(n, n);
-    crba(model, work, q, M);
-    inertia = M.diagonal();
-  }
-  setup.kp = w * w * inertia;
-  setup.kd = 2 * damping_ratio * w * inertia;
+  JointGains gains = setup.kind == Kind::computed_torque
+                         ? acceleration_gains(model, frequency, damping_ratio)
+                         : torque_gains(model, q, frequency, damping_ratio);
+  setup.kp = std::move(gains.kp);
+  setup.kd = std::move(gains.kd);
 }
 
-Controller make_controller(const Model<double>& model, const ControllerSetup& setup) {
-  const int n = model.velocity_size();
-  if (setup.kind == Kind::none) return [](const ControlInput&, Vector& tau) { tau.setZero(); };
-  if (setup.kind == Kind::open_loop) {
-    check_velocity("make_controller", "torque", model, setup.torque);
-    check_velocity("make_controller", "amplitude", model, setup.amplitude);
-    check_velocity("make_controller", "frequency", model, setup.frequency);
-    return [setup](const ControlInput& now, Vector& tau) {
-      for (Eigen::Index i = 0; i < tau.size(); ++i) {
-        tau[i] = setup.torque[i] +
-                 setup.amplitude[i] * std::sin(2 * std::numbers::pi * setup.frequency[i] * now.t);
-      }
-    };
+void watch_step(double t, const StepReport& report, ControllerWatch* watch) {
+  using Problem = StepReport::Problem;
+  if (report.problem == Problem::not_finite) {
+    fail_step("simulate", t, "the controller was given, or found, what is no number");
+  } else if (report.problem == Problem::singular) {
+    fail_step("simulate", t, "the controller met a singular mass matrix");
+  } else if (report.problem == Problem::wrong_size) {
+    fail_step("simulate", t, "the controller was given vectors of wrong sizes");
   }
+  if (watch == nullptr) return;
+  ++watch->periods;
+  watch->saturated += report.saturated > 0 ? 1 : 0;
+}
+
+ControlledRobot controlled_robot(const Model<double>& model, const ControllerSetup& setup) {
+  if (setup.torque_limit.size() == 0) return ControlledRobot(model);
+  return {model, MotorLimits(model, setup.torque_limit)};
+}
+
+Controller make_controller(const Model<double>& model, const ControllerSetup& setup,
+                           std::shared_ptr<ControllerWatch> watch) {
+  if (setup.kind == Kind::none) return [](const ControlInput&, Vector& tau) { tau.setZero(); };
+  if (setup.kind == Kind::open_loop) return open_loop(model, setup);
   check_configuration("make_controller", "target", model, setup.target);
-  check_gain(model, "kp", setup.kp);
-  check_gain(model, "kd", setup.kd);
-  const auto shared = std::make_shared<Feedback>(model, setup);
+  if (controls_frame(setup.kind)) return make_frame_controller(model, setup, std::move(watch));
+  ControlledRobot robot = controlled_robot(model, setup);
+  const JointGains gains{setup.kp, setup.kd};
+  if (setup.kind != Kind::lqr) check_gains("make_controller", model, gains);
   switch (setup.kind) {
     case Kind::pd:
-      return [shared](const ControlInput& now, Vector& tau) {
-        shared->pd(now, tau);
-        tau = tau.cwiseProduct(shared->driven);
-      };
+      return adapt(model, setup, JointPd(robot, gains, JointPd::Compensation::none), watch);
     case Kind::gravity:
-      return [shared](const ControlInput& now, Vector& tau) {
-        shared->pd(now, tau);
-        gravity(shared->model, shared->work, now.q, shared->other);
-        tau = (tau + shared->other).cwiseProduct(shared->driven);
-      };
+      return adapt(model, setup, JointPd(robot, gains, JointPd::Compensation::gravity), watch);
+    case Kind::pid: {
+      JointPid::Setup pid;
+      pid.gains = gains;
+      pid.ki = setup.ki;
+      pid.period = setup.period;
+      pid.anti_windup = setup.anti_windup;
+      return adapt(model, setup, JointPid(robot, pid), watch);
+    }
+    case Kind::joint_impedance:
+      return adapt(
+          model, setup,
+          JointImpedance(robot, {Matrix(gains.kp.asDiagonal()), Matrix(gains.kd.asDiagonal()), {}}),
+          watch);
+    case Kind::lqr:
+      return adapt(model, setup, lqr_law(model, setup), watch);
     default:
-      if (shared->driven.sum() < n) {
+      if (robot.limits().first_without_motor() >= 0) {
         throw Error(
             "make_controller: computed torque needs a motor for every velocity, and this robot has "
             "some without");
       }
-      return [shared](const ControlInput& now, Vector& tau) {
-        shared->pd(now, shared->other);
-        rnea(shared->model, shared->work, now.q, now.v, shared->other, tau);
-      };
+      return adapt(model, setup, ComputedTorque(robot, gains), watch);
   }
 }
 

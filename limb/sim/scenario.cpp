@@ -8,6 +8,8 @@
 #include "limb/base/text_file.hpp"
 #include "limb/dynamics/check_state.hpp"
 #include "limb/sim/scenario_contact.hpp"
+#include "limb/sim/scenario_controller.hpp"
+#include "limb/sim/scenario_values.hpp"
 
 namespace limb {
 namespace {
@@ -15,7 +17,6 @@ namespace {
 using Keys = RecipeFields::Keys;
 using Sign = ScenarioValues::Sign;
 
-const Keys kControllers = {"none", "open-loop", "pd", "gravity", "computed-torque"};
 const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity",
                        "torque",        "truth",     "contact",  "force"};
 
@@ -38,7 +39,7 @@ class ScenarioReader {
         {"model",   "base",       "duration", "step",         "integrator", "tolerance",
          "seed",    "log_period", "friction", "static_ratio", "stops",      "restitution",
          "initial", "controller", "actuator", "spring",       "push",       "disturbance",
-         "sensor",  "batch",      "ground",   "contact"});
+         "sensor",  "batch",      "ground",   "contact",      "wall"});
     read_run(document);
     read_contact(document, fields_, values_, s_);
     if (const TomlValue* initial = table(document, "initial", {"q", "v"})) {
@@ -49,6 +50,9 @@ class ScenarioReader {
     for (const TomlValue* row : fields_.rows(document, "actuator")) read_actuator(*row);
     for (const TomlValue* row : fields_.rows(document, "spring")) read_spring(*row);
     for (const TomlValue* row : fields_.rows(document, "push")) read_push(*row);
+    for (const TomlValue* row : fields_.rows(document, "wall")) {
+      read_wall(*row, fields_, values_, s_);
+    }
     for (const TomlValue* row : fields_.rows(document, "disturbance")) read_disturbance(*row);
     for (const TomlValue* row : fields_.rows(document, "sensor")) read_sensor(*row);
     if (s_.measured_feedback && std::none_of(s_.sensors.begin(), s_.sensors.end(), feeds_back)) {
@@ -109,14 +113,12 @@ class ScenarioReader {
   }
 
   void read_controller(const TomlValue& document) {
-    const TomlValue* t = table(document, "controller",
-                               {"type", "period", "feedback", "target", "frequency",
-                                "damping_ratio", "kp", "kd", "torque", "amplitude"});
+    const TomlValue* t = table(document, "controller", controller_keys());
     if (t == nullptr) return;
     const std::string owner = "controller";
     ControllerSetup& c = s_.controller;
-    c.kind =
-        at<ControllerSetup::Kind>(kControllers, fields_.choice(*t, owner, "type", kControllers));
+    c.kind = at<ControllerSetup::Kind>(controller_names(),
+                                       fields_.choice(*t, owner, "type", controller_names()));
     if (c.kind == ControllerSetup::Kind::computed_torque &&
         ideal_actuators(s_.model).size() < static_cast<std::size_t>(s_.v.size())) {
       fields_.error(*t->find("type"), "scenario-bad-value",
@@ -141,6 +143,7 @@ class ScenarioReader {
     set_gains(s_.model, s_.q, frequency, damping_ratio, c);
     values_.velocities(*t, owner, "kp", "", Sign::not_negative, c.kp);
     values_.velocities(*t, owner, "kd", "", Sign::not_negative, c.kd);
+    read_feedback(*t, fields_, values_, s_);
   }
 
   void read_actuator(const TomlValue& t) {
@@ -322,17 +325,22 @@ Scenario parse_scenario(const std::string& call, const std::string& text, const 
 }
 
 void set_controller_kind(const std::string& call, const std::string& kind, Scenario& scenario) {
-  if (std::find(kControllers.begin(), kControllers.end(), kind) == kControllers.end()) {
+  const Keys& names = controller_names();
+  if (std::find(names.begin(), names.end(), kind) == names.end()) {
     fail(call, "controller", fmt::format("'{}'", kind),
-         "one of none, open-loop, pd, gravity, computed-torque");
+         fmt::format("one of {}", fmt::join(names, ", ")));
   }
   ControllerSetup& c = scenario.controller;
-  c.kind = at<ControllerSetup::Kind>(kControllers, kind);
+  c.kind = at<ControllerSetup::Kind>(names, kind);
+  if (controls_frame(c.kind) && c.task.frame.value() < 0) {
+    throw Error(fmt::format("{}: controller '{}' needs a frame: write a scenario", call, kind));
+  }
   const VectorX<double> zero = VectorX<double>::Zero(scenario.v.size());
   if (c.torque.size() == 0) c.torque = c.amplitude = c.frequency = zero;
   if (c.target.size() == 0) c.target = scenario.q;
   if (c.kind != ControllerSetup::Kind::none && c.kind != ControllerSetup::Kind::open_loop) {
     set_gains(scenario.model, scenario.q, 2, 1, c);
+    set_controller_defaults(scenario);
   }
 }
 

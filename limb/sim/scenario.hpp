@@ -8,6 +8,7 @@
 #include "limb/model/load.hpp"
 #include "limb/sim/controllers.hpp"
 #include "limb/sim/sensors.hpp"
+#include "limb/sim/wall_law.hpp"
 #include "limb/sim/wrench_laws.hpp"
 
 namespace limb {
@@ -68,6 +69,7 @@ struct Scenario {
   std::optional<std::vector<Actuator>> actuators;
   std::vector<SpringSetup> springs;
   std::vector<WrenchSchedule::Push> pushes;
+  std::vector<WallLaw::Parameters> walls;
   std::vector<RandomWrench::Parameters> disturbances;
   std::vector<SensorSetup> sensors;
   std::optional<ContactSetup> contact;

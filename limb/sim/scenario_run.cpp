@@ -35,11 +35,23 @@ void add_forces(const Scenario& s, World& world) {
     world.add<JointSpring>(world.model(), spring.joint, spring.parameters);
   }
   if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
+  for (const WallLaw::Parameters& wall : s.walls) world.add<WallLaw>(world.model(), wall);
   for (std::size_t i = 0; i < s.disturbances.size(); ++i) {
     world.add<RandomWrench>(world.model(), s.disturbances[i], derived_seed(s.seed, i));
   }
   if (s.actuators) world.set_actuators(*s.actuators);
   if (s.contact) world.set_contact(*s.contact);
+}
+
+/// The controller as it runs: asked once a period, its limits those of the motors there are.
+ControllerSetup controller_of(const Scenario& s, double period) {
+  ControllerSetup c = s.controller;
+  c.period = period;
+  if (s.actuators) {
+    c.torque_limit = Vector::Zero(s.v.size());
+    for (const Actuator& a : *s.actuators) c.torque_limit[a.velocity] = a.torque_limit;
+  }
+  return c;
 }
 
 /// Watches a run: sensors, log, and what the summary needs.
@@ -258,7 +270,9 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   World world(s.model, s.world);
   add_forces(s, world);
   Simulation simulation(world, s.simulation);
-  simulation.set_controller(make_controller(world.model(), s.controller));
+  const auto watch = std::make_shared<ControllerWatch>();
+  simulation.set_controller(
+      make_controller(world.model(), controller_of(s, simulation.control_period()), watch));
   Recorder recorder(s, world, simulation, log, progress);
   if (s.measured_feedback) {
     simulation.set_measurement([&](double t, Vector& q, Vector& v) { recorder.measure(t, q, v); });
@@ -281,6 +295,8 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   const State<double>& end = simulation.state();
   summary.t = end.t;
   summary.steps = simulation.steps();
+  summary.control_periods = watch->periods;
+  summary.saturated_periods = watch->saturated;
   summary.q = end.q;
   summary.v = end.v;
   summary.target_error =

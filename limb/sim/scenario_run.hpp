@@ -18,6 +18,8 @@ struct RunSummary {
   double dissipated = 0;                                               ///< J, by contacts
   /// Distance to the controller's target at the end (rad and m alike); NaN where there is none.
   double target_error = 0;
+  /// How often a controller with feedback was asked, and how often a motor was at its limit then.
+  long control_periods = 0, saturated_periods = 0;
 };
 
 /// What a sensor of this kind measures. @throws Error for joints that are not there.

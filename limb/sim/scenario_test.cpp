@@ -256,9 +256,10 @@ TEST(Scenario, MistakesHaveFileAndLine) {
             "simulate: limb_s.toml:4: [[push]]: no link or frame is named 'tol' (closest: 'tool')");
   EXPECT_EQ(mistake("model = \"builtin:belt-leg\"\n[initial]\nq = {knee = 1}\n"),
             "simulate: limb_s.toml:3: initial: joint 'knee' follows others and cannot be set");
-  EXPECT_EQ(mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pid\"\n"),
-            "simulate: limb_s.toml:3: controller: type is 'pid', expected one of none, open-loop, "
-            "pd, gravity, computed-torque (closest: 'pd')");
+  EXPECT_EQ(mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pidd\"\n"),
+            "simulate: limb_s.toml:3: controller: type is 'pidd', expected one of none, open-loop, "
+            "pd, gravity, computed-torque, pid, joint-impedance, cartesian-impedance, "
+            "operational-space, hybrid-force, lqr (closest: 'pid')");
   EXPECT_NE(mistake("model = \"nowhere.urdf\"\n").find("simulate: limb_s.toml:1: "),
             std::string::npos);
   EXPECT_NE(message([] { read_scenario("simulate", "/no/such.toml"); }).find("/no/such.toml"),

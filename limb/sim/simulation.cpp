@@ -73,7 +73,7 @@ void Simulation::begin_period() {
     q_seen_ = state_.q;
     v_seen_ = state_.v;
     if (see_) see_(state_.t, q_seen_, v_seen_);
-    controller_({state_.t, q_seen_, v_seen_}, command_);
+    controller_({state_.t, q_seen_, v_seen_, world_.wrenches()}, command_);
   }
   world_.actuators().command(state_.t, command_);
   ++period_count_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "limb/sim/event.hpp"
 #include "limb/sim/world.hpp"
@@ -11,6 +12,9 @@ namespace limb {
 struct ControlInput {
   double t;                     ///< s
   const VectorX<double>&q, &v;  ///< the robot's own coordinates: true ones, or what encoders say
+  /// What the environment exerts on frames, as in the last evaluation of the forces: what force
+  /// sensors feel.
+  std::span<const FrameWrench<double>> wrenches = {};
 };
 /// Torques for the motors, on all of the robot's velocities; zero where there is no motor. Called
 /// once a control period, and held in between. No allocation is asked of it, and none is made for
