@@ -55,6 +55,35 @@ class HelpTest(unittest.TestCase):
         self.assertRegex(result.stdout, r"\Alimb \d+\.\d+\.\d+\n\Z")
 
 
+class DemoReportsTest(unittest.TestCase):
+    def test_arm_presses_by_hookes_law(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("demo", "arm", "--json", cwd=folder)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            found = json.loads(result.stdout)
+            page = os.path.join(folder, "out", "demo_arm.html")
+            with open(page, encoding="utf-8") as file:
+                html = file.read()
+        hooke, soft, stiff = found["impedance_force_by_hooke"], found["impedance"], found["position"]
+        self.assertLess(abs(soft["end_force"] / hooke - 1), 0.02)
+        self.assertGreater(stiff["end_force"], 3 * soft["end_force"])
+        for one in (soft, stiff):
+            self.assertLess(one["tracking_error"], 1e-3)
+        self.assertNotIn("http://", html.replace("http://www.w3.org", ""))
+        self.assertNotIn("https://", html)
+        self.assertEqual(html.count("<canvas"), 2)
+
+    def test_lecture_is_derived_and_proven(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "lecture.html")
+            result = run("demo", "lecture", "-o", page)
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            with open(page, encoding="utf-8") as file:
+                self.assertIn("<math", file.read())
+        self.assertIn("give the same polynomials", result.stdout)
+        self.assertRegex(result.stdout, r"Proven: (\d+) of \1 statements hold")
+
+
 class ErrorTest(unittest.TestCase):
     def check(self, code, message, *arguments):
         result = run(*arguments)

@@ -9,7 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "cli/demo_arm.hpp"
+#include "cli/demo_lecture.hpp"
 #include "cli/planar_2r.hpp"
+#include "cli/report_page.hpp"
 #include "cli/table.hpp"
 #include "limb/base/version.hpp"
 
@@ -121,16 +124,26 @@ class Demo : public Verb {
  public:
   std::string_view name() const override { return "demo"; }
   std::string_view summary() const override {
-    return "A two-link arm: frames, tip velocity, inertia, mass matrix, kinetic energy.";
+    return "A two-link arm in numbers; an arm that meets a wall; a lecture derived and proven.";
   }
   std::string_view examples() const override {
     return "  limb demo                              the numbers of the textbook arm\n"
+           "  limb demo arm                          position and impedance control meet a wall\n"
+           "  limb demo lecture                      the RR arm derived, proven, simulated\n"
            "  limb demo --q2-deg 90 --qd2 -1         another pose, other joint rates\n"
            "  limb demo --picture arm.svg            and a picture of it\n"
            "  limb demo --json                       the same numbers for a program\n";
   }
 
+  std::string_view notes() const override {
+    return "arm and lecture write a report that opens without a network, out/demo_NAME.html, and\n"
+           "print a summary; the options of angles, lengths and masses are of the textbook arm.\n";
+  }
+
   void add_options(CLI::App& app) override {
+    app.add_option("NAME", which_, "arm or lecture; without: the textbook arm")->type_name("");
+    app.add_option("-o,--output", output_, "report of arm or lecture, default out/demo_NAME.html")
+        ->type_name("FILE.html");
     add_number(app, "--q1-deg", q1_deg_, "DEG", "angle of link 1 from the x axis of the world");
     add_number(app, "--q2-deg", q2_deg_, "DEG", "angle of link 2 from link 1");
     add_number(app, "--qd1", qd_[0], "RAD/S", "rate of joint 1");
@@ -139,11 +152,14 @@ class Demo : public Verb {
     add_number(app, "--length2", arm_.length2, "M", "length of link 2");
     add_number(app, "--mass1", arm_.mass1, "KG", "mass of link 1, a uniform rod");
     add_number(app, "--mass2", arm_.mass2, "KG", "mass of link 2, a uniform rod");
-    app.add_option("--picture", picture_, "write a picture of the arm")->type_name("FILE.svg");
+    app.add_option("--picture", picture_, "write a picture of the arm, or of the charts")
+        ->type_name("FILE.svg");
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
   }
 
   Exit run(std::ostream& out) override {
+    if (!which_.empty()) return run_named(out);
+    if (!output_.empty()) throw Error("limb demo: --output is of arm and lecture");
     const Planar2RState state{kRadPerDeg * Vector2<double>(q1_deg_, q2_deg_), qd_};
     const Planar2RResult result = evaluate("limb demo", arm_, state);
     const Eigen::Matrix2d closed = closed_form_mass_matrix(arm_, state);
@@ -156,6 +172,21 @@ class Demo : public Verb {
   }
 
  private:
+  Exit run_named(std::ostream& out) const {
+    if (which_ != "arm" && which_ != "lecture") {
+      throw Error(fmt::format("limb demo: unknown argument '{}' (see: limb demo --help)", which_));
+    }
+    const DemoResult result = which_ == "arm" ? demo_arm() : demo_lecture();
+    const std::string path = output_.empty() ? "out/demo_" + which_ + ".html" : output_;
+    write_report("limb demo", path, result.page);
+    if (picture_) write_picture(result.picture);
+    if (json_)
+      out << result.numbers.dump(2) << "\n";
+    else
+      out << result.text << fmt::format("\nReport: {}\n", path);
+    return Exit::ok;
+  }
+
   std::string tables(const Planar2RResult& result, const Eigen::Matrix2d& closed) const {
     return fmt::format(
         "Planar 2R arm: links {:g} m, {:g} kg and {:g} m, {:g} kg, uniform rods\n"
@@ -205,6 +236,7 @@ class Demo : public Verb {
   double q1_deg_ = 30, q2_deg_ = 60;
   Vector2<double> qd_{1.0, 0.5};
   std::optional<std::string> picture_;
+  std::string which_, output_;
   bool json_ = false;
 };
 

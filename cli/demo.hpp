@@ -6,7 +6,8 @@
 
 namespace limb::cli {
 
-/// `limb demo`: the textbook two-link arm, computed with the types of the math room.
+/// `limb demo`: the textbook two-link arm, computed with the types of the math room; arm and
+/// lecture
 std::unique_ptr<Verb> make_demo();
 
 }  // namespace limb::cli

@@ -1,0 +1,122 @@
+#include "cli/demo_lecture.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/chart.hpp"
+#include "cli/report_page.hpp"
+#include "cli/stick_figure.hpp"
+#include "cli/table.hpp"
+#include "limb/dynamics/proof.hpp"
+#include "limb/model/load.hpp"
+#include "limb/sim/simulation.hpp"
+#include "limb/symbolic/closed_form.hpp"
+#include "limb/symbolic/derivation_page.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Vector = VectorX<double>;
+constexpr const char* kRobot = "builtin:rr";
+
+/// What stands between <body> and </body>.
+std::string body_of(const std::string& page) {
+  const std::size_t begin = page.find('>', page.find("<body")) + 1, end = page.rfind("</body>");
+  return page.substr(begin, end - begin);
+}
+
+struct Swing {
+  LogSeries state;
+  std::vector<double> t, q1, q2, kinetic, potential, total;
+  double drift = 0;  ///< J, largest change of the energy
+};
+
+/// Let go from both links horizontal.
+Swing swing(const Model<double>& model) {
+  World world(model);
+  Simulation simulation(world, {Method::runge_kutta_4, 1e-3});
+  Swing s;
+  s.state.topic = "state";
+  s.state.fields = {"q.1", "q.2"};
+  s.state.values.resize(2);
+  simulation.set_state(0, Vector::Zero(2), Vector::Zero(2));
+  for (int i = 0; i <= 1200; ++i) {
+    simulation.run_until(5e-3 * i);
+    const State<double>& now = simulation.state();
+    const World::Energy e = world.energy(now);
+    s.t.push_back(now.t);
+    s.q1.push_back(now.q[0]);
+    s.q2.push_back(now.q[1]);
+    s.kinetic.push_back(e.kinetic);
+    s.potential.push_back(e.potential);
+    s.total.push_back(e.total());
+    s.drift = std::max(s.drift, std::abs(e.total() - s.total.front()));
+    s.state.t.push_back(now.t);
+    for (int k = 0; k < 2; ++k) s.state.values[static_cast<std::size_t>(k)].push_back(now.q[k]);
+  }
+  return s;
+}
+
+}  // namespace
+
+DemoResult demo_lecture() {
+  using symbolic::Quantity;
+  // Derived.
+  symbolic::DeriveOptions options;
+  options.quantities = {Quantity::M, Quantity::B, Quantity::G, Quantity::tau};
+  const symbolic::Robot robot = symbolic::load_robot(kRobot, {});
+  const symbolic::Derivation derivation = symbolic::derive(robot, options);
+  const symbolic::Document short_page = symbolic::write_page(derivation);
+  const bool equal = symbolic::derive_lagrange(robot).tau == symbolic::derive_newton_euler(robot);
+
+  // Proven.
+  const Model<double> model = load_model(kRobot);
+  std::vector<ProofRow> rows = prove(model);
+  rows.push_back({"Newton-Euler = Lagrange as polynomials, for every state", equal ? 0.0 : 1.0, 0});
+  std::size_t holding = 0;
+  double worst = 0;
+  std::string proof = "<table><tr><th>statement</th><th>largest difference</th><th></th></tr>\n";
+  for (const ProofRow& row : rows) {
+    holding += row.holds() ? 1 : 0;
+    worst = std::max(worst, row.worst);
+    proof += fmt::format("<tr><td>{}</td><td>{:.1e}</td><td>{}</td></tr>\n", row.statement,
+                         row.worst, row.holds() ? "holds" : "FAILS");
+  }
+  proof += "</table>\n";
+
+  // Simulated.
+  const Swing s = swing(model);
+  const double width = 860, height = 210;
+  Svg svg(width, 2 * height, "The RR arm swings", "Angles and energies over six seconds");
+  svg.rectangle({0, 0}, width, 2 * height, "fill=\"#fff\"");
+  draw_chart(svg, {0, 0}, width, height, "Angles, rad", {{"q1", &s.t, &s.q1}, {"q2", &s.t, &s.q2}});
+  draw_chart(svg, {0, height}, width, height, "Energy, J",
+             {{"kinetic", &s.t, &s.kinetic},
+              {"potential", &s.t, &s.potential},
+              {"total", &s.t, &s.total}});
+
+  DemoResult result;
+  result.picture = svg.finish();
+  result.text =
+      symbolic::to_text(short_page) +
+      fmt::format(
+          "\nProven: {} of {} statements hold on random states, largest difference {:.1e}; "
+          "Newton-Euler and\nLagrange give {} polynomials.\n"
+          "Simulated: 6 s from both links horizontal, energy kept to {:.1e} J.\n",
+          holding, rows.size(), worst, equal ? "the same" : "DIFFERENT", s.drift);
+  result.numbers = {{"statements", rows.size()},
+                    {"holding", holding},
+                    {"equal_polynomials", equal},
+                    {"energy_drift", s.drift}};
+  symbolic::PageOptions steps;
+  steps.steps = true;
+  result.page = report_page(
+      "The RR arm: derived, proven, simulated",
+      "<h2>Derived</h2>\n" + body_of(symbolic::to_html(symbolic::write_page(derivation, steps))) +
+          "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
+          StickFigure("limb demo", model, s.state, 400).animation() + result.picture);
+  return result;
+}
+
+}  // namespace limb::cli
