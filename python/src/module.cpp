@@ -1,6 +1,7 @@
 #define LIMB_IMPORTS_NUMPY
 #include "limb/base/version.hpp"
 #include "python/src/bind.hpp"
+#include "python/src/control_arguments.hpp"
 
 namespace {
 
@@ -56,4 +57,6 @@ NB_MODULE(_limb, m) {
   bind_world(m);
   bind_simulation(m);
   bind_scenario(m);
+  bind_control(m);
+  bind_frame_control(m);
 }

@@ -1,0 +1,217 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "limb/control/control.hpp"
+#include "python/src/control_arguments.hpp"
+
+/// Controllers of joints, regulators and paths, as limb.control shows them.
+namespace limb::python {
+namespace {
+
+/// A controller of joints with its reference, as Python holds it.
+template <typename Law>
+struct JointLaw {
+  Law law;
+  JointReference reference;
+  int saturated = 0;
+
+  nb::object step(nb::handle q, nb::handle v, nb::handle q_ref, nb::handle v_ref,
+                  nb::handle a_ref) {
+    const int n = static_cast<int>(reference.v.size()), nq = static_cast<int>(reference.q.size());
+    const Numbers q_now = read_vector("step", "q", q, nq), v_now = read_vector("step", "v", v, n);
+    reference.q = read_vector("step", "q_ref", q_ref, nq);
+    reference.v = v_ref.is_none() ? Numbers::Zero(n) : read_vector("step", "v_ref", v_ref, n);
+    reference.a = a_ref.is_none() ? Numbers::Zero(n) : read_vector("step", "a_ref", a_ref, n);
+    Numbers tau(n);
+    const StepReport report = law.step(q_now, v_now, reference, tau);
+    return array_of(finish("step", report, tau, saturated));
+  }
+};
+
+template <typename Law>
+auto bind_joint(nb::module_& m, const char* name, const char* text) {
+  using Held = JointLaw<Law>;
+  nb::class_<Held> c(m, name, text);
+  c.def(
+      "step", &Held::step, "q"_a, "v"_a, "q_ref"_a, "v_ref"_a = nb::none(), "a_ref"_a = nb::none(),
+      nb::sig(
+          "def step(self, q: ArrayLike, v: ArrayLike, q_ref: ArrayLike, v_ref: ArrayLike | None = "
+          "None, a_ref: ArrayLike | None = None) -> Array"),
+      "Torques for a measured state and a reference.");
+  c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
+  return c;
+}
+
+JointPid::AntiWindup anti_windup_named(const std::string& name) {
+  if (name == "none") return JointPid::AntiWindup::none;
+  if (name == "conditional") return JointPid::AntiWindup::conditional;
+  if (name == "back-calculation") return JointPid::AntiWindup::back_calculation;
+  fail("JointPid", "anti_windup", "'" + name + "'", "one of conditional, back-calculation, none");
+}
+
+struct HeldPath {
+  JointPath path;
+  JointReference now;
+};
+
+struct LqrLaw {
+  Lqr law;
+  int nq, nv;
+  int saturated = 0;
+
+  nb::object step(nb::handle q, nb::handle v) {
+    Numbers tau(nv);
+    const StepReport report =
+        law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), tau);
+    return array_of(finish("step", report, tau, saturated));
+  }
+};
+
+void bind_joints(nb::module_& m) {
+  const auto none = nb::none();
+  bind_joint<JointPd>(m, "JointPd", "PD of joints, with gravity compensation where asked for.")
+      .def(
+          "__init__",
+          [](JointLaw<JointPd>* self, const Robot& r, nb::handle kp, nb::handle kd, bool gravity,
+             nb::handle limits) {
+            JointGains gains{read_vector("JointPd", "kp", kp, r.nv()),
+                             read_vector("JointPd", "kd", kd, r.nv())};
+            new (self) JointLaw<JointPd>{
+                JointPd(robot_of(r, limits), std::move(gains),
+                        gravity ? JointPd::Compensation::gravity : JointPd::Compensation::none),
+                JointReference(r.model())};
+          },
+          "robot"_a, "kp"_a, "kd"_a, nb::kw_only(), "gravity"_a = true, "limits"_a = none);
+  bind_joint<ComputedTorque>(m, "ComputedTorque",
+                             "Inverse dynamics: every joint's error decays as if it were alone.")
+      .def(
+          "__init__",
+          [](JointLaw<ComputedTorque>* self, const Robot& r, double frequency, double damping_ratio,
+             nb::handle limits) {
+            new (self) JointLaw<ComputedTorque>{
+                ComputedTorque(robot_of(r, limits),
+                               acceleration_gains(r.model(), frequency, damping_ratio),
+                               r.effects()),
+                JointReference(r.model())};
+          },
+          "robot"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
+          "limits"_a = none);
+  bind_joint<JointImpedance>(m, "JointImpedance",
+                             "Springs and dampers of joints; the robot's own inertia stays.")
+      .def(
+          "__init__",
+          [](JointLaw<JointImpedance>* self, const Robot& r, nb::handle stiffness,
+             nb::handle damping, nb::handle limits) {
+            JointImpedance::Setup s{read_square("JointImpedance", "stiffness", stiffness, r.nv()),
+                                    read_square("JointImpedance", "damping", damping, r.nv()),
+                                    r.effects()};
+            new (self) JointLaw<JointImpedance>{JointImpedance(robot_of(r, limits), std::move(s)),
+                                                JointReference(r.model())};
+          },
+          "robot"_a, "stiffness"_a, "damping"_a, nb::kw_only(), "limits"_a = none);
+  bind_joint<JointPid>(m, "JointPid", "PID of joints with anti-windup.")
+      .def(
+          "__init__",
+          [](JointLaw<JointPid>* self, const Robot& r, nb::handle kp, nb::handle kd, nb::handle ki,
+             double period, const std::string& anti_windup, bool gravity, nb::handle limits) {
+            JointPid::Setup s;
+            s.gains = {read_vector("JointPid", "kp", kp, r.nv()),
+                       read_vector("JointPid", "kd", kd, r.nv())};
+            s.ki = read_vector("JointPid", "ki", ki, r.nv());
+            s.period = period;
+            s.anti_windup = anti_windup_named(anti_windup);
+            s.compensation = gravity ? JointPd::Compensation::gravity : JointPd::Compensation::none;
+            new (self) JointLaw<JointPid>{JointPid(robot_of(r, limits), std::move(s)),
+                                          JointReference(r.model())};
+          },
+          "robot"_a, "kp"_a, "kd"_a, "ki"_a, nb::kw_only(), "period"_a = 1e-3,
+          "anti_windup"_a = "conditional", "gravity"_a = false, "limits"_a = none)
+      .def(
+          "reset", [](JointLaw<JointPid>& self) { self.law.reset(); }, "Integrals become zero.")
+      .def_prop_ro("integral",
+                   [](JointLaw<JointPid>& self) { return array_of(self.law.integral()); });
+}
+
+nb::tuple solution_tuple(const RiccatiSolution& s) {
+  return nb::make_tuple(array_of(s.X), array_of(s.K));
+}
+
+void bind_lqr(nb::module_& m) {
+  m.def(
+      "linearize",
+      [](const Robot& r, nb::handle q) {
+        const LinearizedRobot s = linearize(r.model(), read_vector("linearize", "q", q, r.nq()));
+        return nb::make_tuple(array_of(s.A), array_of(s.B), array_of(s.tau));
+      },
+      "robot"_a, "q"_a,
+      "A, B and the holding torques of a robot at rest in q: x = (dq, v), x' = A x + B u.");
+  m.def(
+      "solve_riccati",
+      [](nb::handle A, nb::handle B, nb::handle Q, nb::handle R) {
+        const auto read = [](const char* name, nb::handle x) {
+          return read_matrix("solve_riccati", name, x);
+        };
+        return solution_tuple(
+            solve_riccati(read("A", A), read("B", B), read("Q", Q), read("R", R)));
+      },
+      "A"_a, "B"_a, "Q"_a, "R"_a, "X and K of the continuous algebraic Riccati equation.");
+  m.def(
+      "solve_discrete_riccati",
+      [](nb::handle A, nb::handle B, nb::handle Q, nb::handle R) {
+        const auto read = [](const char* name, nb::handle x) {
+          return read_matrix("solve_discrete_riccati", name, x);
+        };
+        return solution_tuple(
+            solve_discrete_riccati(read("A", A), read("B", B), read("Q", Q), read("R", R)));
+      },
+      "A"_a, "B"_a, "Q"_a, "R"_a, "X and K of the discrete algebraic Riccati equation.");
+  nb::class_<LqrLaw>(m, "Lqr", "The linear feedback about an equilibrium that costs least.")
+      .def(
+          "__init__",
+          [](LqrLaw* self, const Robot& r, nb::handle q, nb::handle Q, nb::handle R, double period,
+             nb::handle limits) {
+            Lqr::Setup s;
+            s.q = read_vector("Lqr", "q", q, r.nq());
+            s.Q = read_square("Lqr", "Q", Q, 2 * r.nv());
+            s.R = read_square("Lqr", "R", R, motor_count(r.model()));
+            s.period = period;
+            new (self) LqrLaw{Lqr(robot_of(r, limits), s), r.nq(), r.nv()};
+          },
+          "robot"_a, "q"_a, "Q"_a, "R"_a, nb::kw_only(), "period"_a = 0.0, "limits"_a = nb::none())
+      .def("step", &LqrLaw::step, "q"_a, "v"_a, "Torques for a measured state.")
+      .def_prop_ro("K", [](LqrLaw& self) { return array_of(self.law.solution().K); })
+      .def_prop_ro("X", [](LqrLaw& self) { return array_of(self.law.solution().X); })
+      .def_ro("saturated", &LqrLaw::saturated,
+              "How many motors were at their limit in the last step.");
+}
+
+}  // namespace
+
+void bind_control(nb::module_& m) {
+  bind_joints(m);
+  bind_lqr(m);
+  nb::class_<HeldPath>(m, "JointPath",
+                       "Joints from rest to rest through configurations, by least jerk.")
+      .def(
+          "__init__",
+          [](HeldPath* self, const Robot& r, const std::vector<nb::object>& waypoints,
+             const std::vector<double>& durations) {
+            std::vector<Numbers> q;
+            for (const auto& w : waypoints) {
+              q.push_back(read_vector("JointPath", "waypoint", w, r.nq()));
+            }
+            new (self)
+                HeldPath{JointPath(r.model(), std::move(q), durations), JointReference(r.model())};
+          },
+          "robot"_a, "waypoints"_a, "durations"_a)
+      .def_prop_ro("duration", [](const HeldPath& self) { return self.path.duration(); })
+      .def(
+          "sample",
+          [](HeldPath& self, double t) {
+            self.path.sample(t, self.now);
+            return nb::make_tuple(array_of(self.now.q), array_of(self.now.v), array_of(self.now.a));
+          },
+          "t"_a, "q, v and a at the time t.");
+}
+
+}  // namespace limb::python

@@ -1,0 +1,185 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <optional>
+
+#include "limb/control/task_control.hpp"
+#include "python/src/control_arguments.hpp"
+#include "python/src/matrix_caster.hpp"
+
+/// Controllers of frames, as limb.control shows them.
+namespace limb::python {
+namespace {
+
+using M4 = Matrix4<double>;
+using V6 = Vector6<double>;
+
+Pose<double> pose_of(const M4& X) {
+  return Pose<double>::from_matrix(X);
+}
+Motion<double> motion_of(const std::optional<V6>& x) {
+  return x ? Motion<double>{x->head<3>(), x->tail<3>()}
+           : Motion<double>{Vector3<double>::Zero(), Vector3<double>::Zero()};
+}
+
+std::array<bool, 6> rows_of(const char* call, const std::vector<std::string>& names) {
+  constexpr const char* kNames[] = {"x", "y", "z", "rx", "ry", "rz"};
+  std::array<bool, 6> rows{};
+  for (const std::string& name : names) {
+    const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found == std::end(kNames)) {
+      fail(call, "rows", "'" + name + "'", "some of x, y, z, rx, ry, rz");
+    }
+    rows[static_cast<std::size_t>(found - kNames)] = true;
+  }
+  return rows;
+}
+
+FrameTaskSetup task_of(const char* call, const Robot& r, const std::string& frame,
+                       const std::vector<std::string>& rows, double threshold) {
+  FrameTaskSetup task;
+  task.frame = r.frame(call, frame);
+  if (!rows.empty()) task.rows = rows_of(call, rows);
+  task.threshold = threshold;
+  task.effects = r.effects();
+  return task;
+}
+Posture posture_of(const char* call, const Robot& r, nb::handle q) {
+  Posture posture;
+  if (!q.is_none()) posture.q = read_vector(call, "posture", q, r.nq());
+  return posture;
+}
+
+/// A controller of a frame.
+template <typename Law>
+struct FrameLaw {
+  Law law;
+  int nq, nv;
+  int saturated = 0;
+
+  nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const std::optional<V6>& V_ref,
+                  const std::optional<V6>& A_ref) {
+    const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
+    Numbers tau(nv);
+    const StepReport report =
+        law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), reference, tau);
+    return array_of(finish("step", report, tau, saturated));
+  }
+};
+
+struct HybridLaw {
+  HybridForceControl law;
+  int nq, nv;
+  int saturated = 0;
+
+  nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const V6& f_ref,
+                  const V6& f_measured, const std::optional<V6>& V_ref,
+                  const std::optional<V6>& A_ref) {
+    const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
+    Numbers tau(nv);
+    const StepReport report =
+        law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), reference, f_ref,
+                 {f_measured.head<3>(), f_measured.tail<3>()}, tau);
+    return array_of(finish("step", report, tau, saturated));
+  }
+};
+
+template <typename Law>
+auto bind_frame(nb::module_& m, const char* name, const char* text) {
+  using Held = FrameLaw<Law>;
+  nb::class_<Held> c(m, name, text);
+  c.def("step", &Held::step, "q"_a, "v"_a, "X_ref"_a, "V_ref"_a = nb::none(),
+        "A_ref"_a = nb::none(),
+        "Torques for a measured state; pose (4, 4), velocity and acceleration of the frame in "
+        "world axes.");
+  c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
+  c.def_prop_ro(
+      "Lambda", [](Held& self) { return array_of(self.law.task().space.Lambda); },
+      "The task's inertia in the last step.");
+  return c;
+}
+
+}  // namespace
+
+void bind_frame_control(nb::module_& m) {
+  const auto none = nb::none();
+  const std::vector<std::string> all;
+  bind_frame<OperationalSpaceControl>(m, "OperationalSpaceControl",
+                                      "A frame moves as if alone, each direction by itself.")
+      .def(
+          "__init__",
+          [](FrameLaw<OperationalSpaceControl>* self, const Robot& r, const std::string& frame,
+             double frequency, double damping_ratio, const std::vector<std::string>& rows,
+             nb::handle posture, double threshold, nb::handle limits) {
+            constexpr const char* kCall = "OperationalSpaceControl";
+            OperationalSpaceControl::Setup s;
+            s.task = task_of(kCall, r, frame, rows, threshold);
+            s.frequency = frequency;
+            s.damping_ratio = damping_ratio;
+            s.posture = posture_of(kCall, r, posture);
+            new (self) FrameLaw<OperationalSpaceControl>{
+                OperationalSpaceControl(robot_of(r, limits), s), r.nq(), r.nv()};
+          },
+          "robot"_a, "frame"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
+          "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none);
+  bind_frame<CartesianImpedance>(m, "CartesianImpedance",
+                                 "A spring and damper between a frame and its reference.")
+      .def(
+          "__init__",
+          [](FrameLaw<CartesianImpedance>* self, const Robot& r, const std::string& frame,
+             nb::handle stiffness, nb::handle damping, double damping_ratio,
+             const std::vector<std::string>& rows, nb::handle posture, double threshold,
+             nb::handle limits) {
+            constexpr const char* kCall = "CartesianImpedance";
+            CartesianImpedance::Setup s;
+            s.task = task_of(kCall, r, frame, rows, threshold);
+            s.stiffness = read_square(kCall, "stiffness", stiffness, s.task.row_count());
+            if (!damping.is_none()) {
+              s.damping = read_square(kCall, "damping", damping, s.task.row_count());
+            }
+            s.damping_ratio = damping_ratio;
+            s.posture = posture_of(kCall, r, posture);
+            new (self) FrameLaw<CartesianImpedance>{
+                CartesianImpedance(robot_of(r, limits), std::move(s)), r.nq(), r.nv()};
+          },
+          "robot"_a, "frame"_a, "stiffness"_a, "damping"_a = none, nb::kw_only(),
+          "damping_ratio"_a = 0.7, "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02,
+          "limits"_a = none);
+  nb::class_<HybridLaw>(m, "HybridForceControl",
+                        "Force along some directions of a frame, motion along the others.")
+      .def(
+          "__init__",
+          [](HybridLaw* self, const Robot& r, const std::string& frame,
+             const std::vector<std::string>& force_rows, double frequency, double damping_ratio,
+             double force_kp, double force_ki, double force_kd, double period, nb::handle posture,
+             double threshold, nb::handle limits) {
+            constexpr const char* kCall = "HybridForceControl";
+            HybridForceControl::Setup s;
+            s.task = task_of(kCall, r, frame, {}, threshold);
+            s.force_rows = rows_of(kCall, force_rows);
+            for (std::size_t i = 0; i < 6; ++i) s.task.rows[i] = !s.force_rows[i];
+            s.frequency = frequency;
+            s.damping_ratio = damping_ratio;
+            s.force_kp = force_kp;
+            s.force_ki = force_ki;
+            s.force_kd = force_kd;
+            s.period = period;
+            s.posture = posture_of(kCall, r, posture);
+            new (self) HybridLaw{HybridForceControl(robot_of(r, limits), s), r.nq(), r.nv()};
+          },
+          "robot"_a, "frame"_a, "force_rows"_a, nb::kw_only(), "frequency"_a = 2.0,
+          "damping_ratio"_a = 1.0, "force_kp"_a = 0.5, "force_ki"_a = 20.0, "force_kd"_a = 50.0,
+          "period"_a = 1e-3, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none)
+      .def("step", &HybridLaw::step, "q"_a, "v"_a, "X_ref"_a, "f_ref"_a, "f_measured"_a,
+           "V_ref"_a = none, "A_ref"_a = none,
+           "Torques. f_ref: what the frame shall exert, world axes; f_measured: what the\n"
+           "environment exerts on it, in its own axes.")
+      .def(
+          "reset", [](HybridLaw& self) { self.law.reset(); }, "Integrals become zero.")
+      .def_ro("saturated", &HybridLaw::saturated,
+              "How many motors were at their limit in the last step.");
+}
+
+}  // namespace limb::python

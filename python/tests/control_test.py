@@ -1,0 +1,144 @@
+"""Controllers, against formulas, against SciPy, and on moving robots."""
+
+import numpy as np
+import pytest
+
+import limb
+from limb import control
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return limb.load("builtin:arm7")
+
+
+Q = np.array([0.2, 0.6, 0.1, -1.4, 0.2, 1.1, 0.3])
+V = np.array([0.1, -0.2, 0.3, 0.1, -0.1, 0.2, 0.4])
+
+
+def run(robot, controller, q, seconds, dt=1e-3):
+    """Semi-implicit Euler."""
+    v = np.zeros(robot.nv)
+    for _ in range(int(seconds / dt)):
+        a = robot.aba(q, v, controller(q, v))
+        v = v + dt * a
+        q = robot.integrate(q, dt * v)
+    return q, v
+
+
+def test_pd_is_its_formula(arm):
+    tau = control.JointPd(arm, 40, 5).step(Q, V, Q + 0.1)
+    assert np.allclose(tau, 40 * 0.1 - 5 * V + arm.gravity(Q), atol=1e-12)
+    plain = control.JointPd(arm, 40, 5, gravity=False).step(Q, V, Q + 0.1)
+    assert np.allclose(plain, 40 * 0.1 - 5 * V, atol=1e-12)
+
+
+def test_computed_torque_gives_the_acceleration(arm):
+    a_ref = np.linspace(-1, 1, 7)
+    controller = control.ComputedTorque(arm, 2, 1)
+    tau = controller.step(Q, V, Q + 0.01, V - 0.02, a_ref)
+    w = 4 * np.pi
+    assert controller.saturated == 0
+    assert np.allclose(arm.aba(Q, V, tau), a_ref + w * w * 0.01 - 2 * w * 0.02, atol=1e-9)
+
+
+def test_impedance_gives_way_as_commanded(arm):
+    stiffness = np.array([400, 600, 900, 30, 40, 25])
+    X = arm.frame_pose(Q, "tool")
+    controller = control.CartesianImpedance(arm, "tool", stiffness, damping_ratio=1, posture=Q)
+    force = np.array([6.0, -4.0, 5.0])
+
+    def torque(q, v):
+        return controller.step(q, v, X) + arm.frame_jacobian(q, "tool", "local_world_aligned")[:3].T @ force
+
+    q, _ = run(arm, torque, Q, 2.5)
+    moved = arm.frame_pose(q, "tool")[:3, 3] - X[:3, 3]
+    assert np.allclose(moved, force / stiffness[:3], rtol=0.02, atol=0)
+
+
+def test_operational_space_decouples(arm):
+    X = arm.frame_pose(Q, "tool")
+    controller = control.OperationalSpaceControl(arm, "tool", 2, 1, threshold=1e-3)
+    J = arm.frame_jacobian(Q, "tool", "local_world_aligned")
+    base = J @ arm.aba(Q, V, controller.step(Q, V, X))
+    for i, pull in enumerate(np.eye(6)):
+        change = J @ arm.aba(Q, V, controller.step(Q, V, X, np.zeros(6), pull)) - base
+        assert np.allclose(change, np.eye(6)[i], atol=1e-9)
+    assert controller.Lambda.shape == (6, 6)
+
+
+def test_hybrid_takes_the_force_over(arm):
+    X = arm.frame_pose(Q, "tool")
+    controller = control.HybridForceControl(arm, "tool", ["z"], force_ki=0, posture=Q)
+    f_ref = np.array([0, 0, -20.0, 0, 0, 0])
+    felt = np.r_[X[:3, :3].T @ [0, 0, 20.0], 0, 0, 0]  # the table pushes back as much
+    tau = controller.step(Q, np.zeros(7), X, f_ref, felt)
+    J = arm.frame_jacobian(Q, "tool", "local_world_aligned")
+    assert np.allclose(tau, arm.gravity(Q) + J.T @ f_ref, atol=1e-9)
+
+
+def test_pid_learns_the_weight():
+    robot = limb.load("builtin:2r")
+    pid = control.JointPid(robot, [600, 120], [90, 20], [1200, 300])
+    goal = np.array([0.8, -0.2])
+    q, _ = run(robot, lambda q, v: pid.step(q, v, goal), np.array([0.3, 0.4]), 6)
+    assert np.allclose(q, goal, atol=1e-5)
+    assert np.allclose(pid.integral, robot.gravity(q), rtol=1e-3)
+    pid.reset()
+    assert not pid.integral.any()
+
+
+def test_riccati_against_scipy():
+    linalg = pytest.importorskip("scipy.linalg", reason="scipy is not installed")
+    random = np.random.default_rng(3)
+    for n, m in ((2, 1), (6, 2), (12, 3), (20, 4)):
+        A = 1.7 / np.sqrt(n) * random.uniform(-1, 1, (n, n))
+        B = random.uniform(-1, 1, (n, m))
+        C = random.uniform(-1, 1, (n, n))
+        Q_cost, R = C.T @ C, np.eye(m) * 0.7
+        X, K = control.solve_riccati(A, B, Q_cost, R)
+        expected = linalg.solve_continuous_are(A, B, Q_cost, R)
+        # Conditioning of the equation, measured: 1e-11 at worst.
+        assert np.allclose(X, expected, rtol=0, atol=1e-9 * np.linalg.norm(expected))
+        assert np.allclose(K, B.T @ X / 0.7, atol=1e-9 * np.linalg.norm(K))
+        X, _ = control.solve_discrete_riccati(A, B, Q_cost, R)
+        expected = linalg.solve_discrete_are(A, B, Q_cost, R)
+        assert np.allclose(X, expected, rtol=0, atol=1e-9 * np.linalg.norm(expected))
+
+
+def test_lqr_holds_the_pole_up():
+    robot = limb.load("builtin:cartpole")
+    up = np.array([0, np.pi])
+    lqr = control.Lqr(robot, up, 1, 0.1)
+    q, v = run(robot, lqr.step, np.array([0.1, np.pi - 0.2]), 15)
+    assert np.allclose(q, up, atol=1e-3) and np.allclose(v, 0, atol=1e-3)
+    A, B, tau = control.linearize(robot, up)
+    assert A.shape == (4, 4) and B.shape == (4, 1) and not tau.any()
+    assert max(np.linalg.eigvals(A - B @ lqr.K).real) < 0
+
+
+def test_path_is_least_jerk(arm):
+    path = control.JointPath(arm, [Q, Q + 0.5], [2.0])
+    assert path.duration == 2
+    q, v, a = path.sample(1.0)
+    assert np.allclose(q, Q + 0.25) and np.allclose(v, 15 / 8 * 0.5 / 2) and np.allclose(a, 0, atol=1e-12)
+
+
+def test_limits_and_mistakes(arm):
+    controller = control.JointPd(arm, 1e6, 0)
+    tau = controller.step(Q, V, Q + 1)
+    assert controller.saturated == 7 and np.allclose(np.abs(tau), [320, 320, 176, 176, 110, 40, 40])
+    tau = control.JointPd(arm, 1e6, 0, limits=3).step(Q, V, Q + 1)
+    assert np.allclose(np.abs(tau), 3)
+    with pytest.raises(limb.Error, match="q has 3 entries, expected 7"):
+        controller.step(np.ones(3), V, Q)
+    with pytest.raises(limb.Error, match="no finite number"):
+        controller.step(np.full(7, np.nan), V, Q)
+    with pytest.raises(limb.Error, match="closest: 'tool'"):
+        control.OperationalSpaceControl(arm, "tol")
+    with pytest.raises(limb.Error, match="stiffness has 3 entries, expected 6"):
+        control.CartesianImpedance(arm, "tool", [1, 2, 3])
+    with pytest.raises(limb.ComputationError, match="joint 'hinge' has no motor"):
+        control.linearize(limb.load("builtin:cartpole"), [0, 1])
+    with pytest.raises(limb.ComputationError, match="not stabilisable"):
+        control.solve_riccati(np.diag([1.0, -1.0]), [[0.0], [1.0]], np.eye(2), np.eye(1))
