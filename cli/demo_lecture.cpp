@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chart.hpp"
-#include "cli/report_page.hpp"
 #include "cli/stick_figure.hpp"
 #include "cli/table.hpp"
 #include "limb/dynamics/proof.hpp"
@@ -20,10 +19,10 @@ namespace {
 using Vector = VectorX<double>;
 constexpr const char* kRobot = "builtin:rr";
 
-/// What stands between <body> and </body>.
-std::string body_of(const std::string& page) {
-  const std::size_t begin = page.find('>', page.find("<body")) + 1, end = page.rfind("</body>");
-  return page.substr(begin, end - begin);
+/// The page with more at its end.
+std::string with_end(std::string page, const std::string& end) {
+  page.insert(page.rfind("</body>"), end);
+  return page;
 }
 
 struct Swing {
@@ -76,7 +75,8 @@ DemoResult demo_lecture() {
   rows.push_back({"Newton-Euler = Lagrange as polynomials, for every state", equal ? 0.0 : 1.0, 0});
   std::size_t holding = 0;
   double worst = 0;
-  std::string proof = "<table><tr><th>statement</th><th>largest difference</th><th></th></tr>\n";
+  std::string proof =
+      "<table cellpadding=\"4\"><tr><th>statement</th><th>largest difference</th><th></th></tr>\n";
   for (const ProofRow& row : rows) {
     holding += row.holds() ? 1 : 0;
     worst = std::max(worst, row.worst);
@@ -111,11 +111,12 @@ DemoResult demo_lecture() {
                     {"energy_drift", s.drift}};
   symbolic::PageOptions steps;
   steps.steps = true;
-  result.page = report_page(
-      "The RR arm: derived, proven, simulated",
-      "<h2>Derived</h2>\n" + body_of(symbolic::to_html(symbolic::write_page(derivation, steps))) +
-          "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
-          StickFigure("limb demo", model, s.state, 400).animation() + result.picture);
+  symbolic::Document page = symbolic::write_page(derivation, steps);
+  page.title = "The RR arm: derived, proven, simulated";
+  result.page =
+      with_end(symbolic::to_html(page),
+               "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
+                   StickFigure("limb demo", model, s.state, 400).animation() + result.picture);
   return result;
 }
 

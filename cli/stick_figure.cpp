@@ -114,28 +114,30 @@ std::string StickFigure::animation() const {
   std::string times;
   for (const double t : t_) times += fmt::format("{}{:.5g}", times.empty() ? "" : ",", t);
   return fmt::format(
-             "<canvas id=\"motion\" width=\"760\" height=\"420\"></canvas>\n"
-             "<p><button id=\"play\">pause</button> <input id=\"moment\" type=\"range\" min=\"0\" "
-             "max=\"{}\" value=\"0\" style=\"width:560px\"> <span id=\"time\"></span></p>\n"
-             "<script>\nconst frames={}];\nconst times=[{}];\nconst "
+             "<div>\n<canvas width=\"760\" height=\"420\"></canvas>\n"
+             "<p><button>pause</button> <input type=\"range\" min=\"0\" "
+             "max=\"{}\" value=\"0\" style=\"width:560px\"> <span></span></p>\n"
+             "<script>\n{{\nconst frames={}];\nconst times=[{}];\nconst "
              "box=[{:.5g},{:.5g},{:.5g},{:.5g}];\n",
              frames_.empty() ? 0 : frames_.size() - 1, data, times, low_.x(), low_.y(), high_.x(),
              high_.y()) +
-         R"(const canvas=document.getElementById('motion'),pen=canvas.getContext('2d');
-const slider=document.getElementById('moment'),button=document.getElementById('play');
+         R"(const find=name=>document.currentScript.parentElement.querySelector(name);
+const canvas=find('canvas'),pen=canvas.getContext('2d'),slider=find('input'),button=find('button'),label=find('span');
 const scale=Math.min((canvas.width-40)/Math.max(box[2]-box[0],1e-3),(canvas.height-40)/Math.max(box[3]-box[1],1e-3));
 const x=v=>canvas.width/2+scale*(v-(box[0]+box[2])/2),y=v=>canvas.height/2-scale*(v-(box[1]+box[3])/2);
-function draw(i){pen.clearRect(0,0,canvas.width,canvas.height);pen.lineWidth=4;pen.lineCap='round';pen.strokeStyle='#0b3d61';
+const draw=i=>{pen.clearRect(0,0,canvas.width,canvas.height);pen.lineWidth=4;pen.lineCap='round';pen.strokeStyle='#0b3d61';
 const f=frames[i];for(let k=0;k<f.length;k+=4){pen.beginPath();pen.moveTo(x(f[k]),y(f[k+1]));pen.lineTo(x(f[k+2]),y(f[k+3]));pen.stroke();}
-document.getElementById('time').textContent=times[i].toFixed(2)+' s';slider.value=i;}
+label.textContent=times[i].toFixed(2)+' s';slider.value=i;};
 let playing=true,start=null,now=0;
-function tick(ms){if(playing){if(start===null)start=ms-1e3*(times[now]-times[0]);
+const tick=ms=>{if(playing){if(start===null)start=ms-1e3*(times[now]-times[0]);
 const t=times[0]+(ms-start)/1e3;while(now+1<frames.length&&times[now+1]<=t)now++;
-if(now+1>=frames.length&&t>times[now]+0.5){now=0;start=null;}draw(now);}requestAnimationFrame(tick);}
+if(now+1>=frames.length&&t>times[now]+0.5){now=0;start=null;}draw(now);}requestAnimationFrame(tick);};
 slider.oninput=()=>{playing=false;button.textContent='play';now=+slider.value;start=null;draw(now);};
 button.onclick=()=>{playing=!playing;start=null;button.textContent=playing?'pause':'play';};
 requestAnimationFrame(tick);
+}
 </script>
+</div>
 )";
 }
 
