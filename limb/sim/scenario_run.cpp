@@ -299,8 +299,9 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   summary.saturated_periods = watch->saturated;
   summary.q = end.q;
   summary.v = end.v;
-  summary.target_error =
-      s.controller.target.size() > 0 ? distance(s.model, end.q, s.controller.target) : std::nan("");
+  // Controllers of a frame leave the joints free: their target is no configuration.
+  const bool has_target = s.controller.target.size() > 0 && !controls_frame(s.controller.kind);
+  summary.target_error = has_target ? distance(s.model, end.q, s.controller.target) : std::nan("");
   return summary;
 }
 
