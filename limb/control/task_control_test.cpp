@@ -19,7 +19,6 @@ namespace {
 using testing::message;
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
-constexpr double kEps = std::numeric_limits<double>::epsilon();
 
 ControlledRobot strong(const Model<double>& model) {
   const double inf = std::numeric_limits<double>::infinity();
