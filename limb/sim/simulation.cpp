@@ -101,7 +101,8 @@ int Simulation::run_until(double t_end) {
   // What rounding left of the last period is no step of its own.
   const double slack = 1e-9 * std::min(period_, t_end - state_.t);
   while (state_.t < t_end - slack) {
-    if (state_.t >= period_end_) begin_period();
+    // Nor is what is left of a period that t_end cut short by rounding.
+    if (state_.t >= period_end_ - 1e-9 * period_) begin_period();
     const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
     const double stop = std::min({period_end_, t_end, jump});
     world_.hold(state_.t);
