@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "cli/chart.hpp"
+#include "cli/contact_chart.hpp"
 #include "cli/log_file.hpp"
 #include "cli/png.hpp"
 #include "cli/stick_figure.hpp"
@@ -16,7 +17,7 @@
 namespace limb::cli {
 namespace {
 
-constexpr double kWidth = 860, kChart = 210, kStrip = 330;
+constexpr double kWidth = 860, kChart = 210, kStrip = 330, kContact = 330;
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -166,13 +167,15 @@ class Plot final : public Verb {
 
   std::string picture(const LogData& log, const StickFigure* figure) const {
     const std::vector<ChartData> charts = charts_of(log);
-    const double strip = figure != nullptr ? kStrip : 0;
+    const double motion = figure != nullptr ? kStrip : 0;
+    const double strip = motion + (has_contact(log) ? kContact : 0);
     Svg svg(kWidth, strip + kChart * static_cast<double>(charts.size()), "Log of a simulation",
             "Charts of all logged numbers over time, below the motion as sticks");
     svg.rectangle({0, 0}, kWidth, strip + kChart * static_cast<double>(charts.size()),
                   "fill=\"#fff\"");
     if (figure != nullptr)
       figure->draw_strip(svg, {0, 0}, kWidth, kStrip, "Motion, the later the darker");
+    if (has_contact(log)) draw_contact(svg, {0, motion}, kWidth, kContact, log);
     for (std::size_t i = 0; i < charts.size(); ++i) {
       draw_chart(svg, {0, strip + kChart * static_cast<double>(i)}, kWidth, kChart,
                  charts[i].title + unit_of(charts[i].title), charts[i].lines);
