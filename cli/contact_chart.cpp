@@ -128,8 +128,7 @@ void draw_support(Svg& svg, const Point& corner, double width, double height,
   };
   collect("pressure", false, path);
   for (const std::string& name : names) collect(name, true, feet);
-  svg.text({corner[0] + 12, corner[1] + 20},
-           "From above, m: centre of pressure, support polygon",
+  svg.text({corner[0] + 12, corner[1] + 20}, "From above, m: centre of pressure, support polygon",
            "font-size=\"14\" fill=\"#222\"");
   std::vector<Point> all = path;
   all.insert(all.end(), feet.begin(), feet.end());
