@@ -182,10 +182,6 @@ bool BaseEstimator::in_step(double t) const {
   return ready_ && std::abs(t - t_) <= options_.skew;
 }
 
-bool BaseEstimator::passes(double nis, int rows) const {
-  return nis <= gates_[static_cast<std::size_t>(rows)];
-}
-
 bool BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
                          std::span<const double> forces) {
   check_size("BaseEstimator::legs", "forces", static_cast<std::ptrdiff_t>(forces.size()),
@@ -242,31 +238,43 @@ void BaseEstimator::detect(double t, std::span<const double> forces) {
   }
 }
 
+BaseMeasurement BaseEstimator::measure(int i, int slot) const {
+  if (options_.odometry == Odometry::position) {
+    return foot_position(filter_->state(), slot, legs_.p_SF(i),
+                         legs_.noise(i, options_.encoder, options_.foot_error));
+  }
+  // The gyroscope's own noise turns the leg; that of a sample is density / sqrt(period).
+  Mat noise = legs_.noise(i, options_.encoder_rate, options_.foot_speed);
+  const Mat lever = skew<double>(legs_.p_SF(i));
+  constexpr double kRate = 100;  // Hz of what is left of it after averaging
+  noise += options_.imu.gyro * options_.imu.gyro * kRate * lever * lever.transpose();
+  return foot_velocity(filter_->state(), last_.gyro, legs_.p_SF(i), legs_.v_SF(i), noise);
+}
+
 void BaseEstimator::update_feet(double t) {
-  std::array<BaseMeasurement, kMaxFeet> used;
+  std::array<BaseMeasurement, kMaxFeet> measured;
+  std::array<InnovationTest, kMaxFeet> tests;
+  std::array<int, kMaxFeet> whose{};
   std::size_t count = 0;
   const bool by_place = options_.odometry == Odometry::position;
   for (int i = 0; i < legs_.feet(); ++i) {
-    FootStatus& foot = feet_[static_cast<std::size_t>(i)];
     const int slot = filter_->state().slot_of(i);
-    if (!foot.stands || (by_place && slot < 0)) continue;
-    BaseMeasurement m;
-    if (by_place) {
-      m = foot_position(filter_->state(), slot, legs_.p_SF(i),
-                        legs_.noise(i, options_.encoder, options_.foot_error));
-    } else {
-      // The gyroscope's own noise turns the leg; that of a sample is density / sqrt(period).
-      Mat noise = legs_.noise(i, options_.encoder_rate, options_.foot_speed);
-      const Mat lever = skew<double>(legs_.p_SF(i));
-      constexpr double kRate = 100;  // Hz of what is left of it after averaging
-      noise += options_.imu.gyro * options_.imu.gyro * kRate * lever * lever.transpose();
-      m = foot_velocity(filter_->state(), last_.gyro, legs_.p_SF(i), legs_.v_SF(i), noise);
-    }
-    foot.nis = filter_->innovation(m);
-    foot.used = passes(foot.nis, m.rows);
-    if (foot.used) {
+    if (!feet_[static_cast<std::size_t>(i)].stands || (by_place && slot < 0)) continue;
+    whose[count] = i;
+    tests[count].gate = gates_[3];
+    measured[count++] = measure(i, slot);
+  }
+  if (count == 0) return;
+  const UpdateResult result =
+      filter_->update(std::span(measured.data(), count), std::span(tests.data(), count));
+  std::uint64_t passed = 0;
+  for (std::size_t k = 0; k < count; ++k) {
+    FootStatus& foot = feet_[static_cast<std::size_t>(whose[k])];
+    foot.nis = tests[k].nis;
+    foot.used = tests[k].passed && result.accepted;
+    passed += tests[k].passed;
+    if (tests[k].passed) {
       foot.refused_since = std::nan("");
-      used[count++] = m;
       continue;
     }
     ++diagnostics_.feet_refused;
@@ -274,36 +282,23 @@ void BaseEstimator::update_feet(double t) {
     if (by_place && t - foot.refused_since >= options_.slip_time) {
       // It has slid to another place, and from there on it stands again.
       ++diagnostics_.slips;
-      filter_->remove_foot(i);
+      filter_->remove_foot(whose[k]);
       foot.refused_since = std::nan("");
     }
   }
-  if (count == 0) return;
-  // Slots have moved where feet were taken away meanwhile: measure again.
-  if (by_place) {
-    std::size_t kept = 0;
-    for (int i = 0; i < legs_.feet(); ++i) {
-      const FootStatus& foot = feet_[static_cast<std::size_t>(i)];
-      const int slot = filter_->state().slot_of(i);
-      if (!foot.stands || !foot.used || slot < 0) continue;
-      used[kept++] = foot_position(filter_->state(), slot, legs_.p_SF(i),
-                                   legs_.noise(i, options_.encoder, options_.foot_error));
-    }
-    count = kept;
-  }
-  const UpdateResult result = filter_->update(std::span(used.data(), count));
+  if (passed == 0) return;
   if (!result.accepted) {
     ++diagnostics_.updates_failed;
     return;
   }
-  diagnostics_.feet_used += count;
+  diagnostics_.feet_used += passed;
   diagnostics_.nis_sum += result.nis;
   diagnostics_.nis_rows += static_cast<std::uint64_t>(result.rows);
 }
 
 bool BaseEstimator::take_fix(const BaseMeasurement& m) {
-  const double nis = filter_->innovation(m);
-  if (!passes(nis, m.rows) || !filter_->update(m).accepted) {
+  InnovationTest test{.gate = gates_[static_cast<std::size_t>(m.rows)]};
+  if (!filter_->update(std::span(&m, 1), std::span(&test, 1)).accepted) {
     ++diagnostics_.fixes_refused;
     return false;
   }

@@ -127,7 +127,7 @@ class BaseEstimator {
   void put_down(int foot);
   void update_feet(double t);
   bool take_fix(const BaseMeasurement& m);
-  bool passes(double nis, int rows) const;
+  BaseMeasurement measure(int foot, int slot) const;
   void forget(double T);
 
   EstimatorOptions options_;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "limb/math/symmetric_eigen.hpp"
+#include "limb/estimate/covariance_kernels.hpp"
 
 namespace limb {
 namespace {
@@ -60,7 +60,8 @@ void BaseFilter::reset(const FilterState& state, const Matrix15& covariance) {
   state_.feet = 0;
   P_ = symmetric;
   common_to_own(P_);
-  keep_sound();
+  symmetrize(0, kCoreSize);
+  bound_variances();
 }
 
 FilterState BaseFilter::advanced(const FilterState& x, const ImuStep& step) const {
@@ -88,7 +89,7 @@ bool BaseFilter::predict(const ImuSample& sample, double T, const ImuNoise& nois
     linearize(before, state_, step, propagation);
     propagate(propagation, step.T);
   }
-  keep_sound();
+  bound_variances();
   return true;
 }
 
@@ -103,18 +104,21 @@ void BaseFilter::propagate(const Propagation& propagation, double T) {
       mix(P_, Place::foot(i), Place::gyro_bias, propagation.W[static_cast<std::size_t>(i)] * turn);
     }
   }
-  Eigen::Matrix<double, kMoved, Eigen::Dynamic, 0, kMoved, kMaxErrors> FP(kMoved, n);
-  FP.leftCols<kCoreSize>().noalias() = F * P_.topLeftCorner<kCoreSize, kCoreSize>();
-  if (feet > 0) {
-    FP.rightCols(feet).noalias() = F.lazyProduct(P_.block(0, kCoreSize, kCoreSize, feet));
-  }
-  P_.topLeftCorner<kMoved, kMoved>().noalias() = FP.leftCols<kCoreSize>() * F.transpose();
-  P_.block<kMoved, kBiases>(0, kMoved) = FP.middleCols<kBiases>(kMoved);
+  // P F^T, all rows; then F on its first ones.
+  kernel::Padded<kCoreSize> core;
+  kernel::Padded<kMoved> moved;
+  for (int j = 0; j < kCoreSize; ++j) std::copy_n(P_.col(j).data(), n, core.column(j));
+  kernel::times_transition(core.numbers, n, F.data(), moved.numbers);
+  const Eigen::Map<const Eigen::Matrix<double, kernel::kStride, kMoved>> PFt(moved.numbers);
+  P_.topLeftCorner<kMoved, kMoved>().noalias() = F.lazyProduct(PFt.topRows<kCoreSize>());
+  P_.block<kMoved, kBiases>(0, kMoved) = PFt.middleRows<kBiases>(kMoved).transpose();
   P_.topLeftCorner<kCoreSize, kCoreSize>() += Q;
+  symmetrize(0, kMoved);
   P_.block<kBiases, kMoved>(kMoved, 0) = P_.block<kMoved, kBiases>(0, kMoved).transpose();
   if (feet == 0) return;
-  P_.block(0, kCoreSize, kMoved, feet) = FP.rightCols(feet);
+  P_.block(0, kCoreSize, kMoved, feet) = PFt.middleRows(kCoreSize, feet).transpose();
   if (propagation.feet_turn) {
+    symmetrize(kCoreSize, feet);
     const auto Q_rotation = Q.middleRows<3>(Place::rotation);
     for (int i = 0; i < state_.feet; ++i) {
       const Mat& W = propagation.W[static_cast<std::size_t>(i)];
@@ -131,13 +135,16 @@ void BaseFilter::propagate(const Propagation& propagation, double T) {
   P_.block(kCoreSize, 0, feet, kCoreSize) = P_.block(0, kCoreSize, kCoreSize, feet).transpose();
 }
 
-void BaseFilter::keep_sound() {
-  const auto n = P_.rows();
-  for (Eigen::Index j = 0; j < n; ++j) {
-    for (Eigen::Index i = j + 1; i < n; ++i) {
+void BaseFilter::symmetrize(Eigen::Index first, Eigen::Index size) {
+  for (Eigen::Index j = first; j < first + size; ++j) {
+    for (Eigen::Index i = j + 1; i < first + size; ++i) {
       P_(i, j) = P_(j, i) = (P_(i, j) + P_(j, i)) / 2;
     }
   }
+}
+
+void BaseFilter::bound_variances() {
+  const auto n = P_.rows();
   for (Eigen::Index i = 0; i < n; ++i) {
     double& variance = P_(i, i);
     if (variance > kLargestVariance) {
@@ -167,7 +174,8 @@ bool BaseFilter::add_foot(int foot, const Vec& p_SF, const Mat& noise_S) {
   state_.foot[static_cast<std::size_t>(state_.feet)] = foot;
   state_.p_WF[static_cast<std::size_t>(state_.feet)] = state_.p_WS + p_SF_W;
   ++state_.feet;
-  keep_sound();
+  symmetrize(0, n + 3);
+  bound_variances();
   return true;
 }
 

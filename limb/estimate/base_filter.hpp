@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -17,11 +18,19 @@ struct FilterOptions {
   Vector3<double> gravity_W{0, 0, -9.81};
 };
 
-/// How a measurement was taken.
+/// Whether a measurement is believed: before, what its normalised innovation squared may be; after,
+/// what it was.
+struct InnovationTest {
+  double gate = std::numeric_limits<double>::infinity();
+  double nis = 0;
+  bool passed = false;
+};
+
+/// How measurements were taken.
 struct UpdateResult {
   bool accepted = false;  ///< false: nothing has changed
-  double nis = 0;         ///< normalised innovation squared of all rows together
-  int rows = 0;
+  double nis = 0;         ///< normalised innovation squared of all rows that were used together
+  int rows = 0;           ///< so many
 };
 
 /// A Kalman filter over FilterState. No function but the constructors and the dense matrices for
@@ -63,7 +72,9 @@ class BaseFilter {
   /// it does not exist.
   double innovation(const BaseMeasurement& m) const;
   /// All measurements together, made from the present state. Joseph's form. [Bucy 1968]
-  UpdateResult update(std::span<const BaseMeasurement> measurements);
+  /// @param tests  one for each, or none: those that do not pass are left out.
+  UpdateResult update(std::span<const BaseMeasurement> measurements,
+                      std::span<InnovationTest> tests = {});
   UpdateResult update(const BaseMeasurement& m) { return update(std::span(&m, 1)); }
 
   /// The core's error of this state against the truth, in the filter's own errors.
@@ -117,7 +128,9 @@ class BaseFilter {
  private:
   FilterState advanced(const FilterState& x, const ImuStep& step) const;
   void propagate(const Propagation& propagation, double T);
-  void keep_sound();
+  /// Makes a block on the diagonal symmetric to the last bit.
+  void symmetrize(Eigen::Index first, Eigen::Index size);
+  void bound_variances();
 };
 
 enum class FilterKind { error_state, invariant };

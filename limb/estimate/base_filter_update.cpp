@@ -1,33 +1,34 @@
 // Measurements: innovations, and Joseph's form of what they leave unknown.
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "limb/estimate/base_filter.hpp"
+#include "limb/estimate/covariance_kernels.hpp"
 
 namespace limb {
 namespace {
 
 constexpr int kMaxRows = 3 * kMaxFeet;
-using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxErrors, kMaxRows>;
+using Columns = kernel::Padded<kMaxRows>;
+using View = Eigen::Map<const Eigen::Matrix<double, kernel::kStride, Eigen::Dynamic>>;
 using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxRows, kMaxRows>;
 using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxRows, 1>;
 
-/// X J^T, block by block: three columns for the up to three rows of a measurement.
-template <typename In, typename Out>
-void times_transposed(const In& X, const BaseMeasurement& m, Out&& result) {
+/// X J^T, block by block: three columns of X at a time.
+void times_transposed(const double* X, int n, const BaseMeasurement& m, double* result) {
   for (int b = 0; b < m.blocks; ++b) {
     const auto& [place, J] = m.block[static_cast<std::size_t>(b)];
-    for (int row = 0; row < m.rows; ++row) {
-      auto column = result.col(row);
-      if (b == 0) {
-        column =
-            X.col(place) * J(row, 0) + X.col(place + 1) * J(row, 1) + X.col(place + 2) * J(row, 2);
-      } else {
-        column +=
-            X.col(place) * J(row, 0) + X.col(place + 1) * J(row, 1) + X.col(place + 2) * J(row, 2);
-      }
-    }
+    kernel::times_block(X + kernel::kStride * place, n, J.data(), m.rows, result,
+                        b == 0 ? kernel::Into::set : kernel::Into::add);
+  }
+}
+
+/// The covariance by columns of the kernels' length.
+void spread(const FilterMatrix& P, kernel::Padded<kMaxErrors>& columns) {
+  for (Eigen::Index j = 0; j < P.cols(); ++j) {
+    std::copy_n(P.col(j).data(), P.rows(), columns.column(static_cast<int>(j)));
   }
 }
 
@@ -36,22 +37,16 @@ bool is_finite(const BaseMeasurement& m) {
   return m.residual.head(rows).allFinite() && m.noise.topLeftCorner(rows, rows).allFinite();
 }
 
-}  // namespace
-
-double BaseFilter::innovation(const BaseMeasurement& given) const {
-  BaseMeasurement m = given;
-  to_own(m);
+/// r^T (H P H^T + N)^-1 r, infinite where that has no factor.
+double nis_of(const BaseMeasurement& m, const View& PHt) {
   const int rows = m.rows;
-  Rows PHt(P_.rows(), rows);
-  times_transposed(P_, m, PHt);
-  Matrix3<double> HPHt = Matrix3<double>::Zero();
+  Matrix3<double> S = Matrix3<double>::Identity();
+  auto used = S.topLeftCorner(rows, rows);
+  used = m.noise.topLeftCorner(rows, rows);
   for (int b = 0; b < m.blocks; ++b) {
     const auto& [place, J] = m.block[static_cast<std::size_t>(b)];
-    HPHt.topLeftCorner(rows, rows).noalias() +=
-        J.topRows(rows).lazyProduct(PHt.middleRows<3>(place));
+    used += J.topRows(rows).lazyProduct(PHt.middleRows<3>(place));
   }
-  Matrix3<double> S = Matrix3<double>::Identity();
-  S.topLeftCorner(rows, rows) = (HPHt + m.noise).topLeftCorner(rows, rows);
   Vector3<double> r = Vector3<double>::Zero();
   r.head(rows) = m.residual.head(rows);
   const Eigen::LLT<Matrix3<double>> factor(S);
@@ -59,79 +54,113 @@ double BaseFilter::innovation(const BaseMeasurement& given) const {
   return std::isfinite(nis) ? nis : std::numeric_limits<double>::infinity();
 }
 
-UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements) {
+}  // namespace
+
+double BaseFilter::innovation(const BaseMeasurement& given) const {
+  BaseMeasurement m = given;
+  to_own(m);
+  kernel::Padded<kMaxErrors> P;
+  kernel::Padded<3> PHt;
+  spread(P_, P);
+  times_transposed(P.numbers, state_.errors(), m, PHt.numbers);
+  return is_finite(m) ? nis_of(m, View(PHt.numbers, kernel::kStride, m.rows))
+                      : std::numeric_limits<double>::infinity();
+}
+
+UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
+                                std::span<InnovationTest> tests) {
   std::array<BaseMeasurement, kMaxFeet> own;
   UpdateResult result;
   if (measurements.empty() || measurements.size() > own.size()) return result;
+  if (!tests.empty() && tests.size() != measurements.size()) return result;
+  const int n = state_.errors();
+  kernel::Padded<kMaxErrors> B;
+  Columns PHt, K, C;
+  spread(P_, B);
+  std::size_t count = 0;
   int rows = 0;
   bool absolute = false;
   for (std::size_t k = 0; k < measurements.size(); ++k) {
-    if (!is_finite(measurements[k])) return result;
-    absolute = absolute || measurements[k].absolute;
-    own[k] = measurements[k];
-    to_own(own[k]);
-    rows += own[k].rows;
+    BaseMeasurement& m = own[count];
+    m = measurements[k];
+    to_own(m);
+    times_transposed(B.numbers, n, m, PHt.column(rows));
+    if (!tests.empty()) {
+      tests[k].nis = is_finite(m) ? nis_of(m, View(PHt.column(rows), kernel::kStride, m.rows))
+                                  : std::numeric_limits<double>::infinity();
+      tests[k].passed = tests[k].nis <= tests[k].gate;
+      if (!tests[k].passed) continue;
+    }
+    if (!is_finite(m)) return result;
+    absolute = absolute || m.absolute;
+    rows += m.rows;
+    ++count;
   }
-  const int n = state_.errors();
-  Rows PHt(n, rows), K(n, rows), C(n, rows);
+  if (count == 0) return result;
+  // S = H P H^T + N, block row by block row.
   Square S(rows, rows);
   Column residual(rows);
-  for (std::size_t k = 0, at = 0; k < measurements.size(); ++k) {
-    const auto first = static_cast<Eigen::Index>(at);
-    times_transposed(P_, own[k], PHt.middleCols(first, own[k].rows));
-    residual.segment(first, own[k].rows) = own[k].residual.head(own[k].rows);
-    at += static_cast<std::size_t>(own[k].rows);
-  }
-  // S = H P H^T + N, block row by block row.
-  const auto times = [&](const Rows& X, const BaseMeasurement& m, auto&& block) {
-    block.setZero();
-    for (int b = 0; b < m.blocks; ++b) {
-      const auto& [place, J] = m.block[static_cast<std::size_t>(b)];
-      block += J.topRows(m.rows).lazyProduct(X.middleRows<3>(place));
-    }
-  };
-  for (std::size_t k = 0, at = 0; k < measurements.size(); ++k) {
+  for (std::size_t k = 0, at = 0; k < count; ++k) {
     const auto first = static_cast<Eigen::Index>(at);
     const int r = own[k].rows;
-    times(PHt, own[k], S.middleRows(first, r));
+    auto block = S.middleRows(first, r);
+    block.setZero();
+    for (int b = 0; b < own[k].blocks; ++b) {
+      const auto& [place, J] = own[k].block[static_cast<std::size_t>(b)];
+      block +=
+          J.topRows(r).lazyProduct(View(PHt.numbers, kernel::kStride, rows).middleRows<3>(place));
+    }
     S.block(first, first, r, r) += own[k].noise.topLeftCorner(r, r);
+    residual.segment(first, r) = own[k].residual.head(r);
     at += static_cast<std::size_t>(r);
   }
   const Eigen::LLT<Square> factor(S);
   if (factor.info() != Eigen::Success) return result;
-  K = PHt;
-  factor.matrixU().template solveInPlace<Eigen::OnTheRight>(K);
-  factor.matrixL().template solveInPlace<Eigen::OnTheRight>(K);
-  // Joseph: (1 - K H) P (1 - K H)^T + K N K^T. With B = P - K (P H^T)^T and C = B H^T this is
-  // B + (K N - C) K^T.
-  FilterMatrix B = P_;
-  B.noalias() -= K * PHt.transpose();
-  for (std::size_t k = 0, at = 0; k < measurements.size(); ++k) {
-    const auto first = static_cast<Eigen::Index>(at);
-    const int r = own[k].rows;
-    times_transposed(B, own[k], C.middleCols(first, r));
-    C.middleCols(first, r) = K.middleCols(first, r).lazyProduct(own[k].noise.topLeftCorner(r, r)) -
-                             C.middleCols(first, r);
-    at += static_cast<std::size_t>(r);
+  std::copy_n(PHt.numbers, kernel::kStride * rows, K.numbers);
+  kernel::divide_by_factor(K.numbers, n, rows, factor.matrixLLT().data(), rows);
+  // Joseph: (1 - K H) P (1 - K H)^T + K N K^T. With B = P - K (P H^T)^T and C = K N - B H^T this is
+  // B + C K^T.
+  for (int i = 0; i < kernel::kStride * rows; ++i) C.numbers[i] = -K.numbers[i];
+  kernel::add_product(B.numbers, n, C.numbers, PHt.numbers, rows);
+  for (std::size_t k = 0, at = 0; k < count; ++k) {
+    const BaseMeasurement& m = own[k];
+    const auto first = static_cast<int>(at);
+    double* block = C.column(first);
+    times_transposed(B.numbers, n, m, block);
+    for (int i = 0; i < kernel::kStride * m.rows; ++i) block[i] = -block[i];
+    for (int i = 0; i < m.rows; ++i) {
+      for (int j = 0; j < m.rows; ++j) {
+        for (int row = 0; row < n; ++row) {
+          C.column(first + i)[row] += K.column(first + j)[row] * m.noise(j, i);
+        }
+      }
+    }
+    at += static_cast<std::size_t>(m.rows);
   }
-  B.noalias() += C * K.transpose();
-  const FilterVector error = K.lazyProduct(residual);
+  kernel::add_product(B.numbers, n, C.numbers, K.numbers, rows);
+  FilterVector error = FilterVector::Zero(n);
+  for (int j = 0; j < rows; ++j) {
+    for (int i = 0; i < n; ++i) error[i] += residual[j] * K.column(j)[i];
+  }
   Column white = residual;
   factor.matrixL().solveInPlace(white);
   result.nis = white.squaredNorm();
   result.rows = rows;
   // One number that is not finite makes the sum so.
-  if (!std::isfinite(B.sum()) || !error.allFinite() || !std::isfinite(result.nis)) return result;
+  FilterMatrix P(n, n);
+  for (int j = 0; j < n; ++j) std::copy_n(B.column(j), n, P.col(j).data());
+  if (!std::isfinite(P.sum()) || !error.allFinite() || !std::isfinite(result.nis)) return result;
   const FilterState before = state_;
-  if (absolute) own_to_common(B);
-  P_ = B;
+  if (absolute) own_to_common(P);
+  P_ = P;
   retract(error, state_);
   if (absolute) {
     common_to_own(P_);
   } else {
     after_update(before);
   }
-  keep_sound();
+  symmetrize(0, P_.rows());
+  bound_variances();
   result.accepted = true;
   return result;
 }

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from numpy import ndarray as Array
 
 __all__ = [
-    "AccelerationDerivatives", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
-    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Energy", "Finding",
+    "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
+    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Energy", "Finding", "FootStatus",
     "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives",
     "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits", "Log",
     "OperationalSpace", "Proof", "ProofRow", "RunSummary", "SecondDerivatives", "TorqueBudget", "Underactuation",
@@ -316,3 +316,25 @@ class Log(NamedTuple):
 
     topics: dict[str, dict[str, Array]]  #: topic -> "t" and every field, "q.elbow" and so on
     metadata: dict[str, str]  #: of MCAP logs: model, base, integrator, step, seed
+
+
+class BaseEstimate(NamedTuple):
+    """The floating base B as estimate.BaseEstimator sees it."""
+
+    t: float
+    p: Array  #: of B in the world, m
+    R: Array  #: of B in the world
+    quaternion: Array  #: the same, x y z w
+    v: Array  #: of B's origin, world axes
+    twist: Array  #: V_WB_B: the free joint's velocity
+    gyro_bias: Array
+    accel_bias: Array
+    covariance: Array  #: 9 x 9, of p + e, R exp(e), v + e
+
+
+class FootStatus(NamedTuple):
+    """A foot as the estimator takes it."""
+
+    stands: bool
+    used: bool
+    nis: float  #: normalised innovation squared of its last reading

@@ -59,4 +59,5 @@ NB_MODULE(_limb, m) {
   bind_scenario(m);
   bind_control(m);
   bind_frame_control(m);
+  bind_estimate(m);
 }

@@ -1,0 +1,243 @@
+#include "cli/estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "cli/estimate_report.hpp"
+#include "cli/png.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/model/load.hpp"
+#include "limb/sim/log_writer.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+class Estimate final : public Verb {
+ public:
+  std::string_view name() const override { return "estimate"; }
+  std::string_view summary() const override {
+    return "where a walking robot's base is, from a log of IMU, joints and contacts";
+  }
+  std::string_view examples() const override {
+    return "  limb estimate run.mcap --feet lf,rf,lh,rh -o run.html     report with charts\n"
+           "  limb estimate run.csv --model hyq.urdf --feet lf_foot,rf_foot --filter eskf --json\n"
+           "  limb estimate walk.csv --model builtin:quadruped --feet "
+           "FL_foot,FR_foot,RL_foot,RR_foot \\\n"
+           "      --make-walk 10 -o walk.html                           writes a walk, then reads "
+           "it\n";
+  }
+  std::string_view notes() const override {
+    return "Topics: imu (fx fy fz wx wy wz), position and velocity (a field for each joint), "
+           "contact\n"
+           "(a field for each foot: 0 or 1, or newtons), truth or state (q., v.) to compare with.\n"
+           "Logs of limb simulate and plain CSV: docs/estimation.md. The robot must stand still "
+           "for\n"
+           "a second before it moves. Output by its ending: .html, .svg, .png, or a log, .csv, "
+           ".mcap.\n";
+  }
+  void add_options(CLI::App& app) override {
+    app.add_option("LOG", log_, "log: .csv or .mcap")->required();
+    app.add_option("--model", model_, "robot of the log; default: what the log says")
+        ->type_name("MODEL");
+    app.add_option("--feet", feet_, "frames of the feet, with commas")
+        ->required()
+        ->delimiter(',')
+        ->type_name("LIST");
+    app.add_option("--imu", imu_, "frame of the IMU, default the base's own")->type_name("FRAME");
+    app.add_option("--filter", filter_, "inekf or eskf, default inekf")->type_name("NAME");
+    app.add_option("--odometry", odometry_, "feet by position or velocity, default position")
+        ->check(CLI::IsMember({"position", "velocity"}))
+        ->type_name("FORM");
+    app.add_option("--contact-by", contact_by_, "log, torque or always, default log")
+        ->check(CLI::IsMember({"log", "torque", "always"}))
+        ->type_name("SOURCE");
+    app.add_option("-o,--output", output_, "report, picture or log")->type_name("FILE");
+    app.add_flag("--json", json_, "the summary as JSON");
+    const auto number = [&](const char* option, double& value, const char* unit,
+                            const std::string& text) {
+      add_number(app, option, value, unit, text);
+    };
+    number("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "white noise, density");
+    number("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "white noise, density");
+    number("--gyro-walk", options_.imu.gyro_walk, "RAD/S/RTS", "walk of the gyroscope's bias");
+    number("--accel-walk", options_.imu.accel_walk, "M/S2/RTS", "walk of the accelerometer's bias");
+    number("--encoder-noise", options_.encoder, "RAD", "of joint positions");
+    number("--contact-noise", options_.contact_noise, "M/RTS", "creep of a standing foot");
+    number("--foot-error", options_.foot_error, "M", "of the model's legs and feet");
+    number("--gate", options_.gate, "P",
+           "quantile of chi-square beyond which feet are refused; 1: none");
+    number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
+    number("--rest", options_.initial.rest, "S", "of standing still at the begin");
+    number("--make-force", options_.contact.make_force, "N", "contact from there");
+    number("--break-force", options_.contact.break_force, "N", "none below");
+    app.add_option("--make-walk", walk_, "first write LOG: a synthetic walk of the model")
+        ->type_name("S");
+    app.add_option("--seed", seed_, "of that walk's noise, default 1")->type_name("N");
+    app.add_option("--accelerometer", topics_.accelerometer, "topic")->type_name("TOPIC");
+    app.add_option("--gyroscope", topics_.gyroscope, "topic")->type_name("TOPIC");
+    app.add_option("--positions", topics_.positions, "topic of joint positions")
+        ->type_name("TOPIC");
+    app.add_option("--velocities", topics_.velocities, "topic of joint rates")->type_name("TOPIC");
+    app.add_option("--contacts", topics_.contacts, "topic of contacts")->type_name("TOPIC");
+    app.add_option("--truth", topics_.truth, "topic to compare with")->type_name("TOPIC");
+  }
+
+  Exit run(std::ostream& out) override {
+    options_.filter = filter_kind(kCall, filter_);
+    options_.odometry = odometry_ == "velocity" ? Odometry::velocity : Odometry::position;
+    check_output();
+    if (walk_) make_walk();
+    const LogData log = read_log(kCall, log_);
+    const Model<double> model = load(log);
+    const LegKinematics legs(model, feet_, imu_);  // says which name is wrong
+    const SensorLog sensors = read_sensors(kCall, log, model, feet_, topics_);
+    const ContactSource source = contact_by_ == "torque"   ? ContactSource::torque
+                                 : contact_by_ == "always" ? ContactSource::always
+                                                           : ContactSource::log;
+    const EstimateSummary summary =
+        run_estimate(kCall, sensors, model, feet_, imu_, options_, source);
+    if (!output_.empty()) write_output(summary, sensors.notice);
+    if (json_) {
+      out << json_of(summary).dump(2) << "\n";
+      return Exit::ok;
+    }
+    out << fmt::format("{} by {}\n", model.name(), filter_);
+    for (const auto& [name, value] : estimate_rows(summary)) {
+      out << fmt::format("  {:<24} {}\n", name, value);
+    }
+    return Exit::ok;
+  }
+
+ private:
+  static constexpr const char* kCall = "limb estimate";
+
+  void check_output() const {
+    for (const char* ending : {".html", ".svg", ".png", ".csv", ".mcap"}) {
+      if (output_.empty() || output_.ends_with(ending)) return;
+    }
+    fail(kCall, "--output", "'" + output_ + "'",
+         "a name that ends in .html, .svg, .png, .csv or .mcap");
+  }
+
+  Model<double> load(const LogData& log) const {
+    std::string path = model_;
+    const auto found = log.metadata.find("model");
+    if (path.empty() && found != log.metadata.end()) path = found->second;
+    if (path.empty()) {
+      throw Error("limb estimate: the log does not say which robot it is of, add --model");
+    }
+    // A robot that its file stands on a free joint, or that is put on one.
+    const Model<double> described = load_model(path);
+    if (described.body_count() > 1 && described.bodies()[1].joint.type() == JointType::free) {
+      return described;
+    }
+    return load_model(path, Base::free);
+  }
+
+  void make_walk() const {
+    if (model_.empty()) throw Error("limb estimate: --make-walk needs --model");
+    check_positive(kCall, "--make-walk", *walk_);
+    WalkOptions walking;
+    walking.feet = feet_;
+    walking.imu = imu_;
+    walking.duration = *walk_;
+    walking.rest = std::min(1.2, *walk_ / 2);
+    WalkErrors errors;
+    errors.imu = options_.imu;
+    errors.encoder = options_.encoder;
+    errors.encoder_rate = 0.02;
+    errors.creep = options_.contact_noise;
+    NoiseSource noise(derived_seed(seed_, 7));
+    for (int i = 0; i < 3; ++i) {
+      errors.gyro_bias[i] = 5e-3 * noise.normal();
+      errors.accel_bias[i] = 0.05 * noise.normal();
+    }
+    const SyntheticWalk walk(load({}), walking);
+    write_walk_log(kCall, log_, walk, errors, seed_, model_);
+  }
+
+  void write_output(const EstimateSummary& summary, const std::string& notice) const {
+    if (output_.ends_with(".csv") || output_.ends_with(".mcap")) {
+      write_log(summary);
+      return;
+    }
+    const std::string title = log_.substr(log_.find_last_of('/') + 1) + ", " + filter_;
+    const std::string text = output_.ends_with(".html")
+                                 ? estimate_page(summary, feet_, title, notice)
+                                 : estimate_charts(summary, feet_);
+    write_text_file(kCall, output_,
+                    output_.ends_with(".png") ? png_of_svg(kCall, text, 1.5) : text);
+  }
+
+  void write_log(const EstimateSummary& summary) const {
+    const EstimateSeries& x = summary.series;
+    const std::vector<std::string> names = {"p.x", "p.y", "p.z", "roll", "pitch",
+                                            "yaw", "v.x", "v.y", "v.z"};
+    const auto log = open_log(
+        kCall, output_,
+        {{"estimate", names}, {"sigma", names}, {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}}},
+        {{"filter", filter_}});
+    VectorX<double> nine(9), six(6);
+    for (std::size_t k = 0; k < x.t.size(); ++k) {
+      for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.value[i][k];
+      log->write(0, x.t[k], nine);
+      for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.sigma[i][k];
+      log->write(1, x.t[k], nine);
+      for (std::size_t i = 0; i < 6; ++i) six[static_cast<Eigen::Index>(i)] = x.bias[i][k];
+      log->write(2, x.t[k], six);
+      log->end_row(x.t[k]);
+    }
+    log->finish();
+  }
+
+  Json json_of(const EstimateSummary& s) const {
+    const auto triple = [](const Vector3<double>& v) { return Json{v.x(), v.y(), v.z()}; };
+    const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+    Json counts;
+    for (const auto& [name, count] : s.diagnostics.counts()) counts[name] = count;
+    Json result = {{"filter", filter_},
+                   {"begin", s.ready_at},
+                   {"seconds", s.seconds},
+                   {"distance", s.distance},
+                   {"nis_per_row", number(s.nis)},
+                   {"microseconds_per_sample", s.microseconds},
+                   {"counts", counts},
+                   {"truth", s.has_truth}};
+    Json end;
+    for (std::size_t i = 0; i < 9; ++i) end.push_back(s.series.value[i].back());
+    result["end"] = end;  // p, roll pitch yaw, v
+    if (s.has_truth) {
+      result["rms_position"] = triple(s.rms_position);
+      result["rms_rotation"] = triple(s.rms_rotation);
+      result["rms_velocity"] = triple(s.rms_velocity);
+      result["drift_position"] = s.end_position;
+      result["drift_height"] = s.end_height;
+      result["drift_yaw"] = s.end_yaw;
+      result["nees"] = s.nees;
+    }
+    return result;
+  }
+
+  EstimatorOptions options_;
+  SensorTopics topics_;
+  std::string log_, model_, imu_, output_;
+  std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
+  std::vector<std::string> feet_;
+  std::optional<double> walk_;
+  std::uint64_t seed_ = 1;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> make_estimate() {
+  return std::make_unique<Estimate>();
+}
+
+}  // namespace limb::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "cli/verb.hpp"
+
+namespace limb::cli {
+
+/// `limb estimate`: the base's state from a log of IMU, encoders and contacts.
+std::unique_ptr<Verb> make_estimate();
+
+}  // namespace limb::cli

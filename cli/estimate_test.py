@@ -1,0 +1,189 @@
+"""`limb estimate` as a user meets it: python3 cli/estimate_test.py build/limb"""
+
+import csv
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+LIMB = "limb"
+FEET = "FL_foot,FR_foot,RL_foot,RR_foot"
+
+
+def run(*arguments):
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+
+
+class EstimateTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        for ending in ("csv", "mcap"):
+            result = run("estimate", cls.path(f"walk.{ending}"), "--model", "builtin:quadruped", "--feet", FEET,
+                         "--make-walk", 5, "--seed", 3)
+            assert result.returncode == 0, result.stderr
+
+    @classmethod
+    def path(cls, name):
+        return Path(cls.folder.name) / name
+
+    def summary(self, log="walk.csv", *options):
+        result = run("estimate", self.path(log), "--model", "builtin:quadruped", "--feet", FEET, "--json", *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def error(self, *arguments, code=1):
+        result = run("estimate", *arguments)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr.replace(self.folder.name + "/", "").strip()
+
+    def changed(self, name, change):
+        """A copy of the log whose header and rows went through a function."""
+        with self.path("walk.csv").open() as file:
+            header, *rows = csv.reader(file)
+        header, rows = change(header, rows)
+        with self.path(name).open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        return name
+
+    def test_both_filters_find_the_way(self):
+        for kind in ("inekf", "eskf"):
+            found = self.summary("walk.csv", "--filter", kind, "--foot-error", 1e-5)
+            self.assertEqual(found["filter"], kind)
+            self.assertGreater(found["distance"], 0.6)
+            self.assertLess(found["drift_position"], 0.02 * found["distance"])
+            # Nine expected; the mean of one walk, whose rows are not independent.
+            self.assertLess(found["nees"], 20)
+            self.assertAlmostEqual(found["nis_per_row"], 1, delta=0.1)
+            self.assertEqual(found["counts"]["imu_samples"], 2001)
+            self.assertGreater(found["counts"]["contacts_made"], 15)
+
+    def test_mcap_says_its_robot_and_is_the_same(self):
+        result = run("estimate", self.path("walk.mcap"), "--feet", FEET, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        first, second = json.loads(result.stdout), self.summary()
+        for a, b in zip(first["end"], second["end"]):
+            self.assertAlmostEqual(a, b, places=9)
+
+    def test_velocity_form(self):
+        found = self.summary("walk.csv", "--odometry", "velocity")
+        self.assertLess(found["drift_position"], 0.05 * found["distance"])
+
+    def test_reports(self):
+        for ending in ("html", "svg"):
+            result = run("estimate", self.path("walk.csv"), "--model", "builtin:quadruped", "--feet", FEET, "-o",
+                         self.path(f"out.{ending}"))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("drift of position", result.stdout)
+        page = self.path("out.html").read_text()
+        self.assertIn("of the distance", page)
+        self.assertNotRegex(page, r"https?://(?!www\.w3\.org)")
+        words = [e.text for e in ElementTree.fromstring(self.path("out.svg").read_text()).iter(
+            "{http://www.w3.org/2000/svg}text")]
+        for title in ("Error of position x, m", "Error of rotation about z, deg", "Gyroscope bias, deg/s",
+                      "NIS of feet (3 expected)", "Contacts", "+3 sigma"):
+            self.assertIn(title, words)
+
+    def test_estimate_as_a_log(self):
+        result = run("estimate", self.path("walk.csv"), "--model", "builtin:quadruped", "--feet", FEET, "-o",
+                     self.path("estimate.csv"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with self.path("estimate.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertAlmostEqual(float(rows[-1]["t"]), 5, places=6)
+        self.assertLess(float(rows[-1]["sigma.p.x"]), 0.05)
+        self.assertGreater(float(rows[-1]["estimate.p.x"]), 0.4)
+        plot = run("plot", self.path("estimate.csv"), "-o", self.path("estimate.svg"))
+        self.assertEqual(plot.returncode, 0, plot.stderr)
+
+    def test_without_truth(self):
+        def without(header, rows):
+            keep = [i for i, name in enumerate(header) if not name.startswith("truth.")]
+            return [header[i] for i in keep], [[row[i] for i in keep] for row in rows]
+
+        name = self.changed("blind.csv", without)
+        found = self.summary(name)
+        self.assertFalse(found["truth"])
+        self.assertNotIn("nees", found)
+        self.assertGreater(found["distance"], 0.6)
+        result = run("estimate", self.path(name), "--model", "builtin:quadruped", "--feet", FEET, "-o",
+                     self.path("blind.svg"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("yaw, deg", self.path("blind.svg").read_text())
+
+    def test_bad_rows_are_counted(self):
+        def spoil(header, rows):
+            rows[900][header.index("imu.fx")] = "nan"
+            rows[1000][header.index("position.FL_knee")] = ""
+            rows[1100:1150] = []  # a gap of an eighth of a second
+            rows.insert(1200, rows[1200])
+            rows.insert(1300, rows[1290])
+            return header, rows
+
+        counts = self.summary(self.changed("spoilt.csv", spoil))["counts"]
+        self.assertEqual(counts["imu_not_finite"], 1)
+        self.assertEqual(counts["leg_not_finite"], 1)
+        self.assertEqual(counts["imu_gaps"], 1)
+        self.assertEqual(counts["imu_duplicate"], 1)
+        self.assertEqual(counts["imu_late"], 1)
+
+    def test_errors_say_what_is_missing(self):
+        model = ("--model", "builtin:quadruped")
+        walk = self.path("walk.csv")
+        self.assertIn("does not say which robot", self.error(walk, "--feet", FEET))
+        self.assertIn("FL_fot", self.error(walk, *model, "--feet", "FL_fot"))
+        self.assertIn("'eskf' or 'inekf'", self.error(walk, *model, "--feet", FEET, "--filter", "ukf"))
+        self.assertIn("ends in .html", self.error(walk, *model, "--feet", FEET, "-o", "x.pdf"))
+        self.assertIn("no topic 'torque'", self.error(walk, *model, "--feet", FEET, "--contact-by", "torque"))
+        self.assertIn("--gyroscope is 'contact', expected a topic with the fields wx, wy, wz",
+                      self.error(walk, *model, "--feet", FEET, "--gyroscope", "contact"))
+
+        def rename(old, new):
+            return lambda header, rows: ([h.replace(old, new) for h in header], rows)
+
+        self.assertIn("no topic of an accelerometer with the fields fx, fy, fz",
+                      self.error(self.path(self.changed("a.csv", rename("imu.f", "imu.g"))), *model, "--feet", FEET))
+        self.assertIn("no topic of joint positions",
+                      self.error(self.path(self.changed("b.csv", rename("position.", "angle."))), *model, "--feet", FEET))
+        self.assertIn("no topic 'contact'",
+                      self.error(self.path(self.changed("c.csv", rename("contact.", "touch."))), *model, "--feet", FEET))
+        restless = self.error(walk, *model, "--feet", FEET, "--rest", 60, code=2)
+        self.assertRegex(restless, r"never stood still for 60 s")
+
+    def test_spoilt_logs_end_in_a_line(self):
+        """Seeded damage to bytes and cells: an estimate or one line of error, never a crash."""
+        lines = self.path("walk.csv").read_text().splitlines()[:500]
+        source = random.Random(5)
+        junk = ["", "nan", "inf", "-1e308", "1e-320", "x", '"', "t,", "0,0,0,0", "\x00", "9" * 400]
+        for trial in range(30):
+            rows = list(lines)
+            for _ in range(source.randrange(1, 6)):
+                at = source.randrange(len(rows))
+                cells = rows[at].split(",")
+                cells[source.randrange(len(cells))] = source.choice(junk)
+                rows[at] = ",".join(cells)
+            text = "\n".join(rows) + "\n"
+            if trial % 3 == 0:
+                text = text[:source.randrange(len(text))]
+            path = self.path("junk.csv")
+            path.write_text(text)
+            result = run("estimate", path, "--model", "builtin:quadruped", "--feet", FEET, "--rest", 0.5)
+            self.assertIn(result.returncode, (0, 1, 2), f"trial {trial}: {result.stderr}")
+            self.assertLessEqual(result.stderr.count("\n"), 1)
+            self.assertNotIn("nan m", result.stdout)
+
+    def test_always_in_contact_by_option(self):
+        found = self.summary("walk.csv", "--contact-by", "always")
+        self.assertEqual(found["counts"]["contacts_broken"], 0)
+        self.assertGreater(found["counts"]["feet_refused"], 100)  # swinging feet are found out
+        self.assertLess(found["drift_position"], 0.1)
+
+
+if __name__ == "__main__":
+    LIMB = sys.argv.pop(1)
+    unittest.main()

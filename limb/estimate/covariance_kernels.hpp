@@ -1,0 +1,34 @@
+#pragma once
+
+#include "limb/estimate/filter_state.hpp"
+
+/// The products in which a filter's time goes: plain loops over columns, in a file that is built
+/// for this processor. Columns are kStride numbers apart and are computed in whole eights, so that
+/// vectors need no rest: what is beyond n in a column is anything.
+namespace limb::kernel {
+
+inline constexpr int kStride = 40;
+static_assert(kStride >= kMaxErrors && kStride % 8 == 0);
+
+/// Columns of any number, for the kernels.
+template <int Columns>
+struct alignas(64) Padded {
+  double numbers[kStride * Columns];
+  double* column(int j) { return numbers + kStride * j; }
+  const double* column(int j) const { return numbers + kStride * j; }
+};
+
+/// P += A B^T: n x n, A and B n x m.
+void add_product(double* P, int n, const double* A, const double* B, int m);
+
+/// Y = P F^T, n x 9, for a sparse F of 9 x 15: the first 15 columns of P count.
+void times_transition(const double* P, int n, const double* F, double* Y);
+
+/// Y (n x rows) = or += three columns of X times J^T, J 3 x 3 of which the first rows count.
+enum class Into { set, add };
+void times_block(const double* X, int n, const double* J, int rows, double* Y, Into into);
+
+/// K <- K (L L^T)^-1 for K n x rows and a lower triangle L.
+void divide_by_factor(double* K, int n, int rows, const double* L, int ld_l);
+
+}  // namespace limb::kernel

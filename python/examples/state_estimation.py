@@ -1,0 +1,108 @@
+# %% [markdown]
+# # Where is the base?
+#
+# A quadruped walks; its IMU, joints and feet say where it is. The walk is synthetic, so that the truth is known.
+
+# %%
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+
+import limb
+from limb import estimate
+
+FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
+dog = limb.load("builtin:quadruped")
+walk = estimate.synthetic_walk(dog, FEET, duration=8, rate=200, seed=3, crouch=0.25)
+
+
+def write(name, columns):
+    """A log that `limb plot` draws, where a folder for it is named."""
+    if "LIMB_EXAMPLE_FOLDER" not in os.environ:
+        return
+    with (Path(os.environ["LIMB_EXAMPLE_FOLDER"]) / name).open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values()))
+
+
+# %% [markdown]
+# ## From rest, within its bands
+
+# %%
+estimator = estimate.BaseEstimator(dog, FEET, position=walk["q_true"][0][:3], foot_error=1e-5)
+found = estimate.run(estimator, walk["t"], walk["gyro"], walk["accel"], walk["q"], walk["v"], walk["contact"])
+truth = walk["q_true"][-len(found["t"]):, :3]
+length = np.linalg.norm(np.diff(truth[:, :2], axis=0), axis=1).sum()
+error = found["p"] - truth
+print(f"{length:.2f} m walked, {100 * np.linalg.norm(error[-1]) / length:.2f} % off at the end")
+assert np.linalg.norm(error[-1]) < 0.02 * length
+columns = {"t": found["t"][::8]}
+for k, axis in enumerate("xyz"):
+    columns[f"error of position {axis} in m.error"] = error[::8, k]
+    columns[f"error of position {axis} in m.+3 sigma"] = 3 * found["sigma"][::8, k]
+    columns[f"error of position {axis} in m.-3 sigma"] = -3 * found["sigma"][::8, k]
+write("walk.csv", columns)
+
+# %% [markdown]
+# ## Sixty degrees off
+#
+# The same noise, the same first state: the invariant filter comes back, the error-state filter is sure of what is wrong.
+
+# %%
+start = int(0.9 * 200)
+off = limb.SO3.exp([np.pi / 3, 0, 0]).matrix()
+deviations = np.repeat([0.01, np.pi / 3, 0.05, 5e-3, 0.05], 3)
+
+
+def tilts(kind):
+    """Angle between the estimated and the true vertical, deg."""
+    filter = estimate.BaseEstimator(dog, FEET, filter=kind, gate=1, foot_error=1e-5)
+    q = walk["q_true"][start]
+    R = limb.Quaternion.from_xyzw(q[3:7]).matrix()
+    filter.initialize(walk["t"][start], q[:3], R @ off, np.zeros(3), deviations)
+    angles = []
+    for k in range(start, start + 800):
+        filter.imu(walk["t"][k], walk["gyro"][k], walk["accel"][k])
+        filter.legs(walk["t"][k], walk["q"][k], walk["v"][k], walk["contact"][k])
+        up = filter.estimate().R[2]
+        real = limb.Quaternion.from_xyzw(walk["q_true"][k][3:7]).matrix()[2]
+        angles.append(np.degrees(np.arctan2(np.linalg.norm(np.cross(up, real)), up @ real)))
+    return np.array(angles)
+
+
+inekf, eskf = tilts("inekf"), tilts("eskf")
+print(f"tilt after 1 s: inekf {inekf[200]:.2f} deg, eskf {eskf[200]:.1f} deg")
+assert inekf[200] < 1
+write("convergence.csv", {"t": walk["t"][start:start + 800:4], "tilt error in deg.inekf": inekf[::4],
+                          "tilt error in deg.eskf": eskf[::4]})
+
+# %% [markdown]
+# ## A foot that slips, a switch that sticks
+#
+# Innovations beyond their gate are refused, and a foot that goes on so is put down anew.
+
+# %%
+slipping = estimate.synthetic_walk(dog, FEET, duration=6, rate=200, seed=3, crouch=0.25, rest=1,
+                                   slips=[(0, 2.48, 2.7, [0.25, 0.1, 0]), (0, 3.68, 3.9, [-0.2, 0.2, 0])])
+
+
+def errors(log, gate, contact):
+    filter = estimate.BaseEstimator(dog, FEET, position=log["q_true"][0][:3], gate=gate, rest=0.9)
+    path = estimate.run(filter, log["t"], log["gyro"], log["accel"], log["q"], log["v"], contact)
+    return path["t"], np.linalg.norm(path["p"] - log["q_true"][-len(path["t"]):, :3], axis=1), filter.counts()
+
+
+stuck = slipping["contact"].copy()
+stuck[slipping["t"] > 2, 1] = 100
+columns = {}
+for name, contact in (("slip", slipping["contact"]), ("stuck", stuck)):
+    for gate, word in ((0.999, "with gating"), (1, "without")):
+        t, off_by, counts = errors(slipping, gate, contact)
+        columns["t"] = t[::4]
+        columns[f"{name}: position error in m.{word}"] = off_by[::4]
+        print(f"{name}, {word}: {1000 * off_by[-1]:.0f} mm off; {counts['feet_refused']} refused, "
+              f"{counts['slips']} slips")
+write("slips.csv", columns)

@@ -1,0 +1,274 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "limb/estimate/base_estimator.hpp"
+#include "limb/estimate/synthetic_walk.hpp"
+#include "python/src/arrays.hpp"
+#include "python/src/bind.hpp"
+#include "python/src/matrix_caster.hpp"
+
+namespace limb::python {
+namespace {
+
+using V3 = Vector3<double>;
+using M3 = Matrix3<double>;
+
+/// Names of options, and where each stands.
+struct Option {
+  const char* name;
+  double& value;
+};
+std::vector<Option> numbers_of(EstimatorOptions& o) {
+  return {{"gyro_noise", o.imu.gyro},
+          {"accel_noise", o.imu.accel},
+          {"gyro_walk", o.imu.gyro_walk},
+          {"accel_walk", o.imu.accel_walk},
+          {"contact_noise", o.contact_noise},
+          {"encoder", o.encoder},
+          {"encoder_rate", o.encoder_rate},
+          {"foot_error", o.foot_error},
+          {"foot_speed", o.foot_speed},
+          {"make_force", o.contact.make_force},
+          {"break_force", o.contact.break_force},
+          {"make_time", o.contact.make_time},
+          {"break_time", o.contact.break_time},
+          {"gate", o.gate},
+          {"slip_time", o.slip_time},
+          {"ground_height", o.ground_height},
+          {"ground_deviation", o.ground_deviation},
+          {"gyro_range", o.gyro_range},
+          {"accel_range", o.accel_range},
+          {"longest_gap", o.longest_gap},
+          {"lost_gap", o.lost_gap},
+          {"skew", o.skew},
+          {"rest", o.initial.rest},
+          {"yaw", o.initial.yaw},
+          {"yaw_deviation", o.initial.yaw_deviation},
+          {"position_deviation", o.initial.position_deviation},
+          {"velocity_deviation", o.initial.velocity_deviation},
+          {"gyro_bias_deviation", o.initial.gyro_bias_deviation},
+          {"accel_bias_deviation", o.initial.accel_bias_deviation}};
+}
+
+EstimatorOptions options_of(const std::string& filter, const std::string& odometry,
+                            const nb::dict& given) {
+  EstimatorOptions options;
+  options.filter = filter_kind("BaseEstimator", filter);
+  if (odometry != "position" && odometry != "velocity") {
+    fail("BaseEstimator", "odometry", "'" + odometry + "'", "'position' or 'velocity'");
+  }
+  if (odometry == "velocity") options.odometry = Odometry::velocity;
+  const auto numbers = numbers_of(options);
+  for (const auto& [key, value] : given) {
+    const std::string name = nb::cast<std::string>(nb::str(key));
+    if (name == "position") {
+      options.initial.p_WB = nb::cast<V3>(value);
+      continue;
+    }
+    bool found = false;
+    for (const Option& option : numbers) {
+      if (name != option.name) continue;
+      option.value = nb::cast<double>(value);
+      found = true;
+    }
+    if (found) continue;
+    std::string all = "position";
+    for (const Option& option : numbers) all += std::string(", ") + option.name;
+    fail("BaseEstimator", "option", "'" + name + "'", "one of " + all);
+  }
+  return options;
+}
+
+/// One state of q or v as numbers.
+VectorX<double> vector_of(const char* call, const char* name, nb::handle value, int size) {
+  Leading leading;
+  nb::object back;
+  const ArrayIn x = read_array(call, {name, value, size}, leading, back);
+  if (leading.rank > 0 || x.is_float) {
+    throw Error(std::string(call) + ": " + name +
+                " is a batch or float32, expected one of float64");
+  }
+  return ConstVector(static_cast<const double*>(x.data), size);
+}
+
+class Estimator {
+ public:
+  Estimator(const Robot& robot, const std::vector<std::string>& feet, const std::string& imu,
+            const std::string& filter, const std::string& odometry, const nb::dict& options)
+      : robot_(robot),
+        feet_(static_cast<int>(feet.size())),
+        estimator_(robot.model(), feet, imu, options_of(filter, odometry, options)) {}
+
+  bool imu(double t, const V3& gyro, const V3& accel) { return estimator_.imu(t, {gyro, accel}); }
+  bool legs(double t, nb::handle q, nb::handle v, nb::handle forces) {
+    constexpr const char* kCall = "legs";
+    const VectorX<double> f = vector_of(kCall, "forces", forces, feet_);
+    return estimator_.legs(t, vector_of(kCall, "q", q, robot_.nq()),
+                           vector_of(kCall, "v", v, robot_.nv()),
+                           std::span(f.data(), static_cast<std::size_t>(f.size())));
+  }
+  bool position_fix(double t, const V3& p, const V3& point, double deviation) {
+    return estimator_.position_fix(t, p, point, deviation * deviation * M3::Identity());
+  }
+  bool yaw_fix(double t, double yaw, double deviation) {
+    return estimator_.yaw_fix(t, yaw, deviation);
+  }
+  void reset() { estimator_.reset(); }
+  void initialize(double t, const V3& p, const M3& R, const V3& v,
+                  const Eigen::Matrix<double, 15, 1>& deviations) {
+    FilterState state;
+    const Pose<double> X_WS = Pose<double>{R, p} * estimator_.leg_kinematics().X_BS();
+    state.p_WS = X_WS.p;
+    state.R_WS = X_WS.R;
+    state.v_WS = v;
+    estimator_.initialize(t, state, Matrix15(deviations.cwiseAbs2().asDiagonal()));
+  }
+  bool ready() const { return estimator_.ready(); }
+
+  nb::object estimate() const {
+    if (!ready()) {
+      throw Error("estimate: there is none yet, the robot has not stood still (see ready)");
+    }
+    const BaseEstimate e = estimator_.estimate();
+    Vector4<double> turn = quaternion_from_matrix(e.X_WB.R).xyzw();
+    return result_type("BaseEstimate")(e.t, nb::cast(e.X_WB.p), nb::cast(M3(e.X_WB.R)),
+                                       nb::cast(turn), nb::cast(V3(e.v_WB)),
+                                       nb::cast(e.V_WB_B.vector()), nb::cast(V3(e.gyro_bias)),
+                                       nb::cast(V3(e.accel_bias)), nb::cast(e.covariance));
+  }
+  nb::dict counts() const {
+    nb::dict result;
+    for (const auto& [name, count] : estimator_.diagnostics().counts()) result[name] = count;
+    return result;
+  }
+  nb::list feet() const {
+    nb::list result;
+    for (int i = 0; i < feet_; ++i) {
+      const auto& foot = estimator_.foot(i);
+      result.append(result_type("FootStatus")(foot.stands, foot.used, foot.nis));
+    }
+    return result;
+  }
+  std::string filter() const { return std::string(estimator_.filter().name()); }
+
+ private:
+  const Robot& robot_;
+  int feet_;
+  BaseEstimator estimator_;
+};
+
+/// A noisy walk as arrays: rows are instants.
+nb::dict synthetic_walk(const Robot& robot, const std::vector<std::string>& feet,
+                        const std::string& imu, double duration, double rate, double speed,
+                        double rest, double crouch, std::uint64_t seed, double gyro_noise,
+                        double accel_noise, double encoder, double encoder_rate, double creep,
+                        const V3& gyro_bias, const V3& accel_bias,
+                        const std::vector<std::tuple<int, double, double, V3>>& slips) {
+  WalkOptions options;
+  for (const auto& [foot, begin, end, velocity] : slips) {
+    options.slips.push_back({foot, begin, end, velocity});
+  }
+  options.feet = feet;
+  options.imu = imu;
+  options.duration = duration;
+  options.rate = rate;
+  options.speed = speed;
+  options.rest = rest;
+  options.crouch = crouch;
+  WalkErrors errors;
+  errors.imu.gyro = gyro_noise;
+  errors.imu.accel = accel_noise;
+  errors.encoder = encoder;
+  errors.encoder_rate = encoder_rate;
+  errors.creep = creep;
+  errors.gyro_bias = gyro_bias;
+  errors.accel_bias = accel_bias;
+  const SyntheticWalk walk(robot.model(), options);
+  const auto rows = static_cast<npy_intp>(walk.instants().size());
+  nb::dict result;
+  const auto make = [&](const char* name, int columns) {
+    npy_intp dims[2] = {rows, columns};
+    PyObject* array = PyArray_SimpleNew(columns == 0 ? 1 : 2, dims, NPY_DOUBLE);
+    if (array == nullptr) throw nb::python_error();
+    result[name] = nb::steal(array);
+    return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array)));
+  };
+  double* t = make("t", 0);
+  double* gyro = make("gyro", 3);
+  double* accel = make("accel", 3);
+  double* q = make("q", robot.nq());
+  double* v = make("v", robot.nv());
+  double* contact = make("contact", static_cast<int>(feet.size()));
+  double* q_true = make("q_true", robot.nq());
+  double* v_true = make("v_true", robot.nv());
+  const auto put = [](double*& to, const auto& values) {
+    to = std::copy(values.begin(), values.end(), to);
+  };
+  NoisyWalk noisy(walk, errors, seed);
+  while (noisy.next()) {
+    *t++ = noisy.instant().t;
+    put(gyro, noisy.imu().gyro);
+    put(accel, noisy.imu().accel);
+    put(q, noisy.q());
+    put(v, noisy.v());
+    for (const bool stands : noisy.instant().contact) *contact++ = stands ? 100 : 0;
+    put(q_true, noisy.instant().q);
+    put(v_true, noisy.instant().v);
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_estimate(nb::module_& m) {
+  nb::class_<Estimator>(m, "BaseEstimator",
+                        "Where a walking robot's base is, from IMU, joints and contacts.")
+      .def(nb::init<const Robot&, const std::vector<std::string>&, const std::string&,
+                    const std::string&, const std::string&, const nb::dict&>(),
+           "robot"_a, "feet"_a, "imu"_a, "filter"_a, "odometry"_a, "options"_a,
+           nb::keep_alive<1, 2>())
+      .def("imu", &Estimator::imu, "t"_a, "gyro"_a, "accel"_a,
+           "A sample: rad/s and specific force, m/s^2, in axes of the sensor. True if it was used.")
+      .def("legs", &Estimator::legs, "t"_a, "q"_a, "v"_a, "forces"_a,
+           nb::sig("def legs(self, t: float, q: ArrayLike, v: ArrayLike, forces: ArrayLike) -> "
+                   "bool"),
+           "Joints in the robot's coordinates (the base's do not count) and forces at the feet, N.")
+      .def("position_fix", &Estimator::position_fix, "t"_a, "p"_a, "point"_a = V3::Zero().eval(),
+           "deviation"_a = 0.01,
+           nb::sig("def position_fix(self, t: float, p: ArrayLike, point: ArrayLike = (0, 0, 0), "
+                   "deviation: float = 0.01) -> bool"),
+           "A point of the base, in its axes, was seen at p.")
+      .def("yaw_fix", &Estimator::yaw_fix, "t"_a, "yaw"_a, "deviation"_a = 0.01,
+           "The base's x axis was seen at this angle about z, rad.")
+      .def("reset", &Estimator::reset, "Begins anew, waiting for rest.")
+      .def("initialize", &Estimator::initialize, "t"_a, "p"_a, "R"_a, "v"_a, "deviations"_a,
+           "Begins at a pose of the base and a velocity of the sensor, instead of waiting for "
+           "rest.\n"
+           "Deviations, three each: position, rotation, velocity, gyroscope bias, accelerometer "
+           "bias.")
+      .def_prop_ro("ready", &Estimator::ready, "Whether there is an estimate.")
+      .def_prop_ro("filter", &Estimator::filter)
+      .def("estimate", &Estimator::estimate, nb::sig("def estimate(self) -> BaseEstimate"),
+           "The base now. Raises Error before there is one.")
+      .def("counts", &Estimator::counts, nb::sig("def counts(self) -> dict[str, int]"),
+           "What has come in and what has become of it.")
+      .def("feet", &Estimator::feet, nb::sig("def feet(self) -> list[FootStatus]"));
+  m.def("synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
+        "duration"_a = 10.0, "rate"_a = 400.0, "speed"_a = 0.3, "rest"_a = 1.2, "crouch"_a = 0.15,
+        "seed"_a = 1, "gyro_noise"_a = 2e-3, "accel_noise"_a = 2e-2, "encoder"_a = 1e-3,
+        "encoder_rate"_a = 0.02, "creep"_a = 2e-3, "gyro_bias"_a = V3::Zero().eval(),
+        "accel_bias"_a = V3::Zero().eval(), "slips"_a = nb::list(),
+        nb::sig("def synthetic_walk(robot: Any, feet: Sequence[str], *, imu: str = '', duration: "
+                "float = 10, rate: float = 400, speed: float = 0.3, rest: float = 1.2, crouch: "
+                "float = 0.15, seed: int = 1, gyro_noise: float = 2e-3, accel_noise: float = "
+                "2e-2, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
+                "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
+                "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
+        "A walk whose sensors are known exactly, and noise on them: arrays t, gyro, accel, q, v,\n"
+        "contact (N), q_true, v_true, a row for each instant. A slip drags a standing foot, by "
+        "number,\n"
+        "from begin to end with a velocity.");
+}
+
+}  // namespace limb::python
