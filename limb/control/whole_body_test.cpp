@@ -139,7 +139,7 @@ TEST_F(WholeBodyTest, AFootInTheAirDoesWhatIsWanted) {
   WholeBodyTargets wanted = body.targets();
   wanted.feet[0].stands = false;
   wanted.feet[0].acceleration.v = {1, 0.5, 2};
-  // Over the other three feet, so that the weight can rest on them.
+  // The mass centre is behind the middle of the feet, so above the other three.
   VectorX<double> q = robot.q;
   body.update(q, v);
   body.solve(wanted);
