@@ -76,7 +76,7 @@ void measure(const char* name, const std::vector<std::string>& feet) {
     rows.push_back(side_by_side(
         label + ", prediction",
         [&](int k) {
-          if (k % 100 == 99) restart();
+          if (k % 25 == 24) restart();
           filter->predict(sample, 0.0025);
         },
         [&](int) {
@@ -87,7 +87,7 @@ void measure(const char* name, const std::vector<std::string>& feet) {
     rows.push_back(side_by_side(
         label + ", feet",
         [&](int k) {
-          if (k % 100 == 99) restart();
+          if (k % 25 == 24) restart();
           for (int i = 0; i < legs.feet(); ++i) {
             all[static_cast<std::size_t>(i)] =
                 foot_position(filter->state(), i, legs.p_SF(i), legs.noise(i, 1e-3, 1e-3));

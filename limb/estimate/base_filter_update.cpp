@@ -16,13 +16,13 @@ using View = Eigen::Map<const Eigen::Matrix<double, kernel::kStride, Eigen::Dyna
 using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxRows, kMaxRows>;
 using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxRows, 1>;
 
-/// X J^T, block by block: three columns of X at a time.
+/// X J^T.
 void times_transposed(const double* X, int n, const BaseMeasurement& m, double* result) {
-  for (int b = 0; b < m.blocks; ++b) {
-    const auto& [place, J] = m.block[static_cast<std::size_t>(b)];
-    kernel::times_block(X + kernel::kStride * place, n, J.data(), m.rows, result,
-                        b == 0 ? kernel::Into::set : kernel::Into::add);
+  std::array<kernel::Block, 4> blocks;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(m.blocks); ++b) {
+    blocks[b] = {m.block[b].place, m.block[b].J.data()};
   }
+  kernel::times_blocks(X, n, blocks.data(), m.blocks, m.rows, result);
 }
 
 /// The covariance by columns of the kernels' length.
@@ -127,14 +127,7 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     const auto first = static_cast<int>(at);
     double* block = C.column(first);
     times_transposed(B.numbers, n, m, block);
-    for (int i = 0; i < kernel::kStride * m.rows; ++i) block[i] = -block[i];
-    for (int i = 0; i < m.rows; ++i) {
-      for (int j = 0; j < m.rows; ++j) {
-        for (int row = 0; row < n; ++row) {
-          C.column(first + i)[row] += K.column(first + j)[row] * m.noise(j, i);
-        }
-      }
-    }
+    kernel::combine(block, -1, K.column(first), n, m.noise.data(), m.rows);
     at += static_cast<std::size_t>(m.rows);
   }
   kernel::add_product(B.numbers, n, C.numbers, K.numbers, rows);

@@ -60,14 +60,35 @@ void times_transition(const double* P, int n, const double* F, double* Y) {
   }
 }
 
-void times_block(const double* X, int n, const double* J, int rows, double* Y, Into into) {
-  const int count = eights(n);
-  for (int r = 0; r < rows; ++r) {
-    double* y = Y + kStride * r;
-    if (into == Into::set) {
-      for (int i = 0; i < kLanes * count; ++i) y[i] = 0;
+void times_blocks(const double* X, int n, const Block* blocks, int count, int rows, double* Y) {
+  for (int at = 0; at < kLanes * eights(n); at += kLanes) {
+    double sum[3][kLanes] = {};
+    for (int b = 0; b < count; ++b) {
+      for (int k = 0; k < 3; ++k) {
+        const double* x = X + kStride * (blocks[b].place + k) + at;
+        for (int r = 0; r < 3; ++r) {
+          const double j = blocks[b].J[3 * k + r];
+          for (int i = 0; i < kLanes; ++i) sum[r][i] += x[i] * j;
+        }
+      }
     }
-    for (int k = 0; k < 3; ++k) add_scaled(y, X + kStride * k, J[3 * k + r], count);
+    for (int r = 0; r < rows; ++r) {
+      for (int i = 0; i < kLanes; ++i) Y[kStride * r + at + i] = sum[r][i];
+    }
+  }
+}
+
+void combine(double* Y, double sign, const double* X, int n, const double* N, int rows) {
+  for (int at = 0; at < kLanes * eights(n); at += kLanes) {
+    for (int r = 0; r < rows; ++r) {
+      double sum[kLanes];
+      for (int i = 0; i < kLanes; ++i) sum[i] = sign * Y[kStride * r + at + i];
+      for (int k = 0; k < rows; ++k) {
+        const double factor = N[3 * r + k];
+        for (int i = 0; i < kLanes; ++i) sum[i] += X[kStride * k + at + i] * factor;
+      }
+      for (int i = 0; i < kLanes; ++i) Y[kStride * r + at + i] = sum[i];
+    }
   }
 }
 
