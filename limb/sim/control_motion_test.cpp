@@ -178,7 +178,7 @@ TEST_P(Motion7, HybridControlPressesAndSlides) {
       result.largest_lag = std::max(result.largest_lag, along.norm());
       if (wall) {
         result.force = 0;
-        for (const auto& w : world.wrenches()) result.force += (now.R * w.F_F.f).z();
+        for (const auto& w : world.loads().wrenches) result.force += (now.R * w.F_F.f).z();
         if (i >= 12) {
           EXPECT_NEAR(result.force, 20, 0.2) << 0.05 * i << " s";  // 1 %, while it slides
         }

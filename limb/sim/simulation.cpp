@@ -42,6 +42,7 @@ Simulation::Simulation(World& world, const SimulationOptions& options)
   command_ = last_command_ = a_ = v_seen_ = VectorX<double>::Zero(world.model().velocity_size());
   dx_ = VectorX<double>::Zero(world.extra_size());
   q_seen_ = state_.q;
+  wrenches_.reserve(world.loads().wrenches.capacity() + world.loads().world_wrenches.capacity());
   period_end_ = state_.t;
 }
 
@@ -73,7 +74,8 @@ void Simulation::begin_period() {
     q_seen_ = state_.q;
     v_seen_ = state_.v;
     if (see_) see_(state_.t, q_seen_, v_seen_);
-    controller_({state_.t, q_seen_, v_seen_, world_.wrenches()}, command_);
+    world_.read_wrenches(state_, wrenches_);
+    controller_({state_.t, q_seen_, v_seen_, wrenches_}, command_);
   }
   world_.actuators().command(state_.t, command_);
   ++period_count_;

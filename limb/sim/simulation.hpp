@@ -76,6 +76,7 @@ class Simulation {
   std::function<void(double, VectorX<double>&, VectorX<double>&)> see_;
   Observer observer_;
   std::unique_ptr<EventFinder> events_;
+  std::vector<FrameWrench<double>> wrenches_;  ///< that the controller sees
   VectorX<double> command_, last_command_, a_, dx_, q_seen_, v_seen_;
   double origin_ = 0;      ///< time of the first period
   long period_count_ = 0;  ///< periods that have begun

@@ -23,6 +23,9 @@ class WallLaw final : public ForceLaw {
 
   void add(Instant& now, Loads& loads) override;
   int max_wrenches() const override { return 1; }
+  void append_ports(std::vector<WrenchPort>& ports) const override {
+    ports.push_back({parameters_.frame, WrenchAxes::frame});
+  }
   /// Of its spring.
   double energy(Instant& now) const override;
 

@@ -17,6 +17,15 @@ namespace {
 
 constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a law of its own
 
+/// Appends wrenches that are given in the world's axes in those of their frames.
+void turn_into_frames(Instant& now, const std::vector<FrameWrench<double>>& world_wrenches,
+                      std::vector<FrameWrench<double>>& wrenches) {
+  for (const auto& [frame, F] : world_wrenches) {
+    const Matrix3<double> R_FW = frame_pose(now.model, now.poses(), frame).R.transpose();
+    wrenches.push_back({frame, {R_FW * F.f, R_FW * F.n}});
+  }
+}
+
 }  // namespace
 
 World::World(Model<double> model, const WorldOptions& options)
@@ -107,6 +116,13 @@ void World::settle(State<double>& s) {
   loops_->close(model_, s);
 }
 
+void World::read_wrenches(const State<double>& s, std::vector<FrameWrench<double>>& wrenches) {
+  wrenches.assign(loads_.wrenches.begin(), loads_.wrenches.end());
+  if (loads_.world_wrenches.empty()) return;
+  Instant now(model_, s, kinematics_);
+  turn_into_frames(now, loads_.world_wrenches, wrenches);
+}
+
 void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& dx) {
   motors_.setZero();
   actuators_.evaluate(s, motors_, dx);
@@ -116,10 +132,7 @@ void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& d
   Instant now(model_, s, kinematics_);
   for (const auto& law : laws_) law->add(now, loads_);
   if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a)) return;
-  for (const auto& [frame, F] : loads_.world_wrenches) {
-    const Matrix3<double> R_FW = frame_pose(model_, now.poses(), frame).R.transpose();
-    loads_.wrenches.push_back({frame, {R_FW * F.f, R_FW * F.n}});
-  }
+  turn_into_frames(now, loads_.world_wrenches, loads_.wrenches);
   loads_.world_wrenches.clear();
   const int singular = loads_.wrenches.empty()
                            ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)

@@ -103,6 +103,9 @@ class World final : public Equation<double> {
   const VectorX<double>& motor_torque() const { return motors_; }
   /// Accelerations of the last evaluation are the caller's; what acted besides motors is here.
   const Loads& loads() const { return loads_; }
+  /// Its wrenches, all in the axes of their frames, as sensors there feel them; s is the state of
+  /// that evaluation.
+  void read_wrenches(const State<double>& s, std::vector<FrameWrench<double>>& wrenches);
 
  private:
   void prepare();

@@ -16,7 +16,7 @@ namespace limb {
 /// The friction cone is the exact one of second order. A is symmetric and may be singular:
 /// redundant contacts are normal. Sweeps over the contacts, each solved exactly against the others
 /// (block Gauss-Seidel), alternate with steps of Newton's method on the equations of Alart and
-/// Curnier [Alart 1991, mixed formulation]; docs/adr/0010-contact.md says what of this is convex.
+/// Curnier [Alart 1991, mixed formulation]; docs/adr/0011-contact.md says what of this is convex.
 /// Memory grows to the largest problem seen; nothing else allocates. The same problem and start
 /// give the same bits.
 class ConeSolver {
