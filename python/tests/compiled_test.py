@@ -127,7 +127,7 @@ def test_forms_packed_matrices_and_moved_joints(robot):
     near(moved.rnea(Q, V, A, nowhere, nowhere), robot.rnea(Q, V, A), DOUBLE)
     shifted = moved.rnea(Q, V, A, nowhere + 0.1, nowhere)
     assert np.abs(shifted - robot.rnea(Q, V, A)).max() > 1e-3
-    with pytest.raises(limb.Error, match="compile: form is 'loops', expected 'automatic', 'straight_line' or"):
+    with pytest.raises(limb.Error, match="compile: form is 'loops', expected 'automatic', 'straight_line', 'recursion' or 'split'"):
         robot.compile(["rnea"], form="loops")
 
 

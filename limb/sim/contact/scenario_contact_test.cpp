@@ -69,30 +69,30 @@ TEST(ContactScenario, StandsAndItsSensorsFeelTheWeight) {
   EXPECT_EQ(s.contact->shapes[3].size[0], 0.022);
   Keeper log;
   const auto topics = log_topics(s);
-  ASSERT_EQ(topics.size(), 10u);
-  EXPECT_EQ(topics[7].name, "contact");
-  EXPECT_EQ(topics[7].fields.size(), 24u);
-  EXPECT_EQ(topics[8].fields.size(), 15u);
+  ASSERT_EQ(topics.size(), 11u);
+  EXPECT_EQ(topics[8].name, "contact");
+  EXPECT_EQ(topics[8].fields.size(), 24u);
+  EXPECT_EQ(topics[9].fields.size(), 15u);
   const RunSummary summary = run_scenario(s, &log);
   EXPECT_EQ(summary.failure, "");
   EXPECT_GT(summary.dissipated, 0);
   const double weight = s.model.total_mass() * 9.81;
   // Upright to a few degrees, and at rest: what holds the trunk against its weight.
-  EXPECT_NEAR(log.last[3].norm(), 9.81, 0.02);
-  EXPECT_GT(log.last[3][2], 9.7);
-  EXPECT_NEAR(log.last[4].head<3>().norm(), weight / 4, weight / 10);
-  EXPECT_EQ(log.last[5][0], 1);
-  EXPECT_EQ(log.last[6][0], 0);
+  EXPECT_NEAR(log.last[4].norm(), 9.81, 0.02);
+  EXPECT_GT(log.last[4][2], 9.7);
+  EXPECT_NEAR(log.last[5].head<3>().norm(), weight / 4, weight / 10);
+  EXPECT_EQ(log.last[6][0], 1);
+  EXPECT_EQ(log.last[7][0], 0);
   double sum = 0;
   for (int foot = 0; foot < 4; ++foot) {
-    const auto part = log.last[7].segment<6>(6 * foot);
+    const auto part = log.last[8].segment<6>(6 * foot);
     sum += part[3];
     EXPECT_LE(part[4], part[5] * (1 + 1e-9));
     EXPECT_NEAR(part[5] / part[3], foot == 3 ? 1.1 : 0.6, 1e-9);
-    EXPECT_NEAR(log.last[8][3 + 3 * foot + 2], 0, 1e-5);  // the feet are on the ground
+    EXPECT_NEAR(log.last[9][3 + 3 * foot + 2], 0, 1e-5);  // the feet are on the ground
   }
   EXPECT_NEAR(sum, weight, 1e-2 * weight);
-  EXPECT_EQ(log.last[9][0], 4);
+  EXPECT_EQ(log.last[10][0], 4);
 }
 
 TEST(ContactScenario, EveryGroundIsRead) {
