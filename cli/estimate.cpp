@@ -70,8 +70,7 @@ class Estimate final : public Verb {
     number("--encoder-noise", options_.encoder, "RAD", "of joint positions");
     number("--contact-noise", options_.contact_noise, "M/RTS", "creep of a standing foot");
     number("--foot-error", options_.foot_error, "M", "of the model's legs and feet");
-    number("--gate", options_.gate, "P",
-           "share of good readings that pass; 1: no gate");
+    number("--gate", options_.gate, "P", "share of good readings that pass");
     number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
     number("--rest", options_.initial.rest, "S", "of standing still at the begin");
     number("--make-force", options_.contact.make_force, "N", "contact from there");
