@@ -197,8 +197,18 @@ bool BaseFilter::remove_foot(int foot) {
 }
 
 void BaseFilter::mix(FilterMatrix& P, int to, int from, const Mat& J) {
-  P.middleRows<3>(to) += J.lazyProduct(P.middleRows<3>(from));
-  P.middleCols<3>(to) += P.middleCols<3>(from).lazyProduct(J.transpose());
+  const Eigen::Index n = P.rows();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double* column = P.col(j).data();
+    const Vec x(column[from], column[from + 1], column[from + 2]);
+    for (int i = 0; i < 3; ++i) column[to + i] += J.row(i).dot(x);
+  }
+  const double *x = P.col(from).data(), *y = P.col(from + 1).data(), *z = P.col(from + 2).data();
+  for (int k = 0; k < 3; ++k) {
+    double* column = P.col(to + k).data();
+    for (Eigen::Index i = 0; i < n; ++i)
+      column[i] += J(k, 0) * x[i] + J(k, 1) * y[i] + J(k, 2) * z[i];
+  }
 }
 
 void BaseFilter::turn(FilterMatrix& P, int place, const Mat& R) {

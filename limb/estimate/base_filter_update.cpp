@@ -103,12 +103,15 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
   for (std::size_t k = 0, at = 0; k < count; ++k) {
     const auto first = static_cast<Eigen::Index>(at);
     const int r = own[k].rows;
-    auto block = S.middleRows(first, r);
-    block.setZero();
+    S.middleRows(first, r).setZero();
     for (int b = 0; b < own[k].blocks; ++b) {
       const auto& [place, J] = own[k].block[static_cast<std::size_t>(b)];
-      block +=
-          J.topRows(r).lazyProduct(View(PHt.numbers, kernel::kStride, rows).middleRows<3>(place));
+      for (int c = 0; c < rows; ++c) {
+        const double* x = PHt.column(c) + place;
+        for (int i = 0; i < r; ++i) {
+          S(first + i, c) += J(i, 0) * x[0] + J(i, 1) * x[1] + J(i, 2) * x[2];
+        }
+      }
     }
     S.block(first, first, r, r) += own[k].noise.topLeftCorner(r, r);
     residual.segment(first, r) = own[k].residual.head(r);
@@ -135,8 +138,13 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
   for (int j = 0; j < rows; ++j) {
     for (int i = 0; i < n; ++i) error[i] += residual[j] * K.column(j)[i];
   }
+  // |L^-1 r|^2
+  const Square& L = factor.matrixLLT();
   Column white = residual;
-  factor.matrixL().solveInPlace(white);
+  for (int j = 0; j < rows; ++j) {
+    white[j] /= L(j, j);
+    for (int i = j + 1; i < rows; ++i) white[i] -= L(i, j) * white[j];
+  }
   result.nis = white.squaredNorm();
   result.rows = rows;
   // One number that is not finite makes the sum so.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "limb/base/check.hpp"
+#include "limb/estimate/covariance_kernels.hpp"
 
 namespace limb {
 namespace {
@@ -71,10 +73,37 @@ class BiasSeries {
 
 constexpr int P = 0, R = 3, V = 6, BG = 9, BA = 12;
 
-/// Adds to a block above the diagonal; the other half follows at the end.
-void add(Matrix15& Q, int row, int column, const Mat& x) {
-  Q.block<3, 3>(row, column) += x;
-}
+/// Responses of position, rotation and velocity to unit noises, a column each.
+class Responses {
+ public:
+  /// Three noises more of this deviation.
+  void append(double deviation, const Mat& position, const Mat& rotation, const Mat& velocity) {
+    for (int k = 0; k < 3; ++k, ++count_) {
+      double* x = columns_.column(count_);
+      for (int i = 0; i < 3; ++i) {
+        x[P + i] = deviation * position(i, k);
+        x[R + i] = deviation * rotation(i, k);
+        x[V + i] = deviation * velocity(i, k);
+      }
+      // The kernels work on whole eights.
+      for (int i = kSize; i < kRead; ++i) x[i] = 0;
+    }
+  }
+  /// Adds the covariance of all of them.
+  void add_to(Matrix15& Q) {
+    kernel::Padded<kSize> sum;
+    for (int k = 0; k < kSize; ++k) std::fill_n(sum.column(k), kRead, 0.0);
+    kernel::add_product(sum.numbers, kSize, columns_.numbers, columns_.numbers, count_);
+    for (int k = 0; k < kSize; ++k) {
+      for (int i = 0; i < kSize; ++i) Q(i, k) += sum.column(k)[i];
+    }
+  }
+
+ private:
+  static constexpr int kSize = 9, kRead = 16;
+  kernel::Padded<27> columns_;
+  int count_ = 0;
+};
 
 }  // namespace
 
@@ -108,14 +137,13 @@ void integrate_imu(const ImuSample& sample, double T, const ImuNoise& noise, Imu
   // Noise of a time s, as it stands at T. What turns with the sensor is as likely in any axes, so
   // white noise of a sensor needs no rotation; what is left are the responses below. Gauss's three
   // points are exact for a sensor that does not turn.
-  const double g2 = noise.gyro * noise.gyro, a2 = noise.accel * noise.accel;
+  const double a2 = noise.accel * noise.accel;
   const double bg2 = noise.gyro_walk * noise.gyro_walk, ba2 = noise.accel_walk * noise.accel_walk;
   Matrix15& Q = step.noise;
   Q.setZero();
   Q.block<3, 3>(P, P).diagonal().setConstant(a2 * T * T * T / 3);
   Q.block<3, 3>(P, V).diagonal().setConstant(a2 * T * T / 2);
   Q.block<3, 3>(V, V).diagonal().setConstant(a2 * T);
-  Q.block<3, 3>(R, R).diagonal().setConstant(g2 * T);
   Q.block<3, 3>(BG, BG).diagonal().setConstant(bg2 * T);
   Q.block<3, 3>(BA, BA).diagonal().setConstant(ba2 * T);
   constexpr double kNode = 0.77459666924148337704;  // sqrt(3/5)
@@ -124,37 +152,29 @@ void integrate_imu(const ImuSample& sample, double T, const ImuNoise& noise, Imu
   const std::array<Turned, 3> turned = {Turned(w, T * (1 + kNodes[0]) / 2),
                                         Turned(w, T * (1 + kNodes[1]) / 2),
                                         Turned(w, T * (1 + kNodes[2]) / 2)};
+  Responses responses;
   for (std::size_t i = 0; i < 3; ++i) {
     const double x = T * (1 - kNodes[i]) / 2, weight = T * kWeights[i];
     // From 0 to s, and the rest, T - s: the points lie mirrored.
     const Turned &before = turned[i], &after = turned[2 - i];
+    const Mat once = before.R * after.once, twice = before.R * after.twice;
     // A turn of the sensor at s swings the velocity and the way that come after it.
-    const Vec v = before.R * (after.once * f), p = before.R * (after.twice * f);
-    const double g = g2 * weight;
-    add(Q, R, V, g * skew<double>(v));
-    add(Q, P, R, g * skew<double>(p).transpose());
-    add(Q, V, V, g * (v.squaredNorm() * Mat::Identity() - v * v.transpose()));
-    add(Q, P, V, g * (v.dot(p) * Mat::Identity() - v * p.transpose()));
-    add(Q, P, P, g * (p.squaredNorm() * Mat::Identity() - p * p.transpose()));
+    responses.append(std::sqrt(weight) * noise.gyro, -skew<double>(twice * f), Mat::Identity(),
+                     -skew<double>(once * f));
     // A step of a bias at s.
     Mat C, D;
     series.at(x, C, D);
     C = before.R * C;
     D = before.R * D;
-    const Mat once = before.R * after.once, twice = before.R * after.twice;
-    const double bg = bg2 * weight, ba = ba2 * weight;
-    add(Q, R, BG, -bg * once);
-    add(Q, V, BG, bg * C);
-    add(Q, P, BG, bg * D);
-    add(Q, R, R, bg * once * once.transpose());
-    add(Q, R, V, -bg * once * C.transpose());
-    add(Q, P, R, -bg * D * once.transpose());
-    add(Q, V, V, bg * C * C.transpose() + ba * once * once.transpose());
-    add(Q, P, V, bg * D * C.transpose() + ba * twice * once.transpose());
-    add(Q, P, P, bg * D * D.transpose() + ba * twice * twice.transpose());
-    add(Q, V, BA, -ba * once);
-    add(Q, P, BA, -ba * twice);
+    responses.append(std::sqrt(weight) * noise.gyro_walk, D, -once, C);
+    responses.append(std::sqrt(weight) * noise.accel_walk, -twice, Mat::Zero(), -once);
+    Q.block<3, 3>(R, BG) -= bg2 * weight * once;
+    Q.block<3, 3>(V, BG) += bg2 * weight * C;
+    Q.block<3, 3>(P, BG) += bg2 * weight * D;
+    Q.block<3, 3>(V, BA) -= ba2 * weight * once;
+    Q.block<3, 3>(P, BA) -= ba2 * weight * twice;
   }
+  responses.add_to(Q);
   for (int c = 0; c < 15; ++c) {
     for (int r = c + 1; r < 15; ++r) Q(r, c) = Q(c, r);
   }

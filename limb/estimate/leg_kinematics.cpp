@@ -101,7 +101,7 @@ bool LegKinematics::update(VectorIn<double>& q, VectorIn<double>& v) {
   for (const int i : positions_) q_[i] = q[i];
   for (const int i : velocities_) v_[i] = v[i];
   // The base stands in the world's origin, so that the world's axes are those of B.
-  forward_kinematics(model_, q_, v_, kinematics_);
+  forward_kinematics(model_, q_, kinematics_);
   const Matrix3<double> R_SB = X_BS_.R.transpose();
   for (Foot& foot : feet_) {
     const Vector3<double> p_BF = frame_pose(model_, kinematics_, foot.frame).p;
