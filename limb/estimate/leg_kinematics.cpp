@@ -7,7 +7,6 @@ namespace limb {
 namespace {
 
 constexpr const char* kCall = "LegKinematics";
-constexpr FrameAxes kAxes = FrameAxes::local_world_aligned;
 
 const Model<double>& check_floating(const Model<double>& model) {
   if (model.body_count() < 2 || model.bodies()[1].joint.type() != JointType::free) {
@@ -24,7 +23,7 @@ LegKinematics::LegKinematics(const Model<double>& model, std::span<const std::st
                              const std::string& imu)
     : model_(check_floating(model)),
       kinematics_(model_),
-      J_(6, model_.velocity_size()),
+      J_(3, model_.velocity_size()),
       q_(model_.position_size()),
       v_(VectorX<double>::Zero(model_.velocity_size())) {
   if (feet.empty() || feet.size() > kMaxFeet) {
@@ -106,10 +105,10 @@ bool LegKinematics::update(VectorIn<double>& q, VectorIn<double>& v) {
   for (Foot& foot : feet_) {
     const Vector3<double> p_BF = frame_pose(model_, kinematics_, foot.frame).p;
     foot.p_SF = R_SB * (p_BF - X_BS_.p);
-    frame_jacobian(model_, kinematics_, foot.frame, kAxes, J_);
+    point_jacobian(model_, kinematics_, foot.frame, Vector3<double>::Zero(), J_);
     foot.v_SF.setZero();
     for (const int y : foot.columns) {
-      foot.J.col(y) = R_SB * J_.col(y).head<3>();
+      foot.J.col(y) = R_SB * J_.col(y);
       foot.v_SF += foot.J.col(y) * v_[y];
     }
   }

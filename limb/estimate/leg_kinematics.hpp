@@ -55,7 +55,7 @@ class LegKinematics {
   std::vector<Foot> feet_;
   std::vector<int> positions_, velocities_;  ///< that legs use
   Kinematics<double> kinematics_;
-  Matrix6X<double> J_;
+  Eigen::Matrix<double, 3, Eigen::Dynamic> J_;
   VectorX<double> q_, v_;
 };
 
