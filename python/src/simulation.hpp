@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <thread>
 
 #include "limb/sim/scenario_run.hpp"
 #include "limb/sim/simulation.hpp"
@@ -31,6 +32,7 @@ class Interrupts {
  public:
   /// @throws nb::python_error (KeyboardInterrupt).
   void check() {
+    if (std::this_thread::get_id() != owner_) return;  // signals come to the caller's thread alone
     const auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(50)) return;
     last_ = now;
@@ -39,6 +41,7 @@ class Interrupts {
   }
 
  private:
+  const std::thread::id owner_ = std::this_thread::get_id();
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

@@ -317,6 +317,7 @@ INTERRUPTED = """
 import sys, threading, time, os, signal
 sys.path[:0] = {path!r}
 import limb
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the parent ignores
 robot = limb.load("builtin:2r")
 kind = sys.argv[1]
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
