@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "limb/estimate/base_measurement.hpp"
+#include "limb/estimate/filter_covariance.hpp"
 
 /// The two filters of a walking robot's base, behind one interface. They share the process, the
 /// measurements and the covariance arithmetic, and differ in what they call an error.
@@ -17,6 +18,9 @@ struct FilterOptions {
   double contact_noise = 1e-3;
   Vector3<double> gravity_W{0, 0, -9.81};
 };
+
+/// Variances stay below: a kilometre, and far more than anything else can be unknown by.
+inline constexpr double kLargestVariance = 1e6;
 
 /// Whether a measurement is believed: before, what its normalised innovation squared may be; after,
 /// what it was.
@@ -45,7 +49,7 @@ class BaseFilter {
 
   const FilterState& state() const { return state_; }
   /// Of the filter's own errors.
-  const FilterMatrix& covariance() const { return P_; }
+  FilterMatrix covariance() const { return P_.dense(); }
   /// Of errors that mean the same for every filter: p + e and v + e in world axes, R exp(e) on the
   /// right, biases, feet p_WF + e.
   FilterMatrix common_covariance() const;
@@ -96,13 +100,15 @@ class BaseFilter {
   }
 
  protected:
-  /// A step in the filter's own errors: position, rotation and velocity become F times the core;
-  /// a foot gains W times what the rotation gains. Q is the noise of the core.
+  /// A step in the filter's own errors, as matrices of 16 rows of which nine count: position,
+  /// rotation and velocity gain E times the core, and U times the step's noise of the same. A foot
+  /// gains W times what the rotation gains.
   struct Propagation {
-    Eigen::Matrix<double, 9, kCoreSize> F;
-    Matrix15 Q;
-    bool feet_turn = false;
+    kernel::CoreStep step;
+    double U_numbers[16 * 9];
     std::array<Matrix3<double>, kMaxFeet> W;
+    auto E() { return Eigen::Map<Eigen::Matrix<double, 16, kCoreSize>>(step.E); }
+    auto U() { return Eigen::Map<Eigen::Matrix<double, 16, 9>>(U_numbers); }
   };
   virtual void linearize(const FilterState& before, const FilterState& after, const ImuStep& step,
                          Propagation& propagation) const = 0;
@@ -113,24 +119,15 @@ class BaseFilter {
   virtual Matrix3<double> foot_by_rotation(const Vector3<double>& p_SF_W) const = 0;
   /// The present state has just been moved from `before`.
   virtual void after_update(const FilterState& before) = 0;
-  virtual void own_to_common(FilterMatrix& P) const = 0;
-  virtual void common_to_own(FilterMatrix& P) const = 0;
-
-  /// Adds J times the rows of one part to those of another, and the same to the columns.
-  static void mix(FilterMatrix& P, int to, int from, const Matrix3<double>& J);
-  /// Turns the rows and columns of a part.
-  static void turn(FilterMatrix& P, int place, const Matrix3<double>& R);
+  virtual void own_to_common(FilterCovariance& P) const = 0;
+  virtual void common_to_own(FilterCovariance& P) const = 0;
 
   FilterState state_;
-  FilterMatrix P_;
+  FilterCovariance P_;
   FilterOptions options_;
 
  private:
   FilterState advanced(const FilterState& x, const ImuStep& step) const;
-  void propagate(const Propagation& propagation, double T);
-  /// Makes a block on the diagonal symmetric to the last bit.
-  void symmetrize(Eigen::Index first, Eigen::Index size);
-  void bound_variances();
 };
 
 enum class FilterKind { error_state, invariant };

@@ -1,5 +1,4 @@
 // Measurements: innovations, and Joseph's form of what they leave unknown.
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,26 +9,20 @@
 namespace limb {
 namespace {
 
-constexpr int kMaxRows = 3 * kMaxFeet;
-using Columns = kernel::Padded<kMaxRows>;
-using View = Eigen::Map<const Eigen::Matrix<double, kernel::kStride, Eigen::Dynamic>>;
-using Square = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMaxRows, kMaxRows>;
-using Column = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMaxRows, 1>;
+using Columns = kernel::Padded<kernel::kMaxRows>;
+using Blocks = std::array<kernel::Block, 4>;
 
-/// X J^T.
-void times_transposed(const double* X, int n, const BaseMeasurement& m, double* result) {
-  std::array<kernel::Block, 4> blocks;
+Blocks blocks_of(const BaseMeasurement& m) {
+  Blocks blocks;
   for (std::size_t b = 0; b < static_cast<std::size_t>(m.blocks); ++b) {
     blocks[b] = {m.block[b].place, m.block[b].J.data()};
   }
-  kernel::times_blocks(X, n, blocks.data(), m.blocks, m.rows, result);
+  return blocks;
 }
 
-/// The covariance by columns of the kernels' length.
-void spread(const FilterMatrix& P, kernel::Padded<kMaxErrors>& columns) {
-  for (Eigen::Index j = 0; j < P.cols(); ++j) {
-    std::copy_n(P.col(j).data(), P.rows(), columns.column(static_cast<int>(j)));
-  }
+/// X J^T, three columns.
+void times_transposed(const FilterCovariance& X, const BaseMeasurement& m, double* result) {
+  kernel::times_blocks(X.data(), X.size(), blocks_of(m).data(), m.blocks, result);
 }
 
 bool is_finite(const BaseMeasurement& m) {
@@ -37,21 +30,30 @@ bool is_finite(const BaseMeasurement& m) {
   return m.residual.head(rows).allFinite() && m.noise.topLeftCorner(rows, rows).allFinite();
 }
 
-/// r^T (H P H^T + N)^-1 r, infinite where that has no factor.
-double nis_of(const BaseMeasurement& m, const View& PHt) {
-  const int rows = m.rows;
-  Matrix3<double> S = Matrix3<double>::Identity();
-  auto used = S.topLeftCorner(rows, rows);
-  used = m.noise.topLeftCorner(rows, rows);
+/// r^T (H P H^T + N)^-1 r, infinite where that has no factor or a number is not finite. Rows that a
+/// measurement has not are zero, but for their part of the identity.
+double nis_of(const BaseMeasurement& m, const double* PHt) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  using Rows =
+      Eigen::Map<const Eigen::Matrix<double, 3, 3>, 0, Eigen::OuterStride<kernel::kStride>>;
+  Matrix3<double> S = m.noise;
+  Vector3<double> r = m.residual;
+  for (int i = m.rows; i < 3; ++i) {
+    S(i, i) = 1;
+    r[i] = 0;
+  }
   for (int b = 0; b < m.blocks; ++b) {
     const auto& [place, J] = m.block[static_cast<std::size_t>(b)];
-    used += J.topRows(rows).lazyProduct(PHt.middleRows<3>(place));
+    S += J.lazyProduct(Rows(PHt + place));
   }
-  Vector3<double> r = Vector3<double>::Zero();
-  r.head(rows) = m.residual.head(rows);
-  const Eigen::LLT<Matrix3<double>> factor(S);
-  const double nis = factor.info() == Eigen::Success ? r.dot(factor.solve(r)) : std::nan("");
-  return std::isfinite(nis) ? nis : std::numeric_limits<double>::infinity();
+  // S = L D L^T, and L x = r.
+  const double d0 = S(0, 0), l1 = S(1, 0) / d0, l2 = S(2, 0) / d0;
+  const double d1 = S(1, 1) - l1 * S(1, 0), l21 = (S(2, 1) - l2 * S(1, 0)) / d1;
+  const double d2 = S(2, 2) - l2 * S(2, 0) - l21 * l21 * d1;
+  if (!(d0 > 0 && d1 > 0 && d2 > 0)) return kNone;
+  const double x1 = r[1] - l1 * r[0], x2 = r[2] - l2 * r[0] - l21 * x1;
+  const double nis = r[0] * r[0] / d0 + x1 * x1 / d1 + x2 * x2 / d2;
+  return std::isfinite(nis) ? nis : kNone;
 }
 
 }  // namespace
@@ -59,12 +61,9 @@ double nis_of(const BaseMeasurement& m, const View& PHt) {
 double BaseFilter::innovation(const BaseMeasurement& given) const {
   BaseMeasurement m = given;
   to_own(m);
-  kernel::Padded<kMaxErrors> P;
   kernel::Padded<3> PHt;
-  spread(P_, P);
-  times_transposed(P.numbers, state_.errors(), m, PHt.numbers);
-  return is_finite(m) ? nis_of(m, View(PHt.numbers, kernel::kStride, m.rows))
-                      : std::numeric_limits<double>::infinity();
+  times_transposed(P_, m, PHt.numbers);
+  return nis_of(m, PHt.numbers);
 }
 
 UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
@@ -74,9 +73,7 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
   if (measurements.empty() || measurements.size() > own.size()) return result;
   if (!tests.empty() && tests.size() != measurements.size()) return result;
   const int n = state_.errors();
-  kernel::Padded<kMaxErrors> B;
   Columns PHt, K, C;
-  spread(P_, B);
   std::size_t count = 0;
   int rows = 0;
   bool absolute = false;
@@ -84,10 +81,9 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     BaseMeasurement& m = own[count];
     m = measurements[k];
     to_own(m);
-    times_transposed(B.numbers, n, m, PHt.column(rows));
+    times_transposed(P_, m, PHt.column(rows));
     if (!tests.empty()) {
-      tests[k].nis = is_finite(m) ? nis_of(m, View(PHt.column(rows), kernel::kStride, m.rows))
-                                  : std::numeric_limits<double>::infinity();
+      tests[k].nis = nis_of(m, PHt.column(rows));
       tests[k].passed = tests[k].nis <= tests[k].gate;
       if (!tests[k].passed) continue;
     }
@@ -97,71 +93,57 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     ++count;
   }
   if (count == 0) return result;
-  // S = H P H^T + N, block row by block row.
-  Square S(rows, rows);
-  Column residual(rows);
+  // S = H P H^T + N, its lower triangle, block row by block row.
+  constexpr int kLead = kernel::kMaxRows;
+  alignas(64) double S[kLead * kLead];
+  double residual[kLead];
+  std::fill_n(S, kLead * rows, 0.0);
   for (std::size_t k = 0, at = 0; k < count; ++k) {
-    const auto first = static_cast<Eigen::Index>(at);
-    const int r = own[k].rows;
-    S.middleRows(first, r).setZero();
-    for (int b = 0; b < own[k].blocks; ++b) {
-      const auto& [place, J] = own[k].block[static_cast<std::size_t>(b)];
-      for (int c = 0; c < rows; ++c) {
-        const double* x = PHt.column(c) + place;
-        for (int i = 0; i < r; ++i) {
-          S(first + i, c) += J(i, 0) * x[0] + J(i, 1) * x[1] + J(i, 2) * x[2];
-        }
-      }
+    const BaseMeasurement& m = own[k];
+    const int first = static_cast<int>(at);
+    kernel::add_rows(S, first, m.rows, first + m.rows, blocks_of(m).data(), m.blocks, PHt.numbers);
+    for (int c = 0; c < m.rows; ++c) {
+      for (int i = 0; i < m.rows; ++i) S[kLead * (first + c) + first + i] += m.noise(i, c);
+      residual[first + c] = m.residual[c];
     }
-    S.block(first, first, r, r) += own[k].noise.topLeftCorner(r, r);
-    residual.segment(first, r) = own[k].residual.head(r);
-    at += static_cast<std::size_t>(r);
+    at += static_cast<std::size_t>(m.rows);
   }
-  const Eigen::LLT<Square> factor(S);
-  if (factor.info() != Eigen::Success) return result;
+  if (!kernel::factorize(S, rows)) return result;
   std::copy_n(PHt.numbers, kernel::kStride * rows, K.numbers);
-  kernel::divide_by_factor(K.numbers, n, rows, factor.matrixLLT().data(), rows);
+  kernel::divide_by_factor(K.numbers, n, rows, S);
   // Joseph: (1 - K H) P (1 - K H)^T + K N K^T. With B = P - K (P H^T)^T and C = K N - B H^T this is
   // B + C K^T.
-  for (int i = 0; i < kernel::kStride * rows; ++i) C.numbers[i] = -K.numbers[i];
-  kernel::add_product(B.numbers, n, C.numbers, PHt.numbers, rows);
+  FilterCovariance P = FilterCovariance::unset(n);
+  kernel::subtract_product(P_.data(), n, K.numbers, PHt.numbers, rows, P.data());
   for (std::size_t k = 0, at = 0; k < count; ++k) {
     const BaseMeasurement& m = own[k];
     const auto first = static_cast<int>(at);
-    double* block = C.column(first);
-    times_transposed(B.numbers, n, m, block);
-    kernel::combine(block, -1, K.column(first), n, m.noise.data(), m.rows);
+    times_transposed(P, m, C.column(first));
+    kernel::combine(C.column(first), K.column(first), n, m.noise.data(), m.rows);
     at += static_cast<std::size_t>(m.rows);
   }
-  kernel::add_product(B.numbers, n, C.numbers, K.numbers, rows);
-  FilterVector error = FilterVector::Zero(n);
-  for (int j = 0; j < rows; ++j) {
-    for (int i = 0; i < n; ++i) error[i] += residual[j] * K.column(j)[i];
-  }
+  kernel::add_symmetric_product(P.data(), n, C.numbers, K.numbers, rows);
+  alignas(64) double correction[kernel::kStride];
+  kernel::times(K.numbers, n, rows, residual, correction);
+  const FilterVector error = Eigen::Map<const FilterVector>(correction, n);
   // |L^-1 r|^2
-  const Square& L = factor.matrixLLT();
-  Column white = residual;
   for (int j = 0; j < rows; ++j) {
-    white[j] /= L(j, j);
-    for (int i = j + 1; i < rows; ++i) white[i] -= L(i, j) * white[j];
+    const double white = residual[j] /= S[kLead * j + j];
+    for (int i = j + 1; i < rows; ++i) residual[i] -= S[kLead * j + i] * white;
+    result.nis += white * white;
   }
-  result.nis = white.squaredNorm();
   result.rows = rows;
-  // One number that is not finite makes the sum so.
-  FilterMatrix P(n, n);
-  for (int j = 0; j < n; ++j) std::copy_n(B.column(j), n, P.col(j).data());
-  if (!std::isfinite(P.sum()) || !error.allFinite() || !std::isfinite(result.nis)) return result;
+  if (!P.is_finite() || !error.allFinite() || !std::isfinite(result.nis)) return result;
   const FilterState before = state_;
   if (absolute) own_to_common(P);
-  P_ = P;
+  P_.take(P);
   retract(error, state_);
   if (absolute) {
     common_to_own(P_);
   } else {
     after_update(before);
   }
-  symmetrize(0, P_.rows());
-  bound_variances();
+  P_.bound(kLargestVariance);
   result.accepted = true;
   return result;
 }

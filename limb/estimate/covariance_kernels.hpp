@@ -4,7 +4,7 @@
 
 /// The products in which a filter's time goes: plain loops over columns, in a file that is built
 /// for this processor. Columns are kStride numbers apart and are computed in whole eights, so that
-/// vectors need no rest: what is beyond n in a column is anything.
+/// vectors need no rest: what is beyond n in a column is computed along and counts for nothing.
 namespace limb::kernel {
 
 inline constexpr int kStride = 40;
@@ -18,24 +18,63 @@ struct alignas(64) Padded {
   const double* column(int j) const { return numbers + kStride * j; }
 };
 
-/// P += A B^T: n x n, A and B n x m.
-void add_product(double* P, int n, const double* A, const double* B, int m);
-
-/// Y = P F^T, n x 9, for a sparse F of 9 x 15: the first 15 columns of P count.
-void times_transition(const double* P, int n, const double* F, double* Y);
-
-/// Three columns of X from `place` on, times J^T, J 3 x 3 by columns.
+/// A matrix of three by three by columns, these `stride` numbers apart, and where it stands.
 struct Block {
   int place;
   const double* J;
+  int stride = 3;
 };
-/// Y (n x rows) = the sum over the blocks, rows at most 3: the first rows of each J count.
-void times_blocks(const double* X, int n, const Block* blocks, int count, int rows, double* Y);
 
-/// Y = sign Y + X N, n x rows each, N rows x rows by columns of three, rows at most 3.
-void combine(double* Y, double sign, const double* X, int n, const double* N, int rows);
+/// Y = P - A B^T: n x n, A and B n x m.
+void subtract_product(const double* P, int n, const double* A, const double* B, int m, double* Y);
 
-/// K <- K (L L^T)^-1 for K n x rows and a lower triangle L.
-void divide_by_factor(double* K, int n, int rows, const double* L, int ld_l);
+/// P += A B^T where that is symmetric but for rounding: the lower triangle is computed, and
+/// mirrored.
+void add_symmetric_product(double* P, int n, const double* A, const double* B, int m);
+
+/// Q += A A^T: 9 x 9 by columns of 15, A 9 x m.
+void add_square_of_nine(double* Q, const double* A, int m);
+
+/// Y (n x 3) = the sum over the blocks of three columns of X, from `place` on, times J^T.
+void times_blocks(const double* X, int n, const Block* blocks, int count, double* Y);
+
+/// Y = X N - Y, n x 3 each, N 3 x 3 by columns. The first `columns` of Y are written.
+void combine(double* Y, const double* X, int n, const double* N, int columns);
+
+/// S += J X for the lower triangle of S, by columns of kMaxRows: J the blocks of the three rows
+/// from `first` on, X the columns up to `last` of n numbers.
+inline constexpr int kMaxRows = 3 * kMaxFeet;
+void add_rows(double* S, int first, int rows, int last, const Block* blocks, int count,
+              const double* X);
+
+/// S <- L with S = L L^T, lower triangles by columns of kMaxRows. False, with anything in S, where
+/// there is none.
+bool factorize(double* S, int rows);
+
+/// K <- K (L L^T)^-1 for K n x rows.
+void divide_by_factor(double* K, int n, int rows, const double* L);
+
+/// y = X r, n numbers.
+void times(const double* X, int n, int columns, const double* r, double* y);
+
+/// P <- (1 + J) P (1 + J)^T, where J adds to the rows at each block's place its J times those from
+/// `from` on. P is symmetric, and so is the result to the last bit.
+void mix(double* P, int n, int from, const Block* to, int count);
+
+/// A step of the core's first nine errors, and of feet that follow the third to fifth.
+/// Matrices by columns of 16, of which nine count; anything below has to be zero.
+struct CoreStep {
+  double E[16 * kCoreSize];   ///< the nine become those + E times the core
+  double Q[16 * kCoreSize];   ///< covariance of their noise with that of the core; all of it
+  double turn[9];             ///< the rotation gains turn times the gyroscope's bias, and noise
+  const double* W = nullptr;  ///< a foot gains W (3 x 3, by columns) times that; none: nothing
+};
+/// Q of a CoreStep: U noise U^T for U 9 x 9 by columns of 16, noise 15 x 15.
+void carry_noise(const double* U, const double* noise, CoreStep& step);
+/// P <- F P F^T + Q, symmetric to the last bit. P n x n, n - 15 of feet.
+void carry(double* P, int n, const CoreStep& step);
+
+/// The sum of all numbers: finite if they are.
+double sum(const double* P, int n);
 
 }  // namespace limb::kernel

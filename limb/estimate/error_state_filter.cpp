@@ -7,45 +7,29 @@ using Vec = Vector3<double>;
 using Mat = Matrix3<double>;
 using Place = ErrorPlace;
 
-/// Core noise in axes S0 with each part turned by its own matrix.
-void turn_noise(const Matrix15& Q, const Mat& R, const Mat& R_rotation, Matrix15& turned) {
-  const std::array<const Mat*, 3> turns = {&R, &R_rotation, &R};
-  turned = Q;
-  for (int i = 0; i < 3; ++i) {
-    const Mat& left = *turns[static_cast<std::size_t>(i)];
-    for (int k = i; k < 3; ++k) {
-      const Mat block =
-          left * Q.block<3, 3>(3 * i, 3 * k) * turns[static_cast<std::size_t>(k)]->transpose();
-      turned.block<3, 3>(3 * i, 3 * k) = block;
-      if (k > i) turned.block<3, 3>(3 * k, 3 * i) = block.transpose();
-    }
-    const Eigen::Matrix<double, 3, 6> biases = left * Q.block<3, 6>(3 * i, Place::gyro_bias);
-    turned.block<3, 6>(3 * i, Place::gyro_bias) = biases;
-    turned.block<6, 3>(Place::gyro_bias, 3 * i) = biases.transpose();
-  }
-}
-
 }  // namespace
 
 void ErrorStateFilter::linearize(const FilterState& before, const FilterState&, const ImuStep& step,
                                  Propagation& propagation) const {
   const Mat& R0 = before.R_WS;
   const Mat R_S1S0 = step.R.transpose();
-  auto& F = propagation.F;
-  F.setZero();
-  F.block<3, 3>(Place::position, Place::position).setIdentity();
-  F.block<3, 3>(Place::position, Place::rotation) = -R0 * skew<double>(step.dp);
-  F.block<3, 3>(Place::position, Place::velocity).diagonal().setConstant(step.T);
-  F.block<3, 3>(Place::position, Place::gyro_bias) = R0 * step.dp_by_gyro;
-  F.block<3, 3>(Place::position, Place::accel_bias) = R0 * step.dp_by_accel;
-  F.block<3, 3>(Place::rotation, Place::rotation) = R_S1S0;
-  F.block<3, 3>(Place::rotation, Place::gyro_bias) = R_S1S0 * step.R_by_gyro;
-  F.block<3, 3>(Place::velocity, Place::rotation) = -R0 * skew<double>(step.dv);
-  F.block<3, 3>(Place::velocity, Place::velocity).setIdentity();
-  F.block<3, 3>(Place::velocity, Place::gyro_bias) = R0 * step.dv_by_gyro;
-  F.block<3, 3>(Place::velocity, Place::accel_bias) = R0 * step.dv_by_accel;
-  propagation.feet_turn = false;
-  turn_noise(step.noise, R0, R_S1S0, propagation.Q);
+  auto E = propagation.E();
+  E.setZero();
+  E.block<3, 3>(Place::position, Place::rotation) = -R0 * skew<double>(step.dp);
+  E.block<3, 3>(Place::position, Place::velocity).diagonal().setConstant(step.T);
+  E.block<3, 3>(Place::position, Place::gyro_bias) = R0 * step.dp_by_gyro;
+  E.block<3, 3>(Place::position, Place::accel_bias) = R0 * step.dp_by_accel;
+  E.block<3, 3>(Place::rotation, Place::rotation) = R_S1S0 - Mat::Identity();
+  E.block<3, 3>(Place::rotation, Place::gyro_bias) = R_S1S0 * step.R_by_gyro;
+  E.block<3, 3>(Place::velocity, Place::rotation) = -R0 * skew<double>(step.dv);
+  E.block<3, 3>(Place::velocity, Place::gyro_bias) = R0 * step.dv_by_gyro;
+  E.block<3, 3>(Place::velocity, Place::accel_bias) = R0 * step.dv_by_accel;
+  propagation.step.W = nullptr;
+  auto U = propagation.U();
+  U.setZero();
+  U.block<3, 3>(Place::position, Place::position) = R0;
+  U.block<3, 3>(Place::rotation, Place::rotation) = R_S1S0;
+  U.block<3, 3>(Place::velocity, Place::velocity) = R0;
 }
 
 void ErrorStateFilter::to_own(BaseMeasurement& m) const {
@@ -79,9 +63,10 @@ void ErrorStateFilter::after_update(const FilterState& before) {
   const Vec z = options_.gravity_W.stableNormalized();
   if (z.isZero()) return;
   const Vec n = before.R_WS.transpose() * z;
+  std::array<FilterCovariance::Gain, 3 + kMaxFeet> gains;
+  std::size_t count = 0;
   const auto shift = [&](int place, const Vec& by) {
-    const Vec w = z.cross(by);
-    mix(P_, place, Place::rotation, w * n.transpose());
+    gains[count++] = {place, z.cross(by) * n.transpose()};
   };
   shift(Place::position, state_.p_WS - before.p_WS);
   shift(Place::velocity, state_.v_WS - before.v_WS);
@@ -89,7 +74,8 @@ void ErrorStateFilter::after_update(const FilterState& before) {
     const auto k = static_cast<std::size_t>(i);
     shift(Place::foot(i), state_.p_WF[k] - before.p_WF[k]);
   }
-  turn(P_, Place::rotation, state_.R_WS.transpose() * before.R_WS);
+  gains[count++] = {Place::rotation, state_.R_WS.transpose() * before.R_WS - Mat::Identity()};
+  P_.mix(Place::rotation, std::span(gains.data(), count));
 }
 
 Eigen::Matrix<double, kCoreSize, 1> ErrorStateFilter::core_error(const FilterState& truth) const {

@@ -31,8 +31,8 @@ class ErrorStateFilter final : public BaseFilter {
   void retract(const FilterVector& error, FilterState& x) const override;
   Matrix3<double> foot_by_rotation(const Vector3<double>& p_SF_W) const override;
   void after_update(const FilterState& before) override;
-  void own_to_common(FilterMatrix&) const override {}
-  void common_to_own(FilterMatrix&) const override {}
+  void own_to_common(FilterCovariance&) const override {}
+  void common_to_own(FilterCovariance&) const override {}
 
  private:
   Observability observability_;

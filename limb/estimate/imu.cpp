@@ -85,22 +85,12 @@ class Responses {
         x[R + i] = deviation * rotation(i, k);
         x[V + i] = deviation * velocity(i, k);
       }
-      // The kernels work on whole eights.
-      for (int i = kSize; i < kRead; ++i) x[i] = 0;
     }
   }
   /// Adds the covariance of all of them.
-  void add_to(Matrix15& Q) {
-    kernel::Padded<kSize> sum;
-    for (int k = 0; k < kSize; ++k) std::fill_n(sum.column(k), kRead, 0.0);
-    kernel::add_product(sum.numbers, kSize, columns_.numbers, columns_.numbers, count_);
-    for (int k = 0; k < kSize; ++k) {
-      for (int i = 0; i < kSize; ++i) Q(i, k) += sum.column(k)[i];
-    }
-  }
+  void add_to(Matrix15& Q) const { kernel::add_square_of_nine(Q.data(), columns_.numbers, count_); }
 
  private:
-  static constexpr int kSize = 9, kRead = 16;
   kernel::Padded<27> columns_;
   int count_ = 0;
 };

@@ -19,37 +19,30 @@ void InvariantFilter::linearize(const FilterState& before, const FilterState& af
   const Vec g = options_.gravity_W;
   const Mat p = skew<double>(after.p_WS), v = skew<double>(after.v_WS);
   const Mat turn = R0 * step.R_by_gyro;
-  auto& F = propagation.F;
-  F.setZero();
-  F.block<3, 3>(Place::position, Place::position).setIdentity();
-  F.block<3, 3>(Place::position, Place::rotation) = skew<double>(g * (step.T * step.T / 2));
-  F.block<3, 3>(Place::position, Place::velocity).diagonal().setConstant(step.T);
-  F.block<3, 3>(Place::position, Place::gyro_bias) = R0 * step.dp_by_gyro + p * turn;
-  F.block<3, 3>(Place::position, Place::accel_bias) = R0 * step.dp_by_accel;
-  F.block<3, 3>(Place::rotation, Place::rotation).setIdentity();
-  F.block<3, 3>(Place::rotation, Place::gyro_bias) = turn;
-  F.block<3, 3>(Place::velocity, Place::rotation) = skew<double>(g * step.T);
-  F.block<3, 3>(Place::velocity, Place::velocity).setIdentity();
-  F.block<3, 3>(Place::velocity, Place::gyro_bias) = R0 * step.dv_by_gyro + v * turn;
-  F.block<3, 3>(Place::velocity, Place::accel_bias) = R0 * step.dv_by_accel;
-  propagation.feet_turn = true;
+  auto E = propagation.E();
+  E.setZero();
+  E.block<3, 3>(Place::position, Place::rotation) = skew<double>(g * (step.T * step.T / 2));
+  E.block<3, 3>(Place::position, Place::velocity).diagonal().setConstant(step.T);
+  E.block<3, 3>(Place::position, Place::gyro_bias) = R0 * step.dp_by_gyro + p * turn;
+  E.block<3, 3>(Place::position, Place::accel_bias) = R0 * step.dp_by_accel;
+  E.block<3, 3>(Place::rotation, Place::gyro_bias) = turn;
+  E.block<3, 3>(Place::velocity, Place::rotation) = skew<double>(g * step.T);
+  E.block<3, 3>(Place::velocity, Place::gyro_bias) = R0 * step.dv_by_gyro + v * turn;
+  E.block<3, 3>(Place::velocity, Place::accel_bias) = R0 * step.dv_by_accel;
   for (int i = 0; i < after.feet; ++i) {
     const auto k = static_cast<std::size_t>(i);
     propagation.W[k] = skew<double>(after.p_WF[k]);
   }
-  // The noise of the step in axes of the world, then of the group: U Q U^T.
-  Eigen::Matrix<double, 9, kCoreSize> U = Eigen::Matrix<double, 9, kCoreSize>::Zero();
+  propagation.step.W = propagation.W.front().data();
+  Mat::Map(propagation.step.turn) = turn;
+  // The noise of the step in axes of the world, then of the group.
+  auto U = propagation.U();
+  U.setZero();
   U.block<3, 3>(Place::position, Place::position) = R0;
   U.block<3, 3>(Place::position, Place::rotation) = p * R0;
   U.block<3, 3>(Place::rotation, Place::rotation) = R0;
   U.block<3, 3>(Place::velocity, Place::velocity) = R0;
   U.block<3, 3>(Place::velocity, Place::rotation) = v * R0;
-  auto& Q = propagation.Q;
-  const Eigen::Matrix<double, 9, kCoreSize> UQ = U.leftCols<9>() * step.noise.topRows<9>();
-  Q = step.noise;
-  Q.topLeftCorner<9, 9>().noalias() = UQ.leftCols<9>() * U.leftCols<9>().transpose();
-  Q.block<9, 6>(0, 9) = UQ.rightCols<6>();
-  Q.block<6, 9>(9, 0) = UQ.rightCols<6>().transpose();
 }
 
 void InvariantFilter::to_own(BaseMeasurement& m) const {
@@ -95,23 +88,30 @@ Mat InvariantFilter::foot_by_rotation(const Vec&) const {
   return Mat::Zero();
 }
 
-void InvariantFilter::own_to_common(FilterMatrix& P) const {
-  mix(P, Place::position, Place::rotation, -skew<double>(state_.p_WS));
-  mix(P, Place::velocity, Place::rotation, -skew<double>(state_.v_WS));
-  for (int i = 0; i < state_.feet; ++i) {
-    mix(P, Place::foot(i), Place::rotation,
-        -skew<double>(state_.p_WF[static_cast<std::size_t>(i)]));
-  }
-  turn(P, Place::rotation, state_.R_WS.transpose());
+namespace {
+
+/// Rows of p, v and feet x gain `sign` x x e_R, turned by `by`; those of the rotation are turned.
+void exchange(const FilterState& x, double sign, const Mat& by, const Mat& R, FilterCovariance& P) {
+  std::array<FilterCovariance::Gain, 3 + kMaxFeet> gains;
+  std::size_t count = 0;
+  const auto gain = [&](int place, const Vec& arm) {
+    gains[count++] = {place, sign * skew<double>(arm) * by};
+  };
+  gain(Place::position, x.p_WS);
+  gain(Place::velocity, x.v_WS);
+  for (int i = 0; i < x.feet; ++i) gain(Place::foot(i), x.p_WF[static_cast<std::size_t>(i)]);
+  gains[count++] = {Place::rotation, R - Mat::Identity()};
+  P.mix(Place::rotation, std::span(gains.data(), count));
 }
 
-void InvariantFilter::common_to_own(FilterMatrix& P) const {
-  turn(P, Place::rotation, state_.R_WS);
-  mix(P, Place::position, Place::rotation, skew<double>(state_.p_WS));
-  mix(P, Place::velocity, Place::rotation, skew<double>(state_.v_WS));
-  for (int i = 0; i < state_.feet; ++i) {
-    mix(P, Place::foot(i), Place::rotation, skew<double>(state_.p_WF[static_cast<std::size_t>(i)]));
-  }
+}  // namespace
+
+void InvariantFilter::own_to_common(FilterCovariance& P) const {
+  exchange(state_, -1, Mat::Identity(), state_.R_WS.transpose(), P);
+}
+
+void InvariantFilter::common_to_own(FilterCovariance& P) const {
+  exchange(state_, 1, state_.R_WS, state_.R_WS, P);
 }
 
 Eigen::Matrix<double, kCoreSize, 1> InvariantFilter::core_error(const FilterState& truth) const {

@@ -21,8 +21,8 @@ class InvariantFilter final : public BaseFilter {
   void retract(const FilterVector& error, FilterState& x) const override;
   Matrix3<double> foot_by_rotation(const Vector3<double>& p_SF_W) const override;
   void after_update(const FilterState&) override {}
-  void own_to_common(FilterMatrix& P) const override;
-  void common_to_own(FilterMatrix& P) const override;
+  void own_to_common(FilterCovariance& P) const override;
+  void common_to_own(FilterCovariance& P) const override;
 };
 
 }  // namespace limb

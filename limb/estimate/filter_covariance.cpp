@@ -1,0 +1,70 @@
+#include "limb/estimate/filter_covariance.hpp"
+
+#include <array>
+#include <cmath>
+
+namespace limb {
+
+void FilterCovariance::take(const FilterCovariance& other) {
+  constexpr int kLanes = 8;
+  const int rows = (size_ + kLanes - 1) / kLanes * kLanes;
+  for (int j = 0; j < size_; ++j) std::copy_n(other.columns_.column(j), rows, columns_.column(j));
+}
+
+FilterMatrix FilterCovariance::dense() const {
+  FilterMatrix P(size_, size_);
+  for (int j = 0; j < size_; ++j) std::copy_n(columns_.column(j), size_, P.col(j).data());
+  return P;
+}
+
+void FilterCovariance::set_core(const Matrix15& P) {
+  while (size_ > kCoreSize) remove(size_ - 3);
+  for (int j = 0; j < kCoreSize; ++j) {
+    for (int i = 0; i < kCoreSize; ++i) columns_.column(j)[i] = (P(i, j) + P(j, i)) / 2;
+  }
+}
+
+void FilterCovariance::append() {
+  for (int j = size_; j < size_ + 3; ++j) std::fill_n(columns_.column(j), kernel::kStride, 0.0);
+  size_ += 3;
+}
+
+void FilterCovariance::remove(int place) {
+  size_ -= 3;
+  for (int j = place; j < size_; ++j) {
+    std::copy_n(columns_.column(j + 3), kernel::kStride, columns_.column(j));
+  }
+  for (int j = 0; j < size_; ++j) {
+    double* x = columns_.column(j);
+    std::copy(x + place + 3, x + size_ + 3, x + place);
+    std::fill_n(x + size_, 3, 0.0);
+  }
+}
+
+void FilterCovariance::mix(int from, std::span<const Gain> gains) {
+  std::array<kernel::Block, kMaxErrors / 3> blocks;
+  for (std::size_t k = 0; k < gains.size(); ++k) blocks[k] = {gains[k].place, gains[k].J.data()};
+  kernel::mix(columns_.numbers, size_, from, blocks.data(), static_cast<int>(gains.size()));
+}
+
+void FilterCovariance::add_variance(int place, double variance) {
+  for (int i = place; i < size_; ++i) columns_.column(i)[i] += variance;
+}
+
+void FilterCovariance::bound(double limit) {
+  for (int i = 0; i < size_; ++i) {
+    const double variance = columns_.column(i)[i];
+    if (variance >= 0 && variance <= limit) continue;
+    const double scale = variance > limit ? std::sqrt(limit / variance) : 0;
+    for (int k = 0; k < size_; ++k) {
+      columns_.column(i)[k] *= scale;
+      columns_.column(k)[i] *= scale;
+    }
+  }
+}
+
+bool FilterCovariance::is_finite() const {
+  return std::isfinite(kernel::sum(columns_.numbers, size_));
+}
+
+}  // namespace limb

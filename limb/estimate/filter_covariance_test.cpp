@@ -1,0 +1,177 @@
+// The covariance by blocks and kernels against whole matrices, for every number of feet: each has
+// loops of its own.
+#include "limb/estimate/filter_covariance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+
+#include "limb/estimate/base_filter.hpp"
+#include "limb/math/testing/random.hpp"
+
+namespace limb {
+namespace {
+
+using Vec = Vector3<double>;
+using Mat = Matrix3<double>;
+using Dense = MatrixX<double>;
+using Place = ErrorPlace;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+struct Case {
+  FilterKind kind;
+  int feet;
+};
+
+class EveryNumberOfFeet : public ::testing::TestWithParam<Case> {
+ protected:
+  std::unique_ptr<BaseFilter> somewhere(testing::Random& random) const {
+    FilterOptions options;
+    options.imu = {0.1, 0.3, 0.05, 0.1};
+    options.contact_noise = 0.2;
+    auto filter = make_filter(GetParam().kind, options);
+    FilterState x;
+    x.p_WS = random.vector<double>(3);
+    x.R_WS = random.rotation<double>();
+    x.v_WS = random.vector<double>(2);
+    x.gyro_bias = random.vector<double>(0.1);
+    x.accel_bias = random.vector<double>(0.3);
+    const Matrix15 root =
+        0.1 * Matrix15::NullaryExpr([&](Eigen::Index) { return random.normal(); });
+    filter->reset(x, root * root.transpose());
+    for (int i = 0; i < GetParam().feet; ++i) {
+      const Vec v = random.vector<double>(1);
+      EXPECT_TRUE(filter->add_foot(i, v / 2, 1e-2 * (v * v.transpose() + Mat::Identity())));
+    }
+    return filter;
+  }
+};
+
+/// Own errors of the invariant filter by common ones: e_R = R d_R, e_x = d_x + x x e_R.
+Dense group_by_common(const FilterState& x) {
+  Dense A = Dense::Identity(x.errors(), x.errors());
+  const auto arm = [&](int place, const Vec& p) {
+    A.block<3, 3>(place, Place::rotation) = skew<double>(p) * x.R_WS;
+  };
+  A.block<3, 3>(Place::rotation, Place::rotation) = x.R_WS;
+  arm(Place::position, x.p_WS);
+  arm(Place::velocity, x.v_WS);
+  for (int i = 0; i < x.feet; ++i) arm(Place::foot(i), x.p_WF[static_cast<std::size_t>(i)]);
+  return A;
+}
+
+TEST_P(EveryNumberOfFeet, PredictionIsThatOfWholeMatrices) {
+  testing::Random random(31);
+  auto filter = somewhere(random);
+  const FilterState x = filter->state();
+  const ImuSample sample{random.vector<double>(2), random.vector<double>(15)};
+  const double T = 0.01;
+  ImuStep step;
+  integrate_imu({sample.gyro - x.gyro_bias, sample.accel - x.accel_bias}, T, filter->options().imu,
+                step);
+  const Dense F = filter->transition(step), P = filter->covariance();
+  ASSERT_TRUE(filter->predict(sample, T));
+  // Noise in common errors: in world axes, of the rotation in those of S1; feet creep.
+  const int n = x.errors();
+  Dense Q = Dense::Zero(n, n);
+  Matrix15 turn = Matrix15::Identity();
+  turn.block<3, 3>(0, 0) = turn.block<3, 3>(6, 6) = x.R_WS;
+  turn.block<3, 3>(3, 3) = step.R.transpose();
+  Q.topLeftCorner<15, 15>() = turn * step.noise * turn.transpose();
+  if (GetParam().kind == FilterKind::invariant) {
+    const Dense A = group_by_common(filter->state());
+    Q = A * Q * A.transpose();
+  }
+  Q.diagonal().tail(n - kCoreSize).array() += 0.2 * 0.2 * T;
+  const Dense expected = F * P * F.transpose() + Q, found = filter->covariance();
+  // Sums of 39 products at most, twice.
+  EXPECT_LT((found - expected).norm(), 100 * kEps * expected.norm());
+  EXPECT_EQ(found, Dense(found.transpose()));
+}
+
+TEST_P(EveryNumberOfFeet, UpdateIsThatOfWholeMatrices) {
+  testing::Random random(32);
+  auto filter = somewhere(random);
+  const FilterState x = filter->state();
+  // Each foot where it is, so that the state stays and both filters have nothing to carry on; then
+  // one row of a height, which shifts those behind it.
+  std::vector<BaseMeasurement> all;
+  for (int i = 0; i < x.feet; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    if (i == 1) {
+      all.push_back(foot_height(x, i, x.p_WF[k].z(), 0.3));
+      continue;
+    }
+    const Vec v = random.vector<double>(0.1);
+    all.push_back(foot_position(x, i, x.R_WS.transpose() * (x.p_WF[k] - x.p_WS),
+                                v * v.transpose() + 1e-3 * Mat::Identity()));
+  }
+  if (all.empty())
+    all.push_back(
+        foot_velocity(x, x.gyro_bias, Vec::Zero(), -x.R_WS.transpose() * x.v_WS, Mat::Identity()));
+  const int n = x.errors();
+  Dense H(0, n), N = Dense::Zero(24, 24);
+  for (const BaseMeasurement& m : all) {
+    const Eigen::Index at = H.rows();
+    H.conservativeResize(at + m.rows, n);
+    H.bottomRows(m.rows) = filter->jacobian(m);
+    N.block(at, at, m.rows, m.rows) = m.noise.topLeftCorner(m.rows, m.rows);
+  }
+  N.conservativeResize(H.rows(), H.rows());
+  const Dense P = filter->covariance(), S = H * P * H.transpose() + N;
+  const Dense K = S.llt().solve(H * P).transpose(), A = Dense::Identity(n, n) - K * H;
+  const Dense expected = A * P * A.transpose() + K * N * K.transpose();
+  const UpdateResult result = filter->update(all);
+  ASSERT_TRUE(result.accepted);
+  EXPECT_EQ(result.rows, H.rows());
+  const Dense found = filter->covariance();
+  // The factor of S, of condition up to 1e4 here, is in both.
+  EXPECT_LT((found - expected).norm(), 1e5 * kEps * expected.norm());
+  EXPECT_EQ(found, Dense(found.transpose()));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const FilterKind kind : {FilterKind::error_state, FilterKind::invariant}) {
+    for (int feet = 0; feet <= kMaxFeet; ++feet) all.push_back({kind, feet});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, EveryNumberOfFeet, ::testing::ValuesIn(cases()), [](const auto& c) {
+  return std::string(c.param.kind == FilterKind::invariant ? "inekf" : "eskf") +
+         std::to_string(c.param.feet);
+});
+
+TEST(FilterCovariance, ForgottenErrorsLeaveNothingBehind) {
+  testing::Random random(33);
+  FilterCovariance P;
+  const Matrix15 root = Matrix15::NullaryExpr([&](Eigen::Index) { return random.normal(); });
+  P.set_core(root * root.transpose());
+  const FilterCovariance::Gain gain{kCoreSize, random.rotation<double>()};
+  P.append();
+  P.mix(Place::position, std::span(&gain, 1));
+  const Dense before = P.dense();
+  EXPECT_NEAR(
+      (before.block<3, 3>(15, 15) - gain.J * before.block<3, 3>(0, 0) * gain.J.transpose()).norm(),
+      0, 100 * kEps);
+  P.remove(kCoreSize);
+  P.append();
+  EXPECT_EQ(P.dense().rightCols<3>().norm(), 0);
+  EXPECT_EQ(P.dense().topLeftCorner(15, 15), before.topLeftCorner(15, 15));
+}
+
+TEST(FilterCovariance, BoundKeepsCorrelations) {
+  FilterCovariance P;
+  Matrix15 given = Matrix15::Identity();
+  given(0, 0) = 400;
+  given(0, 1) = given(1, 0) = 10;
+  P.set_core(given);
+  P.bound(100);
+  EXPECT_DOUBLE_EQ(P(0, 0), 100);
+  EXPECT_DOUBLE_EQ(P(0, 1), 5);
+  EXPECT_DOUBLE_EQ(P(1, 1), 1);
+}
+
+}  // namespace
+}  // namespace limb
