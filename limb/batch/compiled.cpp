@@ -89,6 +89,14 @@ const Program& Compiled::program(Function function) const {
 FormReport Compiled::form(Function function) const {
   return parts_->runner(function).report();
 }
+const codegen::Pattern& Compiled::pattern(Function function, int result) const {
+  const auto& patterns = parts_->runner(function).patterns();
+  if (result < 0 || static_cast<std::size_t>(result) >= patterns.size()) {
+    fail(name(function), "result", std::to_string(result),
+         "0 to " + std::to_string(patterns.size() - 1));
+  }
+  return patterns[static_cast<std::size_t>(result)];
+}
 const std::string& Compiled::notice() const {
   return parts_->notice;
 }

@@ -46,10 +46,13 @@ class Compiled {
   const codegen::Program& program(Function function) const;
   /// Which form the function has here, and why. Measures batches if no call has done so yet.
   FormReport form(Function function) const;
+  /// Where the entries of a result belong in its matrix: with CompileOptions::entries nonzeros, or
+  /// of crba_packed; else all of them.
+  const codegen::Pattern& pattern(Function function, int result = 0) const;
   /// Why there is no machine code; empty if there is.
   const std::string& notice() const;
 
-  // One state. tau, a of size n; matrices n x n.
+  // One state. tau, a of size n; matrices n x n, or with Entries::nonzeros one column of entries.
   void rnea(VectorIn<double>& q, VectorIn<double>& v, VectorIn<double>& a,
             VectorOut<double> tau) const;
   void bias(VectorIn<double>& q, VectorIn<double>& v, VectorOut<double> tau) const;
@@ -73,7 +76,7 @@ class Compiled {
   void gravity(const Q& q, Tau&& tau, const BatchOptions& options = {}) const {
     batch(Function::gravity, options, tau, q);
   }
-  /// A row of M holds the n x n entries of one state.
+  /// A row of M holds the n x n entries of one state, or those of pattern().
   template <RowsLike Q, RowsLike M>
   void crba(const Q& q, M&& m, const BatchOptions& options = {}) const {
     batch(Function::crba, options, m, q);

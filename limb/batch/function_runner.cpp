@@ -84,19 +84,34 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
   if (form == Form::split && !codegen::can_split(function)) {
     fail(name(function), "form", "split", "automatic", "it is no product of matrices");
   }
+  is_whole_ = options.entries == Entries::all;
+  patterns_ = codegen::whole_patterns(function, shape_.outputs, options.entries);
+  const auto set_patterns = [&](const std::vector<codegen::Pattern>& patterns) {
+    if (is_whole_) return;
+    if (!patterns.empty()) patterns_ = patterns;
+    for (std::size_t k = 0; k < patterns_.size(); ++k) {
+      shape_.outputs[k] = {shape_.outputs[k].name, patterns_[k].size()};
+    }
+  };
   if (form == Form::recursion || !obstacle.empty()) {
+    // What is zero, a recording tells.
+    set_patterns(is_whole_ || !obstacle.empty() ? std::vector<codegen::Pattern>()
+                                                : tracer.trace(function).patterns);
     form_.one_state = form_.batch = Form::recursion;
     form_.reason = obstacle.empty() ? "asked for" : obstacle;
     Trial trial(shape_, 1);
     recurse(trial.in.data(), trial.out.data());  // what the templates refuse is known now
     return;
   }
+  codegen::Trace trace = tracer.trace(function);
+  set_patterns(trace.patterns);
   if (codegen::can_split(function)) {
-    program_.emplace(tracer.trace(function), program, [&model, &options, function] {
-      return codegen::FunctionTracer(model, options).split(function);
-    });
+    program_.emplace(std::move(trace), program,
+                     [&model, &options, function, patterns = trace.patterns] {
+                       return codegen::FunctionTracer(model, options).split(function, patterns);
+                     });
   } else {
-    program_.emplace(tracer.trace(function), program);
+    program_.emplace(std::move(trace), program);
   }
   if (!program_->notice().empty()) {
     // The interpreter gives the bits of machine code, the templates are faster.
@@ -177,10 +192,27 @@ void FunctionRunner::recurse(const double* const* in, double* const* out) const 
     const Model<double> changed = codegen::with_parameters(
         model_, options_, in + shape_.inputs.size() - std::size_t(shape_.parameters));
     EvaluateScratch<double> scratch(changed);
-    return codegen::evaluate<double>(changed, function_, options_, scratch, in, out);
+    return evaluate(changed, scratch, in, out);
   }
-  EvaluateScratch<double>& scratch = scratch_of(robot_, model_);
-  codegen::evaluate<double>(model_, function_, options_, scratch, in, out);
+  evaluate(model_, scratch_of(robot_, model_), in, out);
+}
+
+/// The templates compute whole matrices.
+void FunctionRunner::evaluate(const Model<double>& model, EvaluateScratch<double>& scratch,
+                              const double* const* in, double* const* out) const {
+  if (is_whole_ || function_ == Function::crba_packed) {
+    return codegen::evaluate<double>(model, function_, options_, scratch, in, out);
+  }
+  constexpr std::size_t kMost = 3;  // results of a function
+  double* whole[kMost];
+  scratch.whole.resize(kMost);
+  for (std::size_t k = 0; k < patterns_.size(); ++k) {
+    const Eigen::Index size = patterns_[k].rows * patterns_[k].cols;
+    if (scratch.whole[k].size() < size) scratch.whole[k].resize(size);
+    whole[k] = scratch.whole[k].data();
+  }
+  codegen::evaluate<double>(model, function_, options_, scratch, in, whole);
+  for (std::size_t k = 0; k < patterns_.size(); ++k) patterns_[k].gather(whole[k], out[k]);
 }
 
 void FunctionRunner::one(const double* const* in, double* const* out) const {

@@ -12,6 +12,11 @@
 
 namespace limb {
 
+namespace codegen {
+template <typename T>
+struct EvaluateScratch;
+}
+
 /// One function of a robot in all of its forms. Any number of threads may run it.
 class FunctionRunner {
  public:
@@ -23,7 +28,10 @@ class FunctionRunner {
                  Form form, std::uint64_t robot);
 
   Function function() const { return function_; }
+  /// Arguments and results, as options ask for them.
   const codegen::Signature& shape() const { return shape_; }
+  /// What each result holds of a matrix.
+  const std::vector<codegen::Pattern>& patterns() const { return patterns_; }
   /// Null where only the recursion was made.
   const codegen::Program* program() const { return program_ ? &*program_ : nullptr; }
   /// Measures batches if no call has done so yet.
@@ -41,6 +49,8 @@ class FunctionRunner {
 
  private:
   void recurse(const double* const* in, double* const* out) const;
+  void evaluate(const Model<double>& model, codegen::EvaluateScratch<double>& scratch,
+                const double* const* in, double* const* out) const;
   template <typename T>
   void recurse_rows(std::span<const ConstRows<T>> in, std::span<const Rows<T>> out,
                     std::int64_t first, std::int64_t count) const;
@@ -54,6 +64,8 @@ class FunctionRunner {
   Function function_;
   std::uint64_t robot_;
   codegen::Signature shape_;
+  std::vector<codegen::Pattern> patterns_;
+  bool is_whole_ = true;  ///< all results hold all entries
   std::optional<codegen::Program> program_;
   Form asked_;
   mutable FormReport form_;

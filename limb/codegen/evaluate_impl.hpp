@@ -28,6 +28,7 @@ struct EvaluateScratch {
   MatrixX<T> M;  ///< n x n, where a result is a part of it or not asked for
   VectorX<T> a;
   std::unique_ptr<DerivativeWorkspace<T>> derivatives;
+  std::vector<VectorX<T>> whole;  ///< results of which entries are asked for
 
   /// What this function needs beyond the rest; allocates the first time only.
   void prepare(const Model<T>& model, Function f) {

@@ -1,5 +1,7 @@
 #include "limb/codegen/functions.hpp"
 
+#include <cmath>
+
 #include "limb/base/nearest.hpp"
 
 namespace limb {
@@ -75,7 +77,7 @@ Signature signature(int nq, int n, Function function, const FunctionOptions& opt
       s = {{q}, {tau}};
       break;
     case Function::crba:
-      s = {{q}, {{"M", n, n}}};
+      s = {{q}, {{"M", n, n, true}}};
       break;
     case Function::crba_packed:
       s = {{q}, {{"M", n * (n + 1) / 2}}};
@@ -84,7 +86,7 @@ Signature signature(int nq, int n, Function function, const FunctionOptions& opt
       s = {{q, v, tau}, {a}};
       break;
     case Function::mass_inverse:
-      s = {{q}, {{"M_inverse", n, n}}};
+      s = {{q}, {{"M_inverse", n, n, true}}};
       break;
     case Function::frame_poses:
       s = {{q}, {{"R", 3, 3 * k}, {"p", 3, k}}};
@@ -96,13 +98,13 @@ Signature signature(int nq, int n, Function function, const FunctionOptions& opt
       s = {{q}, {{"A_G", 6, n}, {"com", 3}}};
       break;
     case Function::operational_space:
-      s = {{q}, {{"Lambda", 6 * k, 6 * k}, {"J_bar", n, 6 * k}}};
+      s = {{q}, {{"Lambda", 6 * k, 6 * k, true}, {"J_bar", n, 6 * k}}};
       break;
     case Function::rnea_derivatives:
       s = {{q, v, a}, {{"dtau_dq", n, n}, {"dtau_dv", n, n}}};
       break;
     case Function::aba_derivatives:
-      s = {{q, v, tau}, {{"da_dq", n, n}, {"da_dv", n, n}, {"M_inverse", n, n}}};
+      s = {{q, v, tau}, {{"da_dq", n, n}, {"da_dv", n, n}, {"M_inverse", n, n, true}}};
       break;
   }
   const auto add = [&](const char* parameter, int rows, const std::vector<BodyId>& of) {
@@ -120,6 +122,24 @@ std::string why_not_straight(std::size_t loops, Function function) {
   if (loops == 0 || (function != Function::aba && function != Function::aba_derivatives)) return "";
   return std::to_string(loops) + (loops == 1 ? " closed loop" : " closed loops") +
          ", whose rank only numbers tell";
+}
+
+std::vector<Pattern> whole_patterns(Function function, const std::vector<Array>& results,
+                                    Entries entries) {
+  std::vector<Pattern> patterns;
+  for (const Array& x : results) {
+    int rows = x.rows, cols = x.cols;
+    bool upper = x.symmetric && entries == Entries::nonzeros;
+    if (function == Function::crba_packed) {
+      upper = true;
+      rows = cols = static_cast<int>(std::sqrt(2 * x.rows));  // n (n + 1) < (n + 1)^2
+    }
+    Pattern& p = patterns.emplace_back(Pattern{rows, cols, upper, {}, {}});
+    for (int c = 0; c < cols; ++c) {
+      for (int r = 0; r < (upper ? c + 1 : rows); ++r) p.add(r, c);
+    }
+  }
+  return patterns;
 }
 
 Trace trace(const Model<double>& model, Function function, const FunctionOptions& options) {

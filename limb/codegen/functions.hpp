@@ -31,10 +31,19 @@ const char* name(Function function);
 /// @throws Error with the nearest known name.
 Function function_named(std::string_view name);
 
+/// Which entries of matrices are computed and written.
+enum class Entries {
+  all,
+  /// Those that are not zero whatever the state, of symmetric matrices the upper triangle alone,
+  /// column by column: Trace::patterns says where they belong. Vectors and poses stay as they are.
+  nonzeros,
+};
+
 struct FunctionOptions {
   JointEffects effects;
   std::vector<FrameId> frames;        ///< of frame_*, operational_space
   FrameAxes axes = FrameAxes::local;  ///< of their Jacobians
+  Entries entries = Entries::all;
   // Parameters that each state brings along, as further arguments in this order; all zero is the
   // robot as it is.
   /// Bodies whose inertia grows: argument `added` (10 x bodies) with mass, first moment (3) and
@@ -53,8 +62,8 @@ struct FunctionOptions {
 
 namespace codegen {
 
-/// Arguments and results of a function. @throws Error if it needs frames and there are none, or
-/// for a parameter of a body that the robot does not have.
+/// Arguments and results of a function, matrices whole. @throws Error if it needs frames and there
+/// are none, or for a parameter of a body that the robot does not have.
 struct Signature {
   std::vector<Array> inputs, outputs;
   int parameters = 0;  ///< how many of the inputs, the last ones, are parameters
@@ -72,6 +81,12 @@ std::string why_not_straight(std::size_t loops, Function function);
 /// @throws Error if it has an obstacle, see why_not_straight().
 Trace trace(const Model<double>& model, Function function, const FunctionOptions& options = {});
 
+/// What results hold of matrices: by `entries`, where no recording tells zeros. All of them, or of
+/// symmetric matrices the upper triangle; crba_packed is one in any case.
+/// @param results of signature().
+std::vector<Pattern> whole_patterns(Function function, const std::vector<Array>& results,
+                                    Entries entries);
+
 /// Functions that can be split: aba_derivatives.
 bool can_split(Function function);
 
@@ -81,7 +96,8 @@ class FunctionTracer {
   FunctionTracer(const Model<double>& model, const FunctionOptions& options);
   Trace trace(Function function) const;
   /// The same in two steps. @throws Error unless can_split(function).
-  Split split(Function function) const;
+  /// @param patterns those of trace(), if its results are entries.
+  Split split(Function function, const std::vector<Pattern>& patterns = {}) const;
 
  private:
   /// Calls run(robot, arguments) with the arguments as inputs of the tracer, and the robot with the

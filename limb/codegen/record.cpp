@@ -91,6 +91,29 @@ Factors record_factors(const Model<Traced>& model, const std::vector<VectorX<Tra
 FunctionTracer::FunctionTracer(const Model<double>& model, const FunctionOptions& options)
     : model_(model), options_(options), traced_(model.cast<Traced>()) {}
 
+namespace {
+
+/// The entries of results that are not zero in every state.
+std::vector<Pattern> nonzeros(Function function, const std::vector<Array>& results,
+                              const std::vector<MatrixX<Traced>>& values) {
+  std::vector<Pattern> patterns = whole_patterns(function, results, Entries::nonzeros);
+  for (std::size_t k = 0; k < patterns.size(); ++k) {
+    if (results[k].cols == 1 || function == Function::frame_poses) continue;
+    Pattern left = patterns[k];
+    left.row.clear();
+    left.col.clear();
+    for (int j = 0; j < patterns[k].size(); ++j) {
+      const Traced& x = values[k].data()[patterns[k].place(j)];
+      const bool zero = x.is_constant() && x.constant() == 0;
+      if (!zero) left.add(patterns[k].row[std::size_t(j)], patterns[k].col[std::size_t(j)]);
+    }
+    patterns[k] = std::move(left);
+  }
+  return patterns;
+}
+
+}  // namespace
+
 Trace FunctionTracer::trace(Function function) const {
   const Signature shape = signature(model_, function, options_);
   Tracer tracer(name(function));
@@ -98,8 +121,19 @@ Trace FunctionTracer::trace(Function function) const {
       tracer, shape, [&](const Model<Traced>& model, const std::vector<VectorX<Traced>>& in) {
         return record(model, function, in, options_);
       });
-  for (std::size_t k = 0; k < out.size(); ++k) tracer.output(shape.outputs[k].name, out[k]);
-  return tracer.finish();
+  if (options_.entries == Entries::all || function == Function::crba_packed) {
+    for (std::size_t k = 0; k < out.size(); ++k) tracer.output(shape.outputs[k].name, out[k]);
+    return tracer.finish();
+  }
+  std::vector<Pattern> patterns = nonzeros(function, shape.outputs, out);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    MatrixX<Traced> entries(patterns[k].size(), 1);
+    patterns[k].gather(out[k].data(), entries.data());
+    tracer.output(shape.outputs[k].name, entries);
+  }
+  Trace trace = tracer.finish();
+  trace.patterns = std::move(patterns);
+  return trace;
 }
 
 }  // namespace codegen

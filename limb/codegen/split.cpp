@@ -250,7 +250,26 @@ bool can_split(Function function) {
   return function == Function::aba_derivatives;
 }
 
-Split FunctionTracer::split(Function function) const {
+namespace {
+
+/// Leaves of each result the entries of its pattern.
+void keep(Split& split, const std::vector<Pattern>& patterns) {
+  std::vector<int> kept;
+  std::size_t start = 0;
+  for (std::size_t k = 0; k < patterns.size(); ++k) {
+    Array& x = split.outputs[k];
+    for (int j = 0; j < patterns[k].size(); ++j) {
+      kept.push_back(split.results[start + at(patterns[k].place(j))]);
+    }
+    start += at(x.size());
+    x = {x.name, patterns[k].size()};
+  }
+  split.results = std::move(kept);
+}
+
+}  // namespace
+
+Split FunctionTracer::split(Function function, const std::vector<Pattern>& patterns) const {
   const Signature shape = signature(model_, function, options_);
   if (!can_split(function)) {
     fail("FunctionTracer::split", "function", name(function), "aba_derivatives");
@@ -264,6 +283,7 @@ Split FunctionTracer::split(Function function) const {
       });
   tracer.output("numbers", Planner(factors, split).run());
   split.trace = tracer.finish();
+  if (!patterns.empty()) keep(split, patterns);
   return split;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "limb/codegen/pattern.hpp"
 #include "limb/codegen/traced.hpp"
 #include "limb/math/scalar.hpp"
 
@@ -12,6 +13,7 @@ namespace limb::codegen {
 struct Array {
   std::string name;
   int rows = 0, cols = 1;
+  bool symmetric = false;
   int size() const { return rows * cols; }
 };
 
@@ -22,6 +24,8 @@ struct Trace {
   std::vector<Array> inputs, outputs;
   /// The node of each entry of each result, in order.
   std::vector<int> roots;
+  /// What each result holds of a matrix; none where all results are whole.
+  std::vector<Pattern> patterns;
 
   int input_size() const;
   int output_size() const { return static_cast<int>(roots.size()); }

@@ -139,7 +139,8 @@ std::vector<std::vector<ResultWriter::Portion>> spread_portions(
     const int size = split.outputs[at(a)].size();
     for (int g = 0; g < results.step_count(a); ++g) {
       int after = -1;
-      for (int e = results.first_entry(g); e <= std::min(results.last_entry(g), size - 1); ++e) {
+      const int last = std::min(results.last_entry(a, g), size - 1);
+      for (int e = results.first_entry(a, g); e <= last; ++e) {
         after = std::max(after, there[at(split.results[start + at(e)])]);
       }
       steps.push_back({after, a, g});

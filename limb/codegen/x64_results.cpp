@@ -8,6 +8,8 @@ namespace {
 /// Several registers in turn, so that no load waits for the store before.
 constexpr std::size_t kTurns = 8;
 constexpr int kEntry = static_cast<int>(sizeof(std::int32_t));
+/// Alignment of memory.
+constexpr int kUnit = 16;
 
 }  // namespace
 
@@ -23,8 +25,26 @@ bool ResultWriter::is_aligned(int size) const {
 }
 
 int ResultWriter::step_count(int array) const {
-  const int size = size_of(array), first = columns() + 3 * mover_.columns() / 2;
-  return size / mover_.columns() < RowMover::kLoopFrom ? 0 : (size - first) / columns();
+  const int size = size_of(array);
+  if (size / mover_.columns() < RowMover::kLoopFrom) return 0;
+  return (is_aligned(size) ? size - columns() - 3 * mover_.columns() / 2 : size) / columns();
+}
+
+// Of aligned rows, some columns go before the steps: up to a line, and what late rows begin with.
+int ResultWriter::first_entry(int array, int step) const {
+  return is_aligned(size_of(array)) ? (step + 1) * columns() - mover_.columns() : step * columns();
+}
+int ResultWriter::last_entry(int array, int step) const {
+  return is_aligned(size_of(array)) ? (step + 2) * columns() + 3 * mover_.columns() / 2 - 1
+                                    : (step + 1) * columns() - 1;
+}
+
+/// eax = bytes from rcx to the next line.
+void ResultWriter::find_offset() {
+  Machine& m = machine_;
+  m.mov(m.eax, m.ecx);
+  m.neg(m.eax);
+  m.and_(m.eax, RowMover::kLine - kUnit);
 }
 
 std::span<const ResultWriter::Source> ResultWriter::row_of(int array) const {
@@ -81,10 +101,10 @@ std::vector<std::int32_t> ResultWriter::places_of(std::span<const Source> source
 /// Entries [begin, end) of the rows at rcx, one group after the other.
 void ResultWriter::write_range(int array, int begin, int end) {
   const auto row = row_of(array);
-  const int n = mover_.columns();
-  for (int j = begin; j < end; j += n) {
+  const int step = columns();
+  for (int j = begin; j < end; j += step) {
     mover_.write(machine_.rcx, size_of(array), j,
-                 {row.begin() + j, row.begin() + std::min(end, j + n)});
+                 {row.begin() + j, row.begin() + std::min(end, j + step)});
   }
 }
 
@@ -99,14 +119,13 @@ void ResultWriter::begin_rows(const std::vector<Source>& sources) {
 
 void ResultWriter::write_portion(const Portion& p) {
   Machine& m = machine_;
-  const int size = size_of(p.array), first = (p.first + 1) * columns();
+  const int size = size_of(p.array);
+  const int first = (p.first + (is_aligned(size) ? 1 : 0)) * columns();
   mover_.point_at(m.rsi, p.array, size);
   m.lea(m.r8, m.ptr[tables_.at(p.array) + first * kEntry]);
   if (is_aligned(size)) {
     // So many bytes on in the array, and as many entries in the table.
-    m.mov(m.eax, m.ecx);
-    m.neg(m.eax);
-    m.and_(m.eax, m.r13d);
+    find_offset();
     m.add(m.rcx, m.rax);
     if (m.target().scalar_bytes() == 8) m.shr(m.eax, 1);
     m.add(m.r8, m.rax);
@@ -131,15 +150,12 @@ void ResultWriter::finish_rows() {
       write_range(k, start + (steps + 1) * columns() - n, size);
     };
     if (!is_aligned(size)) {
-      around(0);
+      write_range(k, steps * columns(), size);
       continue;
     }
     Xbyak::Label done;
-    m.mov(m.eax, m.ecx);
-    m.neg(m.eax);
-    m.and_(m.eax, m.r13d);
-    constexpr int kUnit = 16, kUnits = RowMover::kLine / kUnit;
-    for (int unit = 0; unit < kUnits; ++unit) {
+    find_offset();
+    for (int unit = 0; unit < RowMover::kLine / kUnit; ++unit) {
       Xbyak::Label other;
       m.cmp(m.eax, unit * kUnit);
       m.jne(other, m.T_NEAR);

@@ -13,13 +13,11 @@ namespace limb::codegen {
 /// next, by rows kPlain or kStream.
 ///
 /// Memory comes aligned to 16 bytes. Where rows are a multiple of 32 bytes long, some columns go
-/// first, so that no store lies on two lines of the cache, or that whole lines are written past the
-/// caches (kStream).
+/// first, so that stores are whole lines of the cache, which may be written past it (kStream).
 class ResultWriter {
  public:
   using Source = RowMover::Source;
-  /// Which bits of an address the first columns make zero.
-  static constexpr int kPlain = 16, kStream = 48;
+  static constexpr int kPlain = 0, kStream = 1;
 
   ResultWriter(Machine& machine, Frame& frame, const std::vector<Array>& arrays)
       : machine_(machine), frame_(frame), arrays_(arrays), mover_(machine) {}
@@ -38,8 +36,8 @@ class ResultWriter {
   /// How many steps there are for portions; what is left finish_rows() writes.
   int step_count(int array) const;
   /// The entries that a step may read, whatever the alignment of the array.
-  int first_entry(int step) const { return (step + 1) * columns() - mover_.columns(); }
-  int last_entry(int step) const { return (step + 2) * columns() + 3 * mover_.columns() / 2 - 1; }
+  int first_entry(int array, int step) const;
+  int last_entry(int array, int step) const;
 
   /// Where each lies in the frame; constants are put there now.
   std::vector<std::int32_t> places_of(std::span<const Source> sources);
@@ -53,6 +51,7 @@ class ResultWriter {
 
  private:
   bool is_aligned(int size) const;
+  void find_offset();
   int size_of(int array) const { return arrays_[static_cast<std::size_t>(array)].size(); }
   std::span<const Source> row_of(int array) const;
   void write_columns(const std::vector<Source>& sources);

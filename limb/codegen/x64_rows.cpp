@@ -108,8 +108,7 @@ void RowMover::read(const Xbyak::Reg64& rows, int stride, int first, int count,
   for (int l = 0; count < n && l < n; ++l) {
     load_half(l, rows + (l * stride + first) * bytes, count);
     load_half(kWork, rows + ((l + n) * stride + first) * bytes, count);
-    machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), Xbyak::Ymm(kWork), 1)
-                       : machine_.vinsertf128(Xbyak::Ymm(l), Xbyak::Ymm(l), Xbyak::Xmm(kWork), 1);
+    insert_high(l, half(kWork));
   }
   transpose();
   for (int j = 0; j < count; ++j) {
@@ -120,6 +119,60 @@ void RowMover::read(const Xbyak::Reg64& rows, int stride, int first, int count,
 
 void RowMover::write(const Xbyak::Reg64& rows, int stride, int first,
                      const std::vector<Source>& sources) {
+  const int n = columns(), count = static_cast<int>(sources.size());
+  if (count <= n) return write_narrow(rows, stride, first, sources);
+  if (machine_.is_wide() || count == 2 * n) return write_wide(rows, stride, first, sources);
+  write_narrow(rows, stride, first, {sources.begin(), sources.begin() + n});
+  write_narrow(rows, stride, first + n, {sources.begin() + n, sources.end()});
+}
+
+void RowMover::insert_high(int r, const Xbyak::Operand& half) {
+  machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(r), Xbyak::Zmm(r), half, 1)
+                     : machine_.vinsertf128(Xbyak::Ymm(r), Xbyak::Ymm(r), half, 1);
+}
+
+/// More than columns() columns: a register holds columns j and j + W/2 of half of the states, and
+/// becomes a row.
+void RowMover::write_wide(const Xbyak::Reg64& rows, int stride, int first,
+                          const std::vector<Source>& sources) {
+  Machine& m = machine_;
+  const int n = columns(), bytes = m.target().scalar_bytes();
+  const int count = static_cast<int>(sources.size());
+  if (count < 2 * n) {
+    m.mov(m.eax, (1 << count) - 1);
+    m.kmovw(m.k2, m.eax);
+  }
+  const bool zero =
+      std::all_of(sources.begin(), sources.end(), [](const Source& x) { return x.is_zero(); });
+  for (int upper = 0; upper < 2; ++upper) {
+    const auto half_of = [&](int place) { return m.ptr[m.slot(place) + upper * n * bytes]; };
+    for (int j = 0; !zero && j < n; ++j) {
+      const Source& low = sources[static_cast<std::size_t>(j)];
+      low.place >= 0 ? m.vmovups(half(j), half_of(low.place)) : m.load_constant(j, low.constant);
+      if (j + n >= count) continue;
+      const Source& high = sources[static_cast<std::size_t>(j + n)];
+      if (high.place >= 0) {
+        insert_high(j, half_of(high.place));
+      } else {
+        m.load_constant(kWork, high.constant);
+        insert_high(j, half(kWork));
+      }
+    }
+    zero ? m.clear(0) : transpose();
+    for (int l = 0; l < n; ++l) {
+      const auto to = m.ptr[rows + ((l + upper * n) * stride + first) * bytes];
+      const Xbyak::Xmm row = full(zero ? 0 : l);
+      if (count == 2 * n) {
+        m.vmovups(to, row);
+      } else {
+        single() ? m.vmovups(to | m.k2, row) : m.vmovupd(to | m.k2, row);
+      }
+    }
+  }
+}
+
+void RowMover::write_narrow(const Xbyak::Reg64& rows, int stride, int first,
+                            const std::vector<Source>& sources) {
   const int n = columns(), bytes = machine_.target().scalar_bytes();
   const int count = static_cast<int>(sources.size());
   set_mask(count);
@@ -156,8 +209,7 @@ void RowMover::load_rows(const Xbyak::Reg64& rows, int stride, int first) {
   for (int l = 0; l < n; ++l) {
     const auto high = machine_.ptr[rows + ((l + n) * stride + first) * bytes];
     load_half(l, rows + (l * stride + first) * bytes, n);
-    machine_.is_wide() ? machine_.vinsertf64x4(Xbyak::Zmm(l), Xbyak::Zmm(l), high, 1)
-                       : machine_.vinsertf128(Xbyak::Ymm(l), Xbyak::Ymm(l), high, 1);
+    insert_high(l, high);
   }
 }
 
@@ -200,13 +252,26 @@ void RowMover::load_group(int at) {
 
 void RowMover::write_loop(const Xbyak::Reg64& rows, int stride) {
   Machine& m = machine_;
-  const int n = columns();
+  const int n = columns(), bytes = m.target().scalar_bytes();
+  constexpr int kEntry = static_cast<int>(sizeof(std::int32_t));
   Xbyak::Label next;
   m.L(next);
-  load_group(0);
-  store_rows(rows, stride, 0);
-  m.add(rows, n * m.target().scalar_bytes());
-  m.add(m.r8, n * static_cast<int>(sizeof(std::int32_t)));
+  for (int upper = 0; upper < 2; ++upper) {
+    const auto half_of = [&](int column) {
+      m.mov(m.eax, m.ptr[m.r8 + column * kEntry]);
+      return m.ptr[m.r10 + m.rax + upper * n * bytes];
+    };
+    for (int j = 0; j < n; ++j) {
+      m.vmovups(half(j), half_of(j));
+      insert_high(j, half_of(j + n));
+    }
+    transpose();
+    for (int l = 0; l < n; ++l) {
+      m.vmovups(m.ptr[rows + (l + upper * n) * stride * bytes], full(l));
+    }
+  }
+  m.add(rows, 2 * n * bytes);
+  m.add(m.r8, 2 * n * kEntry);
   m.cmp(m.r8, m.r9);
   m.jb(next);
 }

@@ -40,12 +40,13 @@ class RowMover {
     double constant = 0;
     bool is_zero() const { return place < 0 && constant == 0; }
   };
-  /// The other way.
+  /// The other way, for up to 2 columns() columns.
   void write(const Xbyak::Reg64& rows, int stride, int first, const std::vector<Source>& columns);
   /// A loop over `groups` of columns() columns each, from column 0 on, to places one after the
   /// other from `place` on. `rows` and r8, r9 are changed.
   void read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place);
-  /// The other way, after prepare(): the places stand from r8 to r9, in the frame at r10.
+  /// The other way, after prepare(), 2 columns() columns at a time: the places stand from r8 to r9,
+  /// in the frame at r10.
   void write_loop(const Xbyak::Reg64& rows, int stride);
   /// The same past the caches, whole lines of them: two groups at a time from where a line of the
   /// first row begins. Rows whose lines begin elsewhere are one group behind and take one that
@@ -63,6 +64,11 @@ class RowMover {
   void load_half(int r, const Xbyak::RegExp& from, int count);
   void store_half(const Xbyak::RegExp& to, int r, int count);
   void unpack(int to, int a, int b, bool high, bool pairs);
+  void write_narrow(const Xbyak::Reg64& rows, int stride, int first,
+                    const std::vector<Source>& columns);
+  void write_wide(const Xbyak::Reg64& rows, int stride, int first,
+                  const std::vector<Source>& columns);
+  void insert_high(int r, const Xbyak::Operand& half);
   void load_rows(const Xbyak::Reg64& rows, int stride, int first);
   void store_rows(const Xbyak::Reg64& rows, int stride, int first);
   void load_orders();

@@ -1,0 +1,200 @@
+// Results of which only structural nonzeros are asked for: where they belong, that nothing is lost,
+// the same numbers in every form, layout and precision.
+#include <gtest/gtest.h>
+
+#include "limb/batch/compiled.hpp"
+#include "limb/batch/expand.hpp"
+#include "limb/codegen/emit_c.hpp"
+#include "limb/codegen/testing/robot_inputs.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/model/load.hpp"
+
+namespace limb {
+namespace {
+
+using codegen::Isa;
+using codegen::Pattern;
+using codegen::Program;
+using testing::Batch;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+const std::vector<Function> kMatrices = {
+    Function::crba,           Function::mass_inverse,      Function::frame_jacobians,
+    Function::centroidal,     Function::operational_space, Function::rnea_derivatives,
+    Function::aba_derivatives};
+
+/// Entries of N states as whole matrices.
+template <typename T>
+std::vector<T> expanded(const Pattern& pattern, const std::vector<T>& entries,
+                        std::int64_t states) {
+  std::vector<T> whole(static_cast<std::size_t>(states * pattern.rows * pattern.cols));
+  for (std::int64_t i = 0; i < states; ++i) {
+    pattern.expand(entries.data() + i * pattern.size(),
+                   whole.data() + i * pattern.rows * pattern.cols);
+  }
+  return whole;
+}
+
+/// Fewer numbers than matrices have, none of them twice, and none of them always zero.
+void check_pattern(const Pattern& p, const std::vector<double>& entries, std::int64_t states) {
+  std::vector<char> seen(static_cast<std::size_t>(p.rows * p.cols), 0);
+  for (int k = 0; k < p.size(); ++k) {
+    const int r = p.row[std::size_t(k)], c = p.col[std::size_t(k)];
+    ASSERT_TRUE(r >= 0 && r < p.rows && c >= 0 && c < p.cols);
+    EXPECT_TRUE(!p.symmetric || r <= c);
+    EXPECT_EQ(seen[std::size_t(p.place(k))]++, 0);
+    EXPECT_TRUE(k == 0 || p.place(k) > p.place(k - 1));  // column by column
+    double sum = 0;
+    for (std::int64_t i = 0; i < states; ++i)
+      sum += std::abs(entries[std::size_t(i * p.size() + k)]);
+    EXPECT_GT(sum, 0) << r << ", " << c;
+  }
+}
+
+/// Whole matrices as without the option; `few`: rounding where other numbers are fused.
+void check(const Model<double>& model, Function f) {
+  SCOPED_TRACE(name(f));
+  FunctionOptions options = testing::options_for(model, f);
+  const codegen::Trace dense = codegen::trace(model, f, options);
+  options.entries = Entries::nonzeros;
+  const codegen::Trace sparse = codegen::trace(model, f, options);
+  const std::int64_t states = 37;
+  const Batch<double> in = testing::random_inputs(model, dense, states, 5);
+  Batch<float> in32;
+  for (const auto& x : in.data) in32.data.emplace_back(x.begin(), x.end());
+  ASSERT_EQ(sparse.patterns.size(), dense.outputs.size());
+  EXPECT_TRUE(dense.patterns.empty());
+  const Program p(dense), s(sparse);
+  const Batch<double> whole = run_rows(p, in, states), rows = run_rows(s, in, states);
+  const Batch<double> each = run_each(s, in, states), columns = run_columns(s, in, states);
+  const Batch<float> whole32 = run_rows(p, in32, states), rows32 = run_rows(s, in32, states);
+  EXPECT_TRUE(same_bits(rows, each));
+  EXPECT_TRUE(same_bits(rows, columns));
+  // The other triangle of an inverse is another sum of as many products (condition up to 1e5).
+  const double tolerance = f == Function::crba ? 0 : 1e7 * kEps;
+  for (std::size_t k = 0; k < sparse.patterns.size(); ++k) {
+    const Pattern& pattern = sparse.patterns[k];
+    EXPECT_EQ(sparse.outputs[k].size(), pattern.size());
+    EXPECT_EQ(pattern.rows * pattern.cols, dense.outputs[k].size());
+    if (dense.outputs[k].cols > 1) check_pattern(pattern, rows.data[k], states);
+    EXPECT_LE(testing::relative(expanded(pattern, rows.data[k], states), whole.data[k], states),
+              tolerance);
+    EXPECT_LE(testing::relative(expanded(pattern, rows32.data[k], states), whole32.data[k], states),
+              tolerance * 0x1p29);
+  }
+}
+
+TEST(Nonzeros, ExpandToTheWholeMatrices) {
+  for (const char* robot : {"builtin:arm7", "builtin:quadruped"}) {
+    SCOPED_TRACE(robot);
+    const Model<double> model = load_model(robot);
+    for (const Function f : kMatrices) check(model, f);
+  }
+  for (const testing::Sample& s : testing::samples(2, 7)) {
+    SCOPED_TRACE(s.name);
+    for (const Function f : kMatrices) {
+      // Frames of random trees may have no task inertia.
+      if (f != Function::operational_space) check(s.model, f);
+    }
+  }
+}
+
+// Limbs that do not feel each other: of 18 x 18 numbers, 6 x 6 of the base and, for each of four
+// legs, 6 x 3 and 3 x 3, of which triangles count.
+TEST(Nonzeros, AreThoseOfTheTree) {
+  const Model<double> model = load_model("builtin:quadruped");
+  CompileOptions options;
+  options.entries = Entries::nonzeros;
+  const Compiled fast =
+      compile(model, {Function::crba, Function::crba_packed, Function::rnea}, options);
+  const Pattern& p = fast.pattern(Function::crba);
+  EXPECT_EQ(p.rows, 18);
+  EXPECT_EQ(p.cols, 18);
+  EXPECT_TRUE(p.symmetric);
+  EXPECT_LE(p.size(), 21 + 4 * (18 + 6));
+  EXPECT_GT(p.size(), 4 * (15 + 6));
+  for (int k = 0; k < p.size(); ++k) {
+    const int r = p.row[std::size_t(k)], c = p.col[std::size_t(k)];
+    EXPECT_TRUE(r < 6 || r / 3 == c / 3) << r << ", " << c;
+  }
+  EXPECT_EQ(fast.pattern(Function::crba_packed).size(), 18 * 19 / 2);
+  EXPECT_EQ(fast.pattern(Function::rnea).size(), 18);
+  EXPECT_EQ(testing::message([&] { fast.pattern(Function::crba, 1); }),
+            "crba: result is 1, expected 0 to 0");
+}
+
+// Templates, straight lines and products of matrices, with and without machine code.
+TEST(Nonzeros, AreTheSameInEveryForm) {
+  const Model<double> model = load_model("builtin:quadruped");
+  const int n = model.velocity_size(), N = 21;
+  const codegen::Trace arguments = codegen::trace(model, Function::rnea);
+  const Batch<double> in = testing::random_inputs(model, arguments, N, 3);
+  std::vector<ConstRows<double>> from;
+  for (std::size_t k = 0; k < 3; ++k) {
+    from.push_back({in.data[k].data(), N, arguments.inputs[k].size()});
+  }
+  CompileOptions options;
+  const Compiled dense = compile(model, {Function::aba_derivatives}, options);
+  std::vector<RowMatrix<double>> whole(3, RowMatrix<double>(N, n * n)), found = whole;
+  const auto rows = [](std::vector<RowMatrix<double>>& x) {
+    std::vector<Rows<double>> r;
+    for (auto& m : x) r.push_back({m.data(), m.rows(), m.cols()});
+    return r;
+  };
+  dense.run(Function::aba_derivatives, from, rows(whole));
+  options.entries = Entries::nonzeros;
+  for (const Form form : {Form::straight_line, Form::recursion, Form::split}) {
+    for (const bool interpret : {false, true}) {
+      SCOPED_TRACE(name(form));
+      options.form = form;
+      options.program.interpret = interpret;
+      const Compiled fast = compile(model, {Function::aba_derivatives}, options);
+      std::vector<RowMatrix<double>> entries;
+      for (int k = 0; k < 3; ++k) {
+        entries.emplace_back(N, fast.pattern(Function::aba_derivatives, k).size());
+      }
+      EXPECT_LT(entries[0].cols() + entries[1].cols() + entries[2].cols(), 3 * n * n);
+      fast.run(Function::aba_derivatives, from, rows(entries));
+      for (int k = 0; k < 3; ++k) {
+        expand(fast.pattern(Function::aba_derivatives, k), entries[std::size_t(k)],
+               found[std::size_t(k)]);
+        // Other orders of sums, times the condition of the mass matrix.
+        EXPECT_LT((found[std::size_t(k)] - whole[std::size_t(k)]).norm(),
+                  1e7 * kEps * whole[std::size_t(k)].norm());
+      }
+      // One state.
+      std::vector<VectorX<double>> one;
+      std::vector<std::span<double>> to;
+      for (const auto& x : entries) one.emplace_back(x.cols());
+      for (auto& x : one) to.emplace_back(x.data(), static_cast<std::size_t>(x.size()));
+      std::vector<std::span<const double>> state;
+      for (const auto& x : from) state.emplace_back(x.data, static_cast<std::size_t>(x.cols));
+      fast.run(Function::aba_derivatives, state, to);
+      for (int k = 0; k < 3; ++k) {
+        EXPECT_LT((one[std::size_t(k)] - entries[std::size_t(k)].row(0).transpose()).norm(),
+                  1e7 * kEps * one[std::size_t(k)].norm());
+      }
+    }
+  }
+}
+
+TEST(Nonzeros, ExpandChecksSizes) {
+  const Model<double> model = load_model("builtin:2r");
+  CompileOptions options;
+  options.entries = Entries::nonzeros;
+  const Compiled fast = compile(model, {Function::crba}, options);
+  const Pattern& p = fast.pattern(Function::crba);
+  RowMatrix<double> Q = RowMatrix<double>::Zero(2, 2), entries(2, 3), M(2, 4), few(2, 3);
+  fast.crba(Q, entries);
+  expand(p, entries, M);
+  EXPECT_EQ(M(0, 1), M(0, 2));
+  EXPECT_EQ(M(0, 3), entries(0, 2));
+  EXPECT_EQ(testing::message([&] { expand(p, entries, few); }),
+            "expand: the result is 2 x 3, expected 2 x 4");
+  VectorX<double> one(3);
+  fast.crba(VectorX<double>(Q.row(0)), one);
+  EXPECT_EQ(one, entries.row(0).transpose());
+}
+
+}  // namespace
+}  // namespace limb
