@@ -1,5 +1,5 @@
-"""The forces on the feet of a quadruped that stands under PD, against MuJoCo and Drake. Each test skips with a line
-where its wheel is not installed.
+"""The forces on the feet of a quadruped that stands under PD, against MuJoCo and Drake. Against Drake's recorded
+figures everywhere, and live where the wheels are installed; else the test skips with a line.
 """
 
 import json
@@ -15,6 +15,15 @@ DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/sim_contact_dump
 # Both give way under load (MuJoCo by some 2 mm here, Drake by less than 0.1 mm), which changes the pose and with it
 # the loads; limb's contacts are rigid.
 TOLERANCE = 0.01
+
+# What test_drake measured: normal forces in N on FL, FR, RL and RR after 6 s. Discrete MultibodyPlant with its defaults
+# (points, lagged approximation), stiction tolerance 1e-4 m/s, URDF and pose of sim_contact_dump.
+DRAKE = {
+    "version": "1.51.1",
+    "settings": {"kp": 120, "kd": 3, "step": 1e-3, "radius": 0.022, "height": 0.35, "flexion": [0.7, 0.7, 0.9, 0.9],
+                 "knee": -1.6},
+    "normal": [32.9114, 32.9114, 40.5655, 40.5655],
+}
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +42,20 @@ def compare(name, limb, normal):
     worst = np.abs(normal / ours - 1).max()
     print(f"{name}: feet carry {np.round(normal, 3)}, limb {np.round(ours, 3)} N, largest difference {worst:.1e}")
     assert worst < TOLERANCE
+
+
+def settings(limb):
+    q = limb["q"]
+    assert q[3:7] == [0, 0, 0, 1] and all(angle == 0 for angle in q[7::3])
+    knees = set(q[9::3])
+    assert len(knees) == 1
+    return {name: limb[name] for name in ("kp", "kd", "step", "radius")} | {
+        "height": q[2], "flexion": q[8::3], "knee": knees.pop()}
+
+
+def test_recorded_drake(limb):
+    assert settings(limb) == DRAKE["settings"], "the record is of another run: run test_drake and write down its figures"
+    compare(f"Drake {DRAKE['version']}, recorded", limb, np.array(DRAKE["normal"]))
 
 
 def test_mujoco(limb):
@@ -101,3 +124,6 @@ def test_drake(limb):
         leg = next(k for k, name in enumerate(("FL", "FR", "RL", "RR")) if f"{name}_calf" in bodies)
         normal[leg] = abs(info.contact_force()[2])
     compare("Drake", limb, normal)
+    print("figures for the record:", [round(float(f), 4) for f in normal])
+    # Another version may settle a little elsewhere.
+    assert np.abs(normal / np.array(DRAKE["normal"]) - 1).max() < 1e-3
