@@ -138,6 +138,11 @@ class Plot final : public Verb {
     if (title == "state q") return ", rad or m";
     if (title == "state v") return ", rad/s or m/s";
     if (title.starts_with("torque ")) return ", N m or N";
+    if (title.starts_with("mass_center ")) return ", m";
+    if (title.starts_with("wanted ")) return ": force that is wanted, N";
+    if (title == "effort") return ": torque, share of what its motor can";
+    if (title == "program beyond") return ": N outside cones, N m over limits";
+    if (title == "program residual") return ", weights of the robot";
     if (title == "momentum linear") return ", N s";
     if (title == "momentum angular") return " about the mass centre, N m s";
     return title == "energy" ? ", J" : "";

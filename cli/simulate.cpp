@@ -67,7 +67,9 @@ class Simulate final : public Verb {
            "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
            "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque, pid, "
            "joint-impedance,\n"
-           "lqr; scenarios have more (docs/control.md).\n";
+           "lqr; scenarios have more: of frames (docs/control.md), and balance and locomotion on "
+           "feet\n"
+           "(docs/whole_body.md).\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
@@ -152,6 +154,32 @@ class Simulate final : public Verb {
     return s;
   }
 
+  static std::string programs_text(const RunSummary& r) {
+    if (r.programs == nullptr) return {};
+    const ProgramWatch& p = *r.programs;
+    std::string text = fmt::format("quadratic programs: {} of {} solved, {} steps fell back\n",
+                                   p.steps + p.predictions - p.unsolved - p.predictions_unsolved,
+                                   p.steps + p.predictions, p.fall_backs);
+    return text + fmt::format(
+                      "at worst: forces {:.1e} N outside their cones, torques {:.1e} N m "
+                      "over their limits\n",
+                      p.outside_cone, p.over_limit);
+  }
+  static Json programs_json(const RunSummary& r) {
+    if (r.programs == nullptr) return nullptr;
+    const ProgramWatch& p = *r.programs;
+    return {{"steps", p.steps},
+            {"unsolved", p.unsolved},
+            {"fall_backs", p.fall_backs},
+            {"predictions", p.predictions},
+            {"predictions_unsolved", p.predictions_unsolved},
+            {"most_iterations", p.iterations},
+            {"stationarity", p.residuals.stationarity},
+            {"constraints", p.residuals.primal},
+            {"outside_cone", p.outside_cone},
+            {"over_limit", p.over_limit}};
+  }
+
   static std::string text_of(const Scenario& s, const RunSummary& r) {
     std::string text = fmt::format("{}: {} s by {} in {} steps\n", s.model.name(), to_cell(r.t),
                                    to_text(s.simulation.method), r.steps);
@@ -165,6 +193,7 @@ class Simulate final : public Verb {
       text += fmt::format("motors at their limits in {} of {} control periods\n",
                           r.saturated_periods, r.control_periods);
     }
+    text += programs_text(r);
     Table table("\nAt the end (rad, m; peak: N m, N)", {"", "q", "v", "peak torque"});
     const auto names = velocity_names(s.model);
     const auto& rows = s.model.coupling().rows();
@@ -196,6 +225,7 @@ class Simulate final : public Verb {
             {"target_error", number(r.target_error)},
             {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
             {"saturated_periods", r.saturated_periods},
+            {"programs", programs_json(r)},
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
   }
 

@@ -261,9 +261,11 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(self.error("builtin:2r", "--controller", "best"),
                          "limb simulate: controller is 'best', expected one of none, open-loop, pd, gravity, "
                          "computed-torque, pid, joint-impedance, cartesian-impedance, operational-space, "
-                         "hybrid-force, lqr")
+                         "hybrid-force, lqr, balance, locomotion")
         self.assertEqual(self.error("builtin:2r", "--controller", "hybrid-force"),
                          "limb simulate: controller 'hybrid-force' needs a frame: write a scenario")
+        self.assertEqual(self.error("builtin:quadruped", "--controller", "balance"),
+                         "limb simulate: this controller needs a [ground] to stand on: write a scenario")
         scenario = self.path("typo.toml")
         scenario.write_text('model = "builtin:2r"\n[[spring]]\njoint = "joint3"\n')
         self.assertEqual(self.error(scenario),

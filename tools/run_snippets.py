@@ -31,6 +31,7 @@ LOOKS_LIKE_SHELL = {"bash", "shell", "console", "zsh", "bash-console", "shell-se
 # A document test must not change the machine or depend on a network.
 NEVER_RUN = {"sudo", "apt", "apt-get", "pip", "git", "curl", "wget"}
 TIMEOUT_S = 120
+NO_SOLVER = "limb was built without a solver of quadratic programs"  # limb/control/qp.cpp
 
 CMAKE_PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
@@ -60,6 +61,10 @@ json.dump(results, sys.stdout)
 
 class Failure(Exception):
     """Text starts with FILE:LINE."""
+
+
+class Skipped(Exception):
+    """A block that this build cannot run, and why; likewise."""
 
 
 @dataclass
@@ -138,6 +143,9 @@ class Runner:
         self.cli = build / "limb"
         self.verbs = set(RUN_VERB.findall((root / "run").read_text()))
         self.scratch = build / "snippets"
+        # Built without proxsuite (cmake/LimbProxsuite.cmake): what needs it says so, and is left out.
+        commands_file = build / "compile_commands.json"
+        self.without_solver = commands_file.exists() and "qp_none.cpp" in commands_file.read_text()
 
     def execute(self, command: list[str], where: str) -> str:
         environment = {**os.environ, "PATH": f"{self.build}{os.pathsep}{os.environ['PATH']}"}
@@ -147,6 +155,8 @@ class Runner:
         except subprocess.TimeoutExpired:
             raise Failure(f"{where}: still running after {TIMEOUT_S} s") from None
         if done.returncode != 0:
+            if self.without_solver and NO_SOLVER in done.stderr:
+                raise Skipped(f"{where}: not executed: {NO_SOLVER}")
             raise Failure(f"{where}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
@@ -246,6 +256,8 @@ class Runner:
                 if id(block) in sessions:
                     result = sessions[id(block)]
                     if isinstance(result, Failure):
+                        if self.without_solver and NO_SOLVER in str(result):
+                            raise Skipped(f"{block.where()}: not executed: {NO_SOLVER}")
                         raise result
                     outputs[id(block)] = result
                 elif block.language == "sh":
@@ -260,6 +272,8 @@ class Runner:
                     raise Failure(f"{block.where(-1)}: write sh, not {block.language}")
                 elif block.language not in ("cpp", "text", "python"):
                     print(f"{block.where(-1)}: not executed: {block.language or '(no language)'}")
+            except Skipped as skipped:
+                print(skipped)
             except Failure as failure:
                 failures.append(failure)
         return failures

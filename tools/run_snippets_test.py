@@ -57,6 +57,16 @@ class RunSnippets(unittest.TestCase):
                                  fenced("sh", "limb info"), fenced("text", "limb inf"))
         self.assertIn("-limb inf\n+limb info", text)
 
+    def test_only_a_build_without_the_solver_may_leave_out_what_needs_it(self):
+        readme = [fenced("sh", "echo 'Qp: limb was built without a solver of quadratic programs' >&2; exit 1"),
+                  fenced("text", "solved"), fenced("sh", "limb info"), fenced("text", "limb info")]
+        self.write("other/compile_commands.json", '[{"file": "limb/control/qp_proxqp.cpp"}]')
+        self.assert_fails("README.md:2: exit status 1", *readme)
+        self.write("other/compile_commands.json", '[{"file": "limb/control/qp_none.cpp"}]')
+        self.assertIn("README.md:2: not executed: limb was built without a solver", self.assert_passes(*readme))
+        self.assert_fails("README.md:14: the block above", *readme[:3], fenced("text", "limb inf"))
+        self.assert_fails("README.md:2: exit status 1", fenced("sh", "exit 1"))
+
     def test_a_recipe_is_checked_and_its_mistakes_have_the_line_of_the_document(self):
         self.write("other/limb", '#!/bin/sh\ngrep -n wrong "$2" && exit 1\nexit 0\n').chmod(0o755)
         self.assert_passes(fenced("toml", 'name = "fine"'))

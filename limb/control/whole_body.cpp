@@ -76,6 +76,10 @@ WholeBody::WholeBody(const Model<double>& model, std::vector<Foot> feet,
       scratch_(model) {
   if (options_.max_normal_force == 0) options_.max_normal_force = 4 * weight_;
   check_positive("WholeBody", "weight of the robot", weight_);
+  if (options_.effort.size() > 0) {
+    check_velocity("WholeBody", "effort", model, options_.effort);
+    check_not_negative("WholeBody", "effort", options_.effort.minCoeff());
+  }
   int row = 0;
   for (int i = 0; i < n_; ++i) {
     if (!is_driven(model, i)) undriven_.push_back(i);
@@ -100,8 +104,9 @@ WholeBody::WholeBody(const Model<double>& model, std::vector<Foot> feet,
       const int i = coupling.terms[k].y;
       if (!is_driven(model, i)) continue;
       const DofLimits<double>& limits = body.limits[k];
-      joints_.push_back({i, coupling.nq == 1 ? coupling.yq : -1,
-                         options_.effort_share * limits.effort.value_or(kNone),
+      const double effort =
+          options_.effort.size() > 0 ? options_.effort[i] : limits.effort.value_or(kNone);
+      joints_.push_back({i, coupling.nq == 1 ? coupling.yq : -1, options_.effort_share * effort,
                          limits.lower.value_or(-kNone), limits.upper.value_or(kNone),
                          limits.velocity.value_or(kNone)});
     }
@@ -173,6 +178,13 @@ Vector3<double> WholeBody::foot_force(int foot) const {
   return f_.middleCols(places_[i].first_point, static_cast<int>(feet_[i].points.size()))
       .rowwise()
       .sum();
+}
+
+void WholeBody::effort_shares(Eigen::Ref<VectorX<double>> shares) const {
+  shares.setZero();
+  for (const Joint& joint : joints_) {
+    if (joint.effort > 0) shares[joint.velocity] = tau_[joint.velocity] / joint.effort;
+  }
 }
 
 const VectorX<double>& WholeBody::solve(const WholeBodyTargets& targets) noexcept {

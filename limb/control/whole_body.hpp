@@ -23,7 +23,8 @@ struct WholeBodyOptions {
   double friction = 0.6;  ///< that the forces may use; less than the ground is thought to have
   int cone_faces = 4;     ///< of the pyramid inside the cone of friction; even, 4 or more
   double max_normal_force = 0;  ///< N, at one point; 0: four times the weight
-  double effort_share = 1;      ///< of the torques that the model allows
+  double effort_share = 1;      ///< of the torques that the motors can
+  VectorX<double> effort;       ///< N m, N: of each velocity; empty: what the model says
 
   double mass_center_weight = 10;  ///< of its acceleration, each component
   double turn_weight = 3;          ///< of the angular acceleration of the base
@@ -102,6 +103,8 @@ class WholeBody {
   /// 3 x points of all feet, in world axes.
   const Matrix3X<double>& forces() const { return f_; }
   Vector3<double> foot_force(int foot) const;
+  /// Torques as shares of what their motors can, -1 to 1; zero where there is no limit.
+  void effort_shares(Eigen::Ref<VectorX<double>> shares) const;
 
   const Model<double>& model() const { return model_; }
   const std::vector<Foot>& feet() const { return feet_; }

@@ -1,9 +1,14 @@
 // The scenarios of docs/scenarios that show controllers: each does what its first line says.
 #include <gtest/gtest.h>
 
+#include <numbers>
+
+#include "limb/control/reference_path.hpp"
 #include "limb/dynamics/frames.hpp"
+#include "limb/dynamics/rnea.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/sim/scenario_run.hpp"
+#include "limb/sim/testing/log_keeper.hpp"
 
 namespace limb {
 namespace {
@@ -18,6 +23,62 @@ Vector3<double> tool_at(const Scenario& s, const VectorX<double>& q) {
   Kinematics<double> k(s.model);
   forward_kinematics(s.model, q, k);
   return frame_pose(s.model, k, s.model.find_frame("tool")).p;
+}
+
+// Springs of the joints carry the weight: kp (target - q) = g(q).
+TEST(ControlScenarios, PdHangsBelowItsTarget) {
+  const Scenario s = scenario("pd");
+  const RunSummary r = run_scenario(s, nullptr);
+  EXPECT_EQ(r.failure, "");
+  Workspace<double> work(s.model);
+  VectorX<double> weight(7);
+  gravity(s.model, work, r.q, weight);
+  const VectorX<double> springs = s.controller.kp.cwiseProduct(s.controller.target - r.q);
+  EXPECT_LT((springs - weight).norm(), 1e-6 * weight.norm());  // what still moves after 3 s
+  EXPECT_GT(r.target_error, 0.05);
+}
+
+TEST(ControlScenarios, GravityCompensationArrives) {
+  const RunSummary r = run_scenario(scenario("gravity"), nullptr);
+  EXPECT_EQ(r.failure, "");
+  EXPECT_LT(r.target_error, 1e-5);
+  EXPECT_EQ(r.saturated_periods, 0);
+}
+
+// Torques are held for 0.5 ms: the error is of the order of that times the change of acceleration.
+TEST(ControlScenarios, ComputedTorqueFollows) {
+  Scenario s = scenario("computed_torque");
+  s.log_period = s.simulation.step;
+  const JointPath path(s.model, {s.q, s.controller.target}, {s.controller.move_time});
+  JointReference wanted(s.model, s.q);
+  testing::LogKeeper log(log_topics(s));
+  double error = 0;
+  log.on("state", [&](double t, const VectorX<double>& x) {
+    path.sample(t, wanted);
+    error = std::max(error, (x.head<7>() - wanted.q).lpNorm<Eigen::Infinity>());
+  });
+  const RunSummary r = run_scenario(s, &log);
+  EXPECT_EQ(r.failure, "");
+  EXPECT_LT(error, 5e-4);
+  EXPECT_LT(r.target_error, 1e-6);
+  // Half of the step, about half of the error.
+  const double coarse = error;
+  error = 0;
+  s.simulation.step /= 2;
+  s.log_period = s.simulation.step;
+  run_scenario(s, &log);
+  EXPECT_LT(error, 0.6 * coarse);
+  std::printf("computed torque: %.1e rad off at most, %.1e with half the step\n", coarse, error);
+}
+
+// m x'' = F sin(w t) from rest: x = F / (m w) (t - sin(w t) / w).
+TEST(ControlScenarios, OpenLoopSwingsASlide) {
+  const Scenario s = scenario("open_loop");
+  const RunSummary r = run_scenario(s, nullptr);
+  const double w = 2 * std::numbers::pi;
+  EXPECT_NEAR(r.q[0], 0, 1e-9);
+  EXPECT_NEAR(r.q[1], 4 / (1.5 * w) * 2, 2e-3);  // torques are held for 1 ms
+  EXPECT_NEAR(r.v[1], 0, 1e-3);
 }
 
 TEST(ControlScenarios, PidLearnsTheWeight) {

@@ -88,11 +88,33 @@ LqrLaw lqr_law(const Model<double>& model, const ControllerSetup& setup) {
   return {Lqr(controlled_robot(model, setup), lqr)};
 }
 
+/// Balance or locomotion.
+Controller legged(const Model<double>& model, const ControllerSetup& setup,
+                  const std::shared_ptr<ControllerWatch>& watch) {
+  const auto programs = std::make_shared<ProgramWatch>();
+  if (watch != nullptr) watch->programs = programs;
+  const Controller law =
+      setup.kind == Kind::balance
+          ? make_balance(model, setup.legged, setup.target, setup.torque_limit, programs)
+          : make_locomotion(model, setup.legged, setup.target, setup.torque_limit, setup.period,
+                            programs);
+  return [law, programs, watch](const ControlInput& now, Vector& tau) {
+    law(now, tau);
+    StepReport report;
+    for (const double share : programs->share) report.saturated += std::abs(share) > 1 - 1e-9;
+    watch_step(now.t, report, watch.get());
+  };
+}
+
 }  // namespace
 
 bool controls_frame(Kind kind) {
   return kind == Kind::cartesian_impedance || kind == Kind::operational_space ||
          kind == Kind::hybrid_force;
+}
+
+bool is_legged(Kind kind) {
+  return kind == Kind::balance || kind == Kind::locomotion;
 }
 
 void set_gains(const Model<double>& model, VectorIn<double>& q, double frequency,
@@ -130,6 +152,7 @@ Controller make_controller(const Model<double>& model, const ControllerSetup& se
   if (setup.kind == Kind::none) return [](const ControlInput&, Vector& tau) { tau.setZero(); };
   if (setup.kind == Kind::open_loop) return open_loop(model, setup);
   check_configuration("make_controller", "target", model, setup.target);
+  if (is_legged(setup.kind)) return legged(model, setup, watch);
   if (controls_frame(setup.kind)) return make_frame_controller(model, setup, std::move(watch));
   ControlledRobot robot = controlled_robot(model, setup);
   const JointGains gains{setup.kp, setup.kd};

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "limb/control/joint_pid.hpp"
+#include "limb/sim/legged_controllers.hpp"
 #include "limb/sim/simulation.hpp"
 
 /// The controllers of limb/control, made of one setup and put into a simulation. Each drives the
@@ -23,6 +24,8 @@ struct ControllerSetup {
     operational_space,    ///< OperationalSpaceControl of a frame
     hybrid_force,         ///< HybridForceControl of a frame
     lqr,                  ///< Lqr about the target
+    balance,              ///< Balance on all feet, about the target
+    locomotion,           ///< Locomotion, the target as posture
   };
   Kind kind = Kind::none;
   VectorX<double> torque, amplitude, frequency;  ///< open_loop: of each velocity; N m, N m, Hz
@@ -54,16 +57,21 @@ struct ControllerSetup {
 
   /// Of lqr: costs of each velocity's position and velocity, and of its motor.
   VectorX<double> position_cost, velocity_cost, torque_cost;
+
+  LeggedSetup legged;  ///< of balance and locomotion
 };
 
 /// What controllers tell of a run.
 struct ControllerWatch {
-  long periods = 0;    ///< steps that were made
-  long saturated = 0;  ///< of these, with a motor at its limit
+  long periods = 0;                        ///< steps that were made
+  long saturated = 0;                      ///< of these, with a motor at its limit
+  std::shared_ptr<ProgramWatch> programs;  ///< of balance and locomotion
 };
 
 /// Whether a kind controls a frame.
 bool controls_frame(ControllerSetup::Kind kind);
+/// Whether it solves quadratic programs for a robot on its feet.
+bool is_legged(ControllerSetup::Kind kind);
 
 /// Gains for one oscillation of `frequency` (Hz) and this damping ratio. For computed_torque of
 /// unit inertia; for the others of the inertia that each joint has in the configuration q.

@@ -9,6 +9,7 @@
 #include "limb/dynamics/check_state.hpp"
 #include "limb/sim/scenario_contact.hpp"
 #include "limb/sim/scenario_controller.hpp"
+#include "limb/sim/scenario_legged.hpp"
 #include "limb/sim/scenario_values.hpp"
 
 namespace limb {
@@ -113,12 +114,13 @@ class ScenarioReader {
   }
 
   void read_controller(const TomlValue& document) {
-    const TomlValue* t = table(document, "controller", controller_keys());
-    if (t == nullptr) return;
+    const TomlValue* t = document.find("controller");
+    if (t == nullptr || !fields_.expect_table(*t, "scenario", "controller")) return;
     const std::string owner = "controller";
     ControllerSetup& c = s_.controller;
     c.kind = at<ControllerSetup::Kind>(controller_names(),
                                        fields_.choice(*t, owner, "type", controller_names()));
+    fields_.expect_keys(*t, owner, is_legged(c.kind) ? legged_keys(c.kind) : controller_keys());
     if (c.kind == ControllerSetup::Kind::computed_torque &&
         ideal_actuators(s_.model).size() < static_cast<std::size_t>(s_.v.size())) {
       fields_.error(*t->find("type"), "scenario-bad-value",
@@ -130,6 +132,7 @@ class ScenarioReader {
         optional_choice(*t, owner, "feedback", {"truth", "sensors"}) == "sensors";
     c.target = s_.q;
     values_.configuration(*t, owner, "target", c.target);
+    if (is_legged(c.kind)) return read_legged(*t, fields_, values_, s_);
     if (c.kind == ControllerSetup::Kind::open_loop) {
       c.torque = c.amplitude = c.frequency = VectorX<double>::Zero(s_.v.size());
       values_.velocities(*t, owner, "torque", "N m,N", Sign::any, c.torque);
@@ -338,6 +341,7 @@ void set_controller_kind(const std::string& call, const std::string& kind, Scena
   const VectorX<double> zero = VectorX<double>::Zero(scenario.v.size());
   if (c.torque.size() == 0) c.torque = c.amplitude = c.frequency = zero;
   if (c.target.size() == 0) c.target = scenario.q;
+  if (is_legged(c.kind)) return set_legged_defaults(call, scenario);
   if (c.kind != ControllerSetup::Kind::none && c.kind != ControllerSetup::Kind::open_loop) {
     set_gains(scenario.model, scenario.q, 2, 1, c);
     set_controller_defaults(scenario);

@@ -19,6 +19,7 @@ void read_contact(const TomlValue& document, RecipeFields& fields, ScenarioValue
 class ContactLog {
  public:
   explicit ContactLog(const ContactSetup& setup);
+  static constexpr std::size_t kTopics = 3;
   std::vector<LogTopic> topics() const;
   /// Into the topics first, first + 1 and first + 2 of the log.
   void write(const Contacts& contacts, double t, std::size_t first, LogWriter& log);

@@ -97,7 +97,9 @@ const Keys& controller_names() {
                              "cartesian-impedance",
                              "operational-space",
                              "hybrid-force",
-                             "lqr"};
+                             "lqr",
+                             "balance",
+                             "locomotion"};
   return names;
 }
 

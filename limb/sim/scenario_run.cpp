@@ -8,6 +8,7 @@
 
 #include "limb/dynamics/manifold.hpp"
 #include "limb/sim/scenario_contact.hpp"
+#include "limb/sim/scenario_legged.hpp"
 
 namespace limb {
 namespace {
@@ -57,11 +58,12 @@ ControllerSetup controller_of(const Scenario& s, double period) {
 /// Watches a run: sensors, log, and what the summary needs.
 class Recorder {
  public:
-  Recorder(const Scenario& s, World& world, Simulation& simulation, LogWriter* log,
-           const std::function<void(double)>& progress)
+  Recorder(const Scenario& s, World& world, Simulation& simulation, const ControllerWatch& watch,
+           LogWriter* log, const std::function<void(double)>& progress)
       : scenario_(s),
         world_(world),
         simulation_(simulation),
+        watch_(watch),
         log_(log),
         progress_(progress),
         kinematics_(world.model()),
@@ -82,6 +84,7 @@ class Recorder {
     summary.peak_torque = Vector::Zero(world.model().velocity_size());
     if (s.measured_feedback) find_measured();
     if (s.contact) contact_log_ = std::make_unique<ContactLog>(*s.contact);
+    if (watch.programs != nullptr) program_log_ = std::make_unique<ProgramLog>(s);
   }
 
   /// What the controller sees at the start of a period: true q and v become what sensors read.
@@ -131,6 +134,10 @@ class Recorder {
       log_->write(3, s.t, momentum_);
       if (contact_log_ != nullptr) {
         contact_log_->write(*world_.contacts(), s.t, kOwnTopics + sensors_.size(), *log_);
+      }
+      if (program_log_ != nullptr) {
+        program_log_->write(*watch_.programs, s.t,
+                            kOwnTopics + sensors_.size() + ContactLog::kTopics, *log_);
       }
       log_->end_row(s.t);
     }
@@ -198,12 +205,14 @@ class Recorder {
   const Scenario& scenario_;
   World& world_;
   Simulation& simulation_;
+  const ControllerWatch& watch_;
   LogWriter* log_;
   const std::function<void(double)>& progress_;
   Kinematics<double> kinematics_;
   std::vector<Sensor> sensors_;
   std::vector<Measured> measured_;
   std::unique_ptr<ContactLog> contact_log_;
+  std::unique_ptr<ProgramLog> program_log_;
   double measured_at_ = -1;   ///< when sensors were updated for the controller
   bool reads_truth_ = false;  ///< the controller sees a sensor of the truth
   Vector state_, torque_, energy_, momentum_;
@@ -252,6 +261,9 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   if (s.contact) {
     for (LogTopic& topic : ContactLog(*s.contact).topics()) topics.push_back(std::move(topic));
   }
+  if (is_legged(s.controller.kind)) {
+    for (LogTopic& topic : ProgramLog(s).topics()) topics.push_back(std::move(topic));
+  }
   return topics;
 }
 
@@ -273,7 +285,7 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   const auto watch = std::make_shared<ControllerWatch>();
   simulation.set_controller(
       make_controller(world.model(), controller_of(s, simulation.control_period()), watch));
-  Recorder recorder(s, world, simulation, log, progress);
+  Recorder recorder(s, world, simulation, *watch, log, progress);
   if (s.measured_feedback) {
     simulation.set_measurement([&](double t, Vector& q, Vector& v) { recorder.measure(t, q, v); });
   }
@@ -297,10 +309,13 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   summary.steps = simulation.steps();
   summary.control_periods = watch->periods;
   summary.saturated_periods = watch->saturated;
+  summary.programs = watch->programs;
   summary.q = end.q;
   summary.v = end.v;
-  // Controllers of a frame leave the joints free: their target is no configuration.
-  const bool has_target = s.controller.target.size() > 0 && !controls_frame(s.controller.kind);
+  // Controllers of a frame leave the joints free, and robots on feet move: their target is no
+  // configuration.
+  const bool has_target = s.controller.target.size() > 0 && !controls_frame(s.controller.kind) &&
+                          !is_legged(s.controller.kind);
   summary.target_error = has_target ? distance(s.model, end.q, s.controller.target) : std::nan("");
   return summary;
 }

@@ -20,13 +20,15 @@ struct RunSummary {
   double target_error = 0;
   /// How often a controller with feedback was asked, and how often a motor was at its limit then.
   long control_periods = 0, saturated_periods = 0;
+  /// Of balance and locomotion: what their quadratic programs came to; else null.
+  std::shared_ptr<const ProgramWatch> programs;
 };
 
 /// What a sensor of this kind measures. @throws Error for joints that are not there.
 std::unique_ptr<Quantity> quantity_of(const Model<double>& model, const SensorSetup& sensor);
 
-/// What the log of a scenario holds: state, torque, energy, momentum, then one topic for each
-/// sensor.
+/// What the log of a scenario holds: state, torque, energy, momentum, one topic for each
+/// sensor, and where there are any contacts (ContactLog) and quadratic programs (ProgramLog).
 std::vector<LogTopic> log_topics(const Scenario& scenario);
 /// What else a reader of the log may want to know.
 std::map<std::string, std::string> log_metadata(const Scenario& scenario);

@@ -259,7 +259,7 @@ TEST(Scenario, MistakesHaveFileAndLine) {
   EXPECT_EQ(mistake("model = \"builtin:2r\"\n[controller]\ntype = \"pidd\"\n"),
             "simulate: limb_s.toml:3: controller: type is 'pidd', expected one of none, open-loop, "
             "pd, gravity, computed-torque, pid, joint-impedance, cartesian-impedance, "
-            "operational-space, hybrid-force, lqr (closest: 'pid')");
+            "operational-space, hybrid-force, lqr, balance, locomotion (closest: 'pid')");
   EXPECT_NE(mistake("model = \"nowhere.urdf\"\n").find("simulate: limb_s.toml:1: "),
             std::string::npos);
   EXPECT_NE(message([] { read_scenario("simulate", "/no/such.toml"); }).find("/no/such.toml"),

@@ -75,7 +75,7 @@ void Simulation::begin_period() {
     v_seen_ = state_.v;
     if (see_) see_(state_.t, q_seen_, v_seen_);
     world_.read_wrenches(state_, wrenches_);
-    controller_({state_.t, q_seen_, v_seen_, wrenches_}, command_);
+    controller_({state_.t, q_seen_, v_seen_, wrenches_, world_.contacts()}, command_);
   }
   world_.actuators().command(state_.t, command_);
   ++period_count_;

@@ -15,6 +15,8 @@ struct ControlInput {
   /// What the environment exerts on frames, as in the last evaluation of the forces: what force
   /// sensors feel.
   std::span<const FrameWrench<double>> wrenches = {};
+  /// What touched in the last step, for switches in feet; null without ground.
+  const Contacts* contacts = nullptr;
 };
 /// Torques for the motors, on all of the robot's velocities; zero where there is no motor. Called
 /// once a control period, and held in between. No allocation is asked of it, and none is made for
