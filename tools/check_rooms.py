@@ -23,6 +23,7 @@ ARROWS = {
     "sim": ("dynamics", "batch", "control"),
     "estimate": ("dynamics",),
     "control": ("dynamics",),  # never sim: a controller must run on hardware
+    "legged": ("control", "estimate", "sim"),
 }
 # An X_impl.hpp belongs to its room; these others instantiate it for scalars of their own.
 IMPL_READERS = {"model": {"dynamics", "symbolic", "codegen"},

@@ -79,7 +79,7 @@ void Locomotion::set_gait(const Gait& gait) {
   gait_start_ = t_;
 }
 
-const VectorX<double>& Locomotion::step(const BaseEstimate& base, VectorIn<double>& joint_q,
+const VectorX<double>& Locomotion::step(const BaseState& base, VectorIn<double>& joint_q,
                                         VectorIn<double>& joint_v, std::span<const bool> contact,
                                         const VelocityCommand& command) {
   const char* call = "Locomotion::step";

@@ -28,8 +28,8 @@ struct LocomotionOptions {
   WholeBodyOptions whole_body = {};
 };
 
-/// What an estimator says of the base.
-struct BaseEstimate {
+/// The base as an estimator sees it.
+struct BaseState {
   Pose<double> X_WB;
   Motion<double> V_WB_B;
 };
@@ -68,7 +68,7 @@ class Locomotion {
   /// Torques on all of the robot's velocities, zero on the base's.
   /// @param contact  of each foot, whether it touches the ground.
   /// @throws Error for wrong sizes, before anything is computed.
-  const VectorX<double>& step(const BaseEstimate& base, VectorIn<double>& joint_q,
+  const VectorX<double>& step(const BaseState& base, VectorIn<double>& joint_q,
                               VectorIn<double>& joint_v, std::span<const bool> contact,
                               const VelocityCommand& command);
 

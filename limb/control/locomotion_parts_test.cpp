@@ -185,7 +185,7 @@ TEST_F(MpcTest, StepsAllocateOnlyInTheSolver) {
   walk.set_gait(Gait::trot());
   const bool contact[4] = {true, true, true, true};
   const VectorX<double> q = robot.q.tail(12), v = VectorX<double>::Zero(12);
-  BaseEstimate base;
+  BaseState base;
   base.X_WB.p = robot.q.head<3>();
   for (int k = 0; k < 200; ++k) {
     const long taken = testing::allocations([&] { walk.step(base, q, v, contact, {0.2, 0, 0}); });

@@ -30,13 +30,18 @@ Vector3<double> Locomotion::foothold_at(const Leg& leg, double left) const {
 
 void Locomotion::plan_feet(std::span<const bool> contact) {
   changed_ = false;
+  // While a foot still looks for the ground that it should stand on, no other leaves it.
+  bool late = false;
+  for (std::size_t i = 0; i < legs_.size(); ++i) {
+    late = late || (!legs_[i].stands && !contact[i] && t_ > legs_[i].lifted + legs_[i].air_time);
+  }
   for (std::size_t i = 0; i < legs_.size(); ++i) {
     Leg& leg = legs_[i];
     const bool stood = leg.stands;
     const int foot = static_cast<int>(i);
     auto& target = targets_.feet[i];
     const Gait::Phase phase = gait_.phase(foot, t_ - gait_start_);
-    if (leg.stands && !phase.stands && phase.progress < 0.5) {
+    if (leg.stands && !late && !phase.stands && phase.progress < 0.5) {
       leg.stands = false;
       leg.lifted = t_;
       leg.air_time = phase.left;
@@ -44,8 +49,8 @@ void Locomotion::plan_feet(std::span<const bool> contact) {
     }
     if (!leg.stands) {
       const double s = (t_ - leg.lifted) / leg.air_time;
-      const bool early = contact[i] && s > 0.5, late = s >= 1 + options_.search_share;
-      if (early || late || (s >= 1 && contact[i])) leg.stands = true;
+      const bool touched = contact[i] && s > 0.5, given_up = s >= 1 + options_.search_share;
+      if (touched || given_up) leg.stands = true;
     }
     target.stands = leg.stands;
     changed_ = changed_ || leg.stands != stood;

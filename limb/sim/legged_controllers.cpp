@@ -85,7 +85,7 @@ class LocomotionLaw {
     for (std::size_t i = 0; i < feet.size(); ++i) {
       contact_[i] = now.contacts != nullptr && now.contacts->touches(model_, feet[i].frame);
     }
-    BaseEstimate base;
+    BaseState base;
     base.X_WB.p = now.q.head<3>();
     base.X_WB.R = to_matrix(quat_xyzw(now.q[3], now.q[4], now.q[5], now.q[6]));
     base.V_WB_B = Motion<double>::from_vector(now.v.head<6>());

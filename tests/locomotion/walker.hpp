@@ -78,7 +78,7 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
     const VelocityCommand command{share * setup.command.forward, share * setup.command.left,
                                   share * setup.command.yaw_rate};
     for (std::size_t i = 0; i < feet; ++i) contact[i] = run.ground().normal_force(i) > 1;
-    BaseEstimate base;
+    BaseState base;
     base.X_WB.p = now.q.head<3>();
     base.X_WB.R = to_matrix(quat_xyzw(now.q[3], now.q[4], now.q[5], now.q[6]));
     base.V_WB_B = Motion<double>::from_vector(now.v.head<6>());
