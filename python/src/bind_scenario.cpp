@@ -61,21 +61,21 @@ nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
   return summary_of(summary);
 }
 
+/// No limb::Error: that would count as the end of a run.
+struct Interrupted {};
+
 nb::object run_many(const Scenario& s, int runs, int threads) {
   std::vector<RunSummary> all;
   {
     const nb::gil_scoped_release released;
-    Interrupts interrupts;
     std::atomic<bool> ends = false;
-    all = run_batch(s, runs, threads, [&](int) {
-      if (ends) fail_computation("Scenario.run_batch", "interrupted");
-      try {
-        interrupts.check();
-      } catch (...) {
-        ends = true;
-        throw;
-      }
-    });
+    all = Interrupts::run_beside(
+        [&] {
+          return run_batch(s, runs, threads, [&](int) {
+            if (ends) throw Interrupted();
+          });
+        },
+        ends);
   }
   return batch_of(all);
 }

@@ -202,6 +202,8 @@ void WorldCore::set_actuator(const std::string& joint, const Actuator& given) {
 }
 
 void bind_world(nb::module_& m) {
+  Interrupts::set_main_thread(nb::cast<unsigned long>(
+      nb::module_::import_("threading").attr("main_thread")().attr("ident")));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   nb::class_<WorldCore>(m, "World", nb::type_slots(world_slots), "A robot and all that acts on it.")
       .def(

@@ -2,8 +2,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <optional>
-#include <thread>
 
 #include "limb/sim/scenario_run.hpp"
 #include "limb/sim/simulation.hpp"
@@ -30,18 +30,40 @@ nb::object result_of(const char* name, Values&&... values) {
 /// Lets Python see signals now and then, so that Ctrl-C ends a run.
 class Interrupts {
  public:
+  /// Python handles signals in its main thread alone: nothing to do in any other.
   /// @throws nb::python_error (KeyboardInterrupt).
   void check() {
-    if (std::this_thread::get_id() != owner_) return;  // signals come to the caller's thread alone
+    if (!in_main_thread()) return;
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(50)) return;
+    if (now - last_ < kPeriod) return;
     last_ = now;
     const nb::gil_scoped_acquire acquired;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
+  /// Work of many threads: it runs while the caller's thread looks for signals, and none of the
+  /// work's threads takes the lock. @param work  ends soon after `ends` has become true.
+  /// @throws nb::python_error (KeyboardInterrupt), or what the work throws.
+  template <typename Work>
+  static auto run_beside(Work work, std::atomic<bool>& ends) {
+    auto result = std::async(std::launch::async, work);
+    Interrupts interrupts;
+    try {
+      while (result.wait_for(kPeriod) != std::future_status::ready) interrupts.check();
+    } catch (...) {
+      ends = true;
+      result.wait();
+      throw;
+    }
+    return result.get();
+  }
+  /// Read when the module is imported.
+  static void set_main_thread(unsigned long id) { main_thread_ = id; }
 
  private:
-  const std::thread::id owner_ = std::this_thread::get_id();
+  static constexpr std::chrono::milliseconds kPeriod{50};
+  static bool in_main_thread() { return PyThread_get_thread_ident() == main_thread_; }
+
+  static inline unsigned long main_thread_ = 0;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
