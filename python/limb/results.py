@@ -7,7 +7,7 @@ from numpy import ndarray as Array
 
 __all__ = [
     "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
-    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Energy", "Finding", "FootStatus",
+    "ConstrainedTorques", "ConstraintJacobian", "ContactPoints", "ContactReport", "DifferenceJacobians", "Energy", "Finding", "FootStatus",
     "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives",
     "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits", "Log",
     "OperationalSpace", "Proof", "ProofRow", "RunSummary", "SecondDerivatives", "TorqueBudget", "Underactuation",
@@ -309,6 +309,38 @@ class RunSummary(NamedTuple):
     energy_end: float
     largest_energy_change: float
     target_error: float  #: distance to the controller's target at the end; NaN where there is none
+    dissipated: float  #: J, by contacts
+    control_periods: int  #: in which a controller with feedback was asked
+    saturated_periods: int  #: of these, with a motor at its limit
+
+
+class ContactPoints(NamedTuple):
+    """Contact points of a step; arrays have a row for each."""
+
+    name: list[str]  #: of the robot's shape
+    other: list[int | str]  #: index of the ground's solid, or the name of another shape of the robot
+    position: Array  #: m
+    normal: Array  #: unit, towards the shape
+    force: Array  #: N on the shape, mean over the step
+    velocity: Array  #: m/s of the shape seen from the other, at the end of the step
+    gap: Array  #: m, at the begin of the step
+    friction: Array  #: coefficient
+
+
+class ContactReport(NamedTuple):
+    """How well the laws of contact hold after a step."""
+
+    contacts: int  #: points that might have touched
+    touching: int  #: those with a force
+    residual: float  #: m/s, of the whole problem
+    complementarity: float  #: W, largest normal force times separating speed
+    cone: float  #: N, largest excess of a friction force over its cone
+    penetration: float  #: m, deepest overlap at the begin of the step
+    dissipated: float  #: J, in this step by contacts
+    joints_dissipated: float  #: J, in this step by stops and friction of joints
+    sweeps: int
+    newton_steps: int
+    converged: bool
 
 
 class Log(NamedTuple):

@@ -5,10 +5,16 @@
     simulation.set_controller(lambda t, q, v: 200 * (target - q) - 40 * v)
     motion = simulation.record(2.0)      # arrays: t, q, v, command, motor, energy, momentum
 
+On the ground:
+
+    world.set_contact(limb.sim.Ground.plane(friction=0.6), feet=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
+    simulation.contact_points()          # where, forces, normals; contact_report(): how well the laws hold
+
 Runs release Python's lock; controllers, forces and events that are Python functions take it. Ctrl-C ends a run.
 """
 
-from ._limb import Scenario, Simulation, World, has_cvode, read_log
-from .results import Energy, Log, RunSummary
+from ._limb import ContactShape, Ground, NativeController, Scenario, Simulation, World, contact_shapes, has_cvode, read_log
+from .results import ContactPoints, ContactReport, Energy, Log, RunSummary
 
-__all__ = ["Energy", "Log", "RunSummary", "Scenario", "Simulation", "World", "has_cvode", "read_log"]
+__all__ = ["ContactPoints", "ContactReport", "ContactShape", "Energy", "Ground", "Log", "NativeController", "RunSummary",
+           "Scenario", "Simulation", "World", "contact_shapes", "has_cvode", "read_log"]

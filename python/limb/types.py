@@ -19,5 +19,6 @@ Integrator = Literal["semi-implicit-euler", "explicit-euler", "runge-kutta-4", "
 Friction = Literal["none", "smooth", "exact"]
 Stops = Literal["none", "soft", "hard"]
 WrenchAxes = Literal["frame", "world"]
-SensorType = Literal["accelerometer", "gyroscope", "position", "velocity", "torque", "truth"]
+SensorType = Literal["accelerometer", "gyroscope", "position", "velocity", "torque", "truth", "contact", "force"]
+ShapeKind = Literal["sphere", "capsule", "cylinder", "box", "ellipsoid"]
 StateFunction = Callable[[float, Any, Any], Any]  # (t, q, v) -> numbers, or None

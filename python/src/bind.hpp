@@ -25,6 +25,7 @@ void bind_compiled(nb::module_& m);
 void bind_derivation(nb::module_& m);
 void bind_convert(nb::module_& m);
 void bind_math(nb::module_& m);
+void bind_ground(nb::module_& m);
 void bind_world(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_scenario(nb::module_& m);

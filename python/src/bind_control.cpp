@@ -2,11 +2,18 @@
 #include <nanobind/stl/vector.h>
 
 #include "limb/control/control.hpp"
+#include "limb/sim/controllers.hpp"
 #include "python/src/control_arguments.hpp"
+#include "python/src/native_controller.hpp"
 
 /// Controllers of joints, regulators and paths, as limb.control shows them.
 namespace limb::python {
 namespace {
+
+struct HeldPath {
+  JointPath path;
+  JointReference now;
+};
 
 /// A controller of joints with its reference, as Python holds it.
 template <typename Law>
@@ -14,9 +21,11 @@ struct JointLaw {
   Law law;
   JointReference reference;
   int saturated = 0;
+  std::atomic<bool> taken = false;
 
   nb::object step(nb::handle q, nb::handle v, nb::handle q_ref, nb::handle v_ref,
                   nb::handle a_ref) {
+    const Turn turn("step", taken);
     const int n = static_cast<int>(reference.v.size()), nq = static_cast<int>(reference.q.size());
     const Numbers q_now = read_vector("step", "q", q, nq), v_now = read_vector("step", "v", v, n);
     reference.q = read_vector("step", "q_ref", q_ref, nq);
@@ -25,6 +34,32 @@ struct JointLaw {
     Numbers tau(n);
     const StepReport report = law.step(q_now, v_now, reference, tau);
     return array_of(finish("step", report, tau, saturated));
+  }
+
+  /// To hold a configuration or to follow a path.
+  NativeController controller(nb::handle given) {
+    std::optional<JointPath> path;
+    JointReference now = reference;
+    const int nq = static_cast<int>(now.q.size()), nv = static_cast<int>(now.v.size());
+    now.v.setZero();
+    now.a.setZero();
+    if (nb::isinstance<HeldPath>(given)) {
+      path = nb::cast<HeldPath&>(given).path;
+      path->sample(0, now);
+      check_size("controller", "path", now.q.size(), nq);
+    } else {
+      now.q = read_vector("controller", "reference", given, nq);
+    }
+    return {[this, path, now, nq, nv](const World& world) -> Controller {
+      check_fits(world, nq, nv);
+      return [this, path, at = now](const ControlInput& input, Numbers& tau) mutable {
+        const Turn turn("controller", taken);
+        if (path) path->sample(input.t, at);
+        const StepReport report = law.step(input.q, input.v, at, tau);
+        saturated = report.saturated;
+        watch_step(input.t, report, nullptr);
+      };
+    }};
   }
 };
 
@@ -38,6 +73,10 @@ auto bind_joint(nb::module_& m, const char* name, const char* text) {
           "def step(self, q: ArrayLike, v: ArrayLike, q_ref: ArrayLike, v_ref: ArrayLike | None = "
           "None, a_ref: ArrayLike | None = None) -> Array"),
       "Torques for a measured state and a reference.");
+  c.def("controller", &Held::controller, "reference"_a, nb::keep_alive<0, 1>(),
+        nb::sig("def controller(self, reference: ArrayLike | JointPath) -> NativeController"),
+        "For Simulation.set_controller, without Python in the loop: holds a configuration, or "
+        "follows a path from t = 0 on.");
   c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
   return c;
 }
@@ -49,21 +88,29 @@ JointPid::AntiWindup anti_windup_named(const std::string& name) {
   fail("JointPid", "anti_windup", "'" + name + "'", "one of conditional, back-calculation, none");
 }
 
-struct HeldPath {
-  JointPath path;
-  JointReference now;
-};
-
 struct LqrLaw {
   Lqr law;
   int nq, nv;
   int saturated = 0;
+  std::atomic<bool> taken = false;
 
   nb::object step(nb::handle q, nb::handle v) {
+    const Turn turn("step", taken);
     Numbers tau(nv);
     const StepReport report =
         law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), tau);
     return array_of(finish("step", report, tau, saturated));
+  }
+  NativeController controller() {
+    return {[this](const World& world) -> Controller {
+      check_fits(world, nq, nv);
+      return [this](const ControlInput& input, Numbers& tau) {
+        const Turn turn("controller", taken);
+        const StepReport report = law.step(input.q, input.v, tau);
+        saturated = report.saturated;
+        watch_step(input.t, report, nullptr);
+      };
+    }};
   }
 };
 
@@ -178,7 +225,11 @@ void bind_lqr(nb::module_& m) {
             new (self) LqrLaw{Lqr(robot_of(r, limits), s), r.nq(), r.nv()};
           },
           "robot"_a, "q"_a, "Q"_a, "R"_a, nb::kw_only(), "period"_a = 0.0, "limits"_a = nb::none())
-      .def("step", &LqrLaw::step, "q"_a, "v"_a, "Torques for a measured state.")
+      .def("step", &LqrLaw::step, "q"_a, "v"_a,
+           nb::sig("def step(self, q: ArrayLike, v: ArrayLike) -> Array"),
+           "Torques for a measured state.")
+      .def("controller", &LqrLaw::controller, nb::keep_alive<0, 1>(),
+           "For Simulation.set_controller, without Python in the loop.")
       .def_prop_ro("K", [](LqrLaw& self) { return array_of(self.law.solution().K); })
       .def_prop_ro("X", [](LqrLaw& self) { return array_of(self.law.solution().X); })
       .def_ro("saturated", &LqrLaw::saturated,

@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "limb/control/task_control.hpp"
+#include "limb/sim/controllers.hpp"
 #include "python/src/control_arguments.hpp"
 #include "python/src/matrix_caster.hpp"
+#include "python/src/native_controller.hpp"
 
 /// Controllers of frames, as limb.control shows them.
 namespace limb::python {
@@ -58,31 +60,67 @@ struct FrameLaw {
   Law law;
   int nq, nv;
   int saturated = 0;
+  std::atomic<bool> taken = false;
 
   nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const std::optional<V6>& V_ref,
                   const std::optional<V6>& A_ref) {
+    const Turn turn("step", taken);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
     const StepReport report =
         law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), reference, tau);
     return array_of(finish("step", report, tau, saturated));
   }
+  NativeController controller(const M4& X_ref) {
+    const FrameReference reference{pose_of(X_ref), motion_of({}), motion_of({})};
+    return {[this, reference](const World& world) -> Controller {
+      check_fits(world, nq, nv);
+      return [this, reference](const ControlInput& input, Numbers& tau) {
+        const Turn turn("controller", taken);
+        const StepReport report = law.step(input.q, input.v, reference, tau);
+        saturated = report.saturated;
+        watch_step(input.t, report, nullptr);
+      };
+    }};
+  }
 };
 
 struct HybridLaw {
   HybridForceControl law;
+  FrameId frame;
   int nq, nv;
   int saturated = 0;
+  std::atomic<bool> taken = false;
 
   nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const V6& f_ref,
                   const V6& f_measured, const std::optional<V6>& V_ref,
                   const std::optional<V6>& A_ref) {
+    const Turn turn("step", taken);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
     const StepReport report =
         law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), reference, f_ref,
                  {f_measured.head<3>(), f_measured.tail<3>()}, tau);
     return array_of(finish("step", report, tau, saturated));
+  }
+  /// Feels all wrenches that act on its frame.
+  NativeController controller(const M4& X_ref, const V6& f_ref) {
+    const FrameReference reference{pose_of(X_ref), motion_of({}), motion_of({})};
+    return {[this, reference, f_ref](const World& world) -> Controller {
+      check_fits(world, nq, nv);
+      return [this, reference, f_ref](const ControlInput& input, Numbers& tau) {
+        const Turn turn("controller", taken);
+        Force<double> felt{Vector3<double>::Zero(), Vector3<double>::Zero()};
+        for (const FrameWrench<double>& w : input.wrenches) {
+          if (w.frame != frame) continue;
+          felt.f += w.F_F.f;
+          felt.n += w.F_F.n;
+        }
+        const StepReport report = law.step(input.q, input.v, reference, f_ref, felt, tau);
+        saturated = report.saturated;
+        watch_step(input.t, report, nullptr);
+      };
+    }};
   }
 };
 
@@ -94,6 +132,8 @@ auto bind_frame(nb::module_& m, const char* name, const char* text) {
         "A_ref"_a = nb::none(),
         "Torques for a measured state; pose (4, 4), velocity and acceleration of the frame in "
         "world axes.");
+  c.def("controller", &Held::controller, "X_ref"_a, nb::keep_alive<0, 1>(),
+        "For Simulation.set_controller, without Python in the loop: holds a pose.");
   c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
   c.def_prop_ro(
       "Lambda", [](Held& self) { return array_of(self.law.task().space.Lambda); },
@@ -167,7 +207,8 @@ void bind_frame_control(nb::module_& m) {
             s.force_kd = force_kd;
             s.period = period;
             s.posture = posture_of(kCall, r, posture);
-            new (self) HybridLaw{HybridForceControl(robot_of(r, limits), s), r.nq(), r.nv()};
+            new (self)
+                HybridLaw{HybridForceControl(robot_of(r, limits), s), s.task.frame, r.nq(), r.nv()};
           },
           "robot"_a, "frame"_a, "force_rows"_a, nb::kw_only(), "frequency"_a = 2.0,
           "damping_ratio"_a = 1.0, "force_kp"_a = 0.5, "force_ki"_a = 20.0, "force_kd"_a = 50.0,
@@ -176,6 +217,9 @@ void bind_frame_control(nb::module_& m) {
            "V_ref"_a = none, "A_ref"_a = none,
            "Torques. f_ref: what the frame shall exert, world axes; f_measured: what the\n"
            "environment exerts on it, in its own axes.")
+      .def("controller", &HybridLaw::controller, "X_ref"_a, "f_ref"_a, nb::keep_alive<0, 1>(),
+           "For Simulation.set_controller, without Python in the loop: holds a pose and a force, "
+           "and feels all wrenches that the world puts on the frame.")
       .def(
           "reset", [](HybridLaw& self) { self.law.reset(); }, "Integrals become zero.")
       .def_ro("saturated", &HybridLaw::saturated,

@@ -23,7 +23,7 @@ nb::object failure_of(const RunSummary& r) {
 nb::object summary_of(const RunSummary& r) {
   return result_of("RunSummary", r.t, failure_of(r), r.steps, array_of(r.q), array_of(r.v),
                    array_of(r.peak_torque), r.energy_begin, r.energy_end, r.largest_energy_change,
-                   r.target_error);
+                   r.target_error, r.dissipated, r.control_periods, r.saturated_periods);
 }
 
 /// Of all runs: an array with a row for each.
@@ -46,7 +46,10 @@ nb::object batch_of(const std::vector<RunSummary>& runs) {
                    column([](const RunSummary& r) { return r.energy_begin; }),
                    column([](const RunSummary& r) { return r.energy_end; }),
                    column([](const RunSummary& r) { return r.largest_energy_change; }),
-                   column([](const RunSummary& r) { return r.target_error; }));
+                   column([](const RunSummary& r) { return r.target_error; }),
+                   column([](const RunSummary& r) { return r.dissipated; }),
+                   column([](const RunSummary& r) { return r.control_periods; }),
+                   column([](const RunSummary& r) { return r.saturated_periods; }));
 }
 
 nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {

@@ -1,4 +1,6 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
@@ -6,14 +8,6 @@
 
 namespace limb::python {
 namespace {
-
-std::string shape_of(PyArrayObject* x) {
-  std::string text = "(";
-  for (int i = 0; i < PyArray_NDIM(x); ++i) {
-    text += std::to_string(PyArray_DIM(x, i)) + (i + 1 < PyArray_NDIM(x) ? ", " : "");
-  }
-  return text + (PyArray_NDIM(x) == 1 ? ",)" : ")");
-}
 
 WorldOptions options_of(const std::string& friction, const std::string& stops, double static_ratio,
                         double restitution, bool compiled) {
@@ -84,47 +78,6 @@ PyType_Slot world_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_worl
                              {0, nullptr}};
 
 }  // namespace
-
-nb::object array_of(const VectorX<double>& values) {
-  npy_intp size = values.size();
-  PyObject* made = PyArray_SimpleNew(1, &size, NPY_DOUBLE);
-  if (made == nullptr) throw nb::python_error();
-  std::copy(values.begin(), values.end(),
-            static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made))));
-  return nb::steal(made);
-}
-
-nb::object array_of(const std::vector<double>& values, Eigen::Index columns) {
-  npy_intp dims[2] = {static_cast<npy_intp>(values.size()), columns};
-  if (columns > 0) dims[0] /= columns;
-  PyObject* made = PyArray_SimpleNew(columns > 0 ? 2 : 1, dims, NPY_DOUBLE);
-  if (made == nullptr) throw nb::python_error();
-  std::copy(values.begin(), values.end(),
-            static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made))));
-  return nb::steal(made);
-}
-
-VectorX<double> vector_of(const char* call, const char* name, nb::handle value, Eigen::Index size) {
-  PyObject* made = PyArray_FromAny(value.ptr(), PyArray_DescrFromType(NPY_DOUBLE), 0, 0,
-                                   NPY_ARRAY_CARRAY_RO, nullptr);
-  if (made == nullptr) throw nb::python_error();
-  const nb::object keep = nb::steal(made);
-  auto* x = reinterpret_cast<PyArrayObject*>(made);
-  if (PyArray_NDIM(x) != 1 || PyArray_DIM(x, 0) != size) {
-    throw Error(std::string(call) + ": " + name + " has shape " + shape_of(x) + ", expected (" +
-                std::to_string(size) + ",)");
-  }
-  return Eigen::Map<const VectorX<double>>(static_cast<const double*>(PyArray_DATA(x)), size);
-}
-
-int choice_of(const char* call, const char* name, const std::string& text,
-              std::initializer_list<const char*> names) {
-  const auto* found = std::find(names.begin(), names.end(), text);
-  if (found != names.end()) return static_cast<int>(found - names.begin());
-  std::string all;
-  for (const char* each : names) all += std::string(all.empty() ? "'" : ", '") + each + "'";
-  fail(call, name, "'" + text + "'", "one of " + all);
-}
 
 WorldCore::WorldCore(const Robot& robot, const std::string& friction, const std::string& stops,
                      double static_ratio, double restitution, bool compiled)
@@ -246,7 +199,38 @@ void bind_world(nb::module_& m) {
           },
           "joint"_a, nb::kw_only(), "torque_limit"_a = kInfinity, "gear"_a = 1.0,
           "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity, "time_constant"_a = 0.0,
-          "delay"_a = 0.0, "The motor of a joint, instead of an ideal one; before any Simulation.");
+          "delay"_a = 0.0, "The motor of a joint, instead of an ideal one; before any Simulation.")
+      .def(
+          "set_contact",
+          [](WorldCore& w, const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
+             nb::handle feet, double radius, double stiffness, double damping,
+             double restitution_speed, double slop, double recovery_speed, bool self_contact,
+             double self_friction, double self_restitution) {
+            w.set_contact(ground, std::move(shapes), feet, radius,
+                          {stiffness,
+                           damping,
+                           restitution_speed,
+                           slop,
+                           recovery_speed,
+                           self_contact,
+                           {self_friction, self_restitution},
+                           {}});
+          },
+          "ground"_a, "shapes"_a = nb::none(), nb::kw_only(), "feet"_a = nb::none(),
+          "radius"_a = 0.0, "stiffness"_a = kInfinity, "damping"_a = 0.0,
+          "restitution_speed"_a = 0.02, "slop"_a = 1e-5, "recovery_speed"_a = 1.0,
+          "self_contact"_a = false, "self_friction"_a = 0.8, "self_restitution"_a = 0.0,
+          nb::sig("def set_contact(self, ground: Ground, shapes: Sequence[ContactShape] | None = "
+                  "None, *, feet: Sequence[str] | dict[str, float] | None = None, radius: float = "
+                  "0.0, stiffness: float = ..., damping: float = 0.0, restitution_speed: float = "
+                  "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, self_contact: bool = "
+                  "False, self_friction: float = 0.8, self_restitution: float = 0.0) -> None"),
+          "Ground, and what of the robot touches it: shapes, and feet, which are spheres of a "
+          "radius (m) about frames; without both all its solids (contact_shapes). Before any "
+          "Simulation, for the integrator semi-implicit-euler. stiffness (N/m of each point): "
+          "infinite: rigid; finite, with damping (N s/m): springs. restitution_speed: m/s below "
+          "which nothing bounces. slop, recovery_speed: overlap (m) that stays, m/s at which more "
+          "is taken back. self_contact: links touch each other, too.");
 }
 
 }  // namespace limb::python

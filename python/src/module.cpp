@@ -54,6 +54,7 @@ NB_MODULE(_limb, m) {
   bind_derivation(m);
   bind_convert(m);
   bind_math(m);
+  bind_ground(m);
   bind_world(m);
   bind_simulation(m);
   bind_scenario(m);

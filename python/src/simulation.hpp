@@ -4,28 +4,15 @@
 #include <chrono>
 #include <future>
 #include <optional>
+#include <thread>
 
 #include "limb/sim/scenario_run.hpp"
 #include "limb/sim/simulation.hpp"
-#include "python/src/bind.hpp"
+#include "python/src/numbers.hpp"
 
 /// Simulated worlds as Python holds them. Runs release the lock of the interpreter; what Python
 /// gave them (controllers, forces, events) takes it.
 namespace limb::python {
-
-/// A new array.
-nb::object array_of(const VectorX<double>& values);
-nb::object array_of(const std::vector<double>& values, Eigen::Index columns);
-/// What NumPy makes a vector of this size of. @throws Error "call: name has shape ...".
-VectorX<double> vector_of(const char* call, const char* name, nb::handle value, Eigen::Index size);
-/// Of a text that is one of few. @throws Error that lists them.
-int choice_of(const char* call, const char* name, const std::string& text,
-              std::initializer_list<const char*> names);
-/// limb.results.NAME(...)
-template <typename... Values>
-nb::object result_of(const char* name, Values&&... values) {
-  return nb::module_::import_("limb.results").attr(name)(std::forward<Values>(values)...);
-}
 
 /// Lets Python see signals now and then, so that Ctrl-C ends a run.
 class Interrupts {
@@ -67,22 +54,33 @@ class Interrupts {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// Who has a world: nobody, or a thread.
+using Owner = std::atomic<std::thread::id>;
+
 /// One at a time: a world in a run is nobody else's.
 class Busy {
  public:
-  Busy(const char* call, std::atomic<bool>& busy) : busy_(busy) {
-    if (busy.exchange(true)) {
-      throw Error(std::string(call) +
-                  ": this world is in a run (of another thread, or of the run "
-                  "that called here)");
-    }
+  Busy(const char* call, Owner& owner) : owner_(owner) {
+    std::thread::id nobody;
+    if (!owner.compare_exchange_strong(nobody, std::this_thread::get_id())) fail_busy(call);
   }
-  ~Busy() { busy_ = false; }
+  ~Busy() { owner_ = std::thread::id(); }
   Busy(const Busy&) = delete;
   Busy& operator=(const Busy&) = delete;
 
+  /// What a function that a run calls may read, too. To be called with Python's lock.
+  static void check_reading(const char* call, const Owner& owner) {
+    const std::thread::id now = owner;
+    if (now != std::thread::id() && now != std::this_thread::get_id()) fail_busy(call);
+  }
+
  private:
-  std::atomic<bool>& busy_;
+  [[noreturn]] static void fail_busy(const char* call) {
+    throw Error(std::string(call) +
+                ": this world is in a run (of another thread, or of the run "
+                "that called here)");
+  }
+  Owner& owner_;
 };
 
 /// A function of (t, q, v) that Python gave, called from a run. Held by the list of its owner, so
@@ -112,6 +110,9 @@ class WorldCore {
   void add_force(nb::handle function);
   void add_wrench(const std::string& frame, nb::handle function, const std::string& axes);
   void set_actuator(const std::string& joint, const Actuator& actuator);
+  /// @param shapes  and feet none: all solids of the robot. @param feet  names, or names to radii.
+  void set_contact(const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
+                   nb::handle feet, double radius, const ContactParameters& parameters);
 
   const Model<double>& model() const { return world.model(); }
   const Robot& robot() const { return robot_; }
@@ -122,7 +123,7 @@ class WorldCore {
  public:
   World world;
   nb::list functions;  ///< of Python
-  std::atomic<bool> busy = false;
+  Owner busy = std::thread::id();
   int simulations = 0;  ///< that were made of it
 
  private:
