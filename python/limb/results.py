@@ -7,11 +7,12 @@ from numpy import ndarray as Array
 
 __all__ = [
     "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
-    "ConstrainedTorques", "ConstraintJacobian", "ContactPoints", "ContactReport", "DifferenceJacobians", "Energy", "Finding", "FootStatus",
-    "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives",
-    "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits", "Log",
-    "OperationalSpace", "Proof", "ProofRow", "RunSummary", "SecondDerivatives", "TorqueBudget", "Underactuation",
-    "VelocityDerivatives", "VelocitySplit",
+    "ConstrainedTorques", "ConstraintJacobian", "ContactPoints", "ContactReport", "DifferenceJacobians", "Energy",
+    "Finding", "FootStatus", "ForwardDerivatives", "GaitPhase", "Gradient", "HessianBlocks", "IkResult",
+    "ImpactDerivatives", "ImpactResult", "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts",
+    "Limits", "LocomotionReport", "Log", "OperationalSpace", "Proof", "ProofRow", "QpResiduals", "RunSummary",
+    "SecondDerivatives", "TorqueBudget", "Underactuation", "VelocityDerivatives", "VelocitySplit",
+    "WholeBodyReport",
 ]
 
 
@@ -341,6 +342,51 @@ class ContactReport(NamedTuple):
     sweeps: int
     newton_steps: int
     converged: bool
+
+
+class QpResiduals(NamedTuple):
+    """How far a quadratic program is from the conditions of Karush, Kuhn and Tucker."""
+
+    stationarity: float
+    primal: float
+    dual: float
+    complementarity: float
+
+
+class WholeBodyReport(NamedTuple):
+    """Of a step of a whole-body controller."""
+
+    status: str  #: "solved", or why not
+    fell_back: bool  #: the torques are those of the fall-back, not of the program
+    iterations: int
+    residuals: QpResiduals
+    outside_cone: float  #: N: how far a force is outside its pyramid or pulls
+    over_limit: float  #: N m: how far a torque is beyond what its motor can
+    setup_us: float  #: to write the program
+    solve_us: float  #: to solve it
+
+
+class LocomotionReport(NamedTuple):
+    """Of a step of Locomotion; times in us."""
+
+    whole_body: WholeBodyReport
+    mpc_status: str
+    mpc_ran: bool  #: in this step; else its last forces hold
+    mpc_residuals: QpResiduals
+    mpc_iterations: int
+    kinematics_us: float
+    plan_us: float
+    mpc_us: float
+    whole_body_us: float
+    total_us: float
+
+
+class GaitPhase(NamedTuple):
+    """Where a foot is in its cycle."""
+
+    stands: bool
+    progress: float  #: of the present part, 0 to 1
+    left: float  #: s until the other part begins
 
 
 class Log(NamedTuple):

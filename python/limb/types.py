@@ -1,6 +1,6 @@
 """Names of what methods take as text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 if TYPE_CHECKING:
@@ -22,3 +22,4 @@ WrenchAxes = Literal["frame", "world"]
 SensorType = Literal["accelerometer", "gyroscope", "position", "velocity", "torque", "truth", "contact", "force"]
 ShapeKind = Literal["sphere", "capsule", "cylinder", "box", "ellipsoid"]
 StateFunction = Callable[[float, Any, Any], Any]  # (t, q, v) -> numbers, or None
+Feet = Union[Sequence[str], Mapping[str, Any]]  # names of frames, or name -> points (n, 3)

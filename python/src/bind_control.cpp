@@ -1,6 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
+
 #include "limb/control/control.hpp"
 #include "limb/sim/controllers.hpp"
 #include "python/src/control_arguments.hpp"
@@ -21,11 +23,11 @@ struct JointLaw {
   Law law;
   JointReference reference;
   int saturated = 0;
-  std::atomic<bool> taken = false;
+  std::mutex mutex = {};
 
   nb::object step(nb::handle q, nb::handle v, nb::handle q_ref, nb::handle v_ref,
                   nb::handle a_ref) {
-    const Turn turn("step", taken);
+    const std::lock_guard lock(mutex);
     const int n = static_cast<int>(reference.v.size()), nq = static_cast<int>(reference.q.size());
     const Numbers q_now = read_vector("step", "q", q, nq), v_now = read_vector("step", "v", v, n);
     reference.q = read_vector("step", "q_ref", q_ref, nq);
@@ -53,7 +55,7 @@ struct JointLaw {
     return {[this, path, now, nq, nv](const World& world) -> Controller {
       check_fits(world, nq, nv);
       return [this, path, at = now](const ControlInput& input, Numbers& tau) mutable {
-        const Turn turn("controller", taken);
+        const std::lock_guard lock(mutex);
         if (path) path->sample(input.t, at);
         const StepReport report = law.step(input.q, input.v, at, tau);
         saturated = report.saturated;
@@ -92,10 +94,10 @@ struct LqrLaw {
   Lqr law;
   int nq, nv;
   int saturated = 0;
-  std::atomic<bool> taken = false;
+  std::mutex mutex = {};
 
   nb::object step(nb::handle q, nb::handle v) {
-    const Turn turn("step", taken);
+    const std::lock_guard lock(mutex);
     Numbers tau(nv);
     const StepReport report =
         law.step(read_vector("step", "q", q, nq), read_vector("step", "v", v, nv), tau);
@@ -105,7 +107,7 @@ struct LqrLaw {
     return {[this](const World& world) -> Controller {
       check_fits(world, nq, nv);
       return [this](const ControlInput& input, Numbers& tau) {
-        const Turn turn("controller", taken);
+        const std::lock_guard lock(mutex);
         const StepReport report = law.step(input.q, input.v, tau);
         saturated = report.saturated;
         watch_step(input.t, report, nullptr);

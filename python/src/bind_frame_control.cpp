@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
+#include <mutex>
 #include <optional>
 
 #include "limb/control/task_control.hpp"
@@ -60,11 +61,11 @@ struct FrameLaw {
   Law law;
   int nq, nv;
   int saturated = 0;
-  std::atomic<bool> taken = false;
+  std::mutex mutex = {};
 
   nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const std::optional<V6>& V_ref,
                   const std::optional<V6>& A_ref) {
-    const Turn turn("step", taken);
+    const std::lock_guard lock(mutex);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
     const StepReport report =
@@ -76,7 +77,7 @@ struct FrameLaw {
     return {[this, reference](const World& world) -> Controller {
       check_fits(world, nq, nv);
       return [this, reference](const ControlInput& input, Numbers& tau) {
-        const Turn turn("controller", taken);
+        const std::lock_guard lock(mutex);
         const StepReport report = law.step(input.q, input.v, reference, tau);
         saturated = report.saturated;
         watch_step(input.t, report, nullptr);
@@ -90,12 +91,12 @@ struct HybridLaw {
   FrameId frame;
   int nq, nv;
   int saturated = 0;
-  std::atomic<bool> taken = false;
+  std::mutex mutex = {};
 
   nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const V6& f_ref,
                   const V6& f_measured, const std::optional<V6>& V_ref,
                   const std::optional<V6>& A_ref) {
-    const Turn turn("step", taken);
+    const std::lock_guard lock(mutex);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
     const StepReport report =
@@ -109,7 +110,7 @@ struct HybridLaw {
     return {[this, reference, f_ref](const World& world) -> Controller {
       check_fits(world, nq, nv);
       return [this, reference, f_ref](const ControlInput& input, Numbers& tau) {
-        const Turn turn("controller", taken);
+        const std::lock_guard lock(mutex);
         Force<double> felt{Vector3<double>::Zero(), Vector3<double>::Zero()};
         for (const FrameWrench<double>& w : input.wrenches) {
           if (w.frame != frame) continue;

@@ -8,6 +8,8 @@ namespace limb::python {
 
 void bind_control(nb::module_& m);
 void bind_frame_control(nb::module_& m);
+void bind_whole_body(nb::module_& m);
+void bind_locomotion(nb::module_& m);
 
 inline ControlledRobot robot_of(const Robot& r, nb::handle limits) {
   if (limits.is_none()) return ControlledRobot(r.model());

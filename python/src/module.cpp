@@ -60,5 +60,7 @@ NB_MODULE(_limb, m) {
   bind_scenario(m);
   bind_control(m);
   bind_frame_control(m);
+  bind_whole_body(m);
+  bind_locomotion(m);
   bind_estimate(m);
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "limb/sim/simulation.hpp"
@@ -14,22 +13,7 @@ namespace limb::python {
 struct NativeController {
   /// For a world that outlives the result. @throws Error for one that does not fit.
   std::function<Controller(const World& world)> make;
-};
-
-/// One at a time: a controller in a step is nobody else's.
-class Turn {
- public:
-  Turn(const char* call, std::atomic<bool>& taken) : taken_(taken) {
-    if (taken.exchange(true)) {
-      throw Error(std::string(call) + ": this controller is in a step of another thread");
-    }
-  }
-  ~Turn() { taken_ = false; }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-
- private:
-  std::atomic<bool>& taken_;
+  double period = 0;  ///< s, between two steps; 0: any
 };
 
 /// @throws Error unless the controller's robot has the sizes of the world's.

@@ -59,6 +59,12 @@ class SimulationCore {
   void set_controller(nb::handle function) {
     const Busy busy("Simulation.set_controller", core_.busy);
     if (NativeController * native; nb::try_cast(function, native) && native != nullptr) {
+      if (native->period > 0 &&
+          std::abs(native->period - simulation_.control_period()) > 1e-9 * native->period) {
+        fail("Simulation.set_controller", "control_period",
+             to_text(simulation_.control_period()) + " s",
+             "that of the controller, " + to_text(native->period) + " s");
+      }
       simulation_.set_controller(native->make(core_.world));
       controller_ = nb::borrow(function);
       return;

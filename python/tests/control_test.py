@@ -142,3 +142,74 @@ def test_limits_and_mistakes(arm):
         control.linearize(limb.load("builtin:cartpole"), [0, 1])
     with pytest.raises(limb.ComputationError, match="not stabilisable"):
         control.solve_riccati(np.diag([1.0, -1.0]), [[0.0], [1.0]], np.eye(2), np.eye(1))
+
+
+def controllers(arm):
+    """Each controller of joints and frames: native, and the same as a Python function."""
+    X = arm.frame_pose(Q, "tool")
+    X[1, 3] += 0.02
+    hold = Q + 0.05
+    path = control.JointPath(arm, [Q, hold], [0.2])
+    f_ref = np.array([0, 0, -5.0, 0, 0, 0])
+    felt = np.array([0, 0, 4.0, 0.1, 0, 0])  # of the push below, in the tool's axes
+
+    kp = np.array([200, 200, 100, 100, 5, 5, 1])  # the inertias of the joints differ as much
+    kd = kp / 20
+
+    def make(kind):
+        return {"pd": lambda: control.JointPd(arm, kp, kd), "pid": lambda: control.JointPid(arm, kp, kd, kp),
+                "computed torque": lambda: control.ComputedTorque(arm), "path": lambda: control.ComputedTorque(arm),
+                "joint impedance": lambda: control.JointImpedance(arm, kp, kd),
+                "operational space": lambda: control.OperationalSpaceControl(arm, "tool", posture=Q),
+                "cartesian impedance": lambda: control.CartesianImpedance(arm, "tool", 300, posture=Q),
+                "hybrid force": lambda: control.HybridForceControl(arm, "tool", ["z"], posture=Q)}[kind]()
+
+    def calls(kind):
+        native, python = make(kind), make(kind)
+        if kind == "path":
+            return native, native.controller(path), lambda t, q, v: python.step(q, v, *path.sample(t))
+        if kind in ("operational space", "cartesian impedance"):
+            return native, native.controller(X), lambda t, q, v: python.step(q, v, X)
+        if kind == "hybrid force":  # in the first step nothing has been felt yet
+            return native, native.controller(X, f_ref), lambda t, q, v: python.step(q, v, X, f_ref, felt if t > 0 else 0 * felt)
+        return native, native.controller(hold), lambda t, q, v: python.step(q, v, hold)
+
+    return calls, felt
+
+
+@pytest.mark.parametrize("kind", ["pd", "pid", "computed torque", "path", "joint impedance", "operational space",
+                                  "cartesian impedance", "hybrid force"])
+def test_native_controllers_are_the_same(arm, kind):
+    calls, felt = controllers(arm)
+    law, native, python = calls(kind)
+    ends = []
+    for controller in (native, python):
+        world = limb.sim.World(arm)
+        world.add_push("tool", begin=-1, end=9, force=felt[:3], moment=felt[3:], axes="frame")
+        simulation = limb.sim.Simulation(world)
+        simulation.set_state(Q)
+        simulation.set_controller(controller)
+        simulation.run(0.3)
+        ends.append(np.r_[simulation.q, simulation.v])
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-12)
+    assert np.abs(ends[0][:7] - Q).max() > 1e-3 and law.saturated == 0
+
+
+def test_native_regulator():
+    robot = limb.load("builtin:cartpole")
+    simulation = limb.sim.Simulation(limb.sim.World(robot))
+    simulation.set_state([0.1, np.pi - 0.2])
+    simulation.set_controller(control.Lqr(robot, [0, np.pi], 1, 0.1).controller())
+    simulation.run(15)
+    assert np.allclose(simulation.q, [0, np.pi], atol=1e-3)
+
+
+def test_native_controllers_end_runs_with_their_reason(arm):
+    simulation = limb.sim.Simulation(limb.sim.World(arm))
+    with pytest.raises(limb.Error, match="nq=2, nv=2, expected nq=7, nv=7"):
+        simulation.set_controller(control.JointPd(limb.load("builtin:2r"), 1, 1).controller([0, 0]))
+    with pytest.raises(limb.Error, match="reference has 3 entries, expected 7"):
+        control.JointPd(arm, 1, 1).controller([0, 0, 0])
+    simulation.set_controller(control.JointPd(arm, 1, 1).controller([np.nan] * 7))
+    with pytest.raises(limb.Error):
+        simulation.run(0.1)
