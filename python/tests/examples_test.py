@@ -13,6 +13,16 @@ EXAMPLES = sorted((ROOT / "python/examples").glob("*.py"))
 STATES = "20000"  # of the million
 
 
+@pytest.fixture(autouse=True)
+def solver(request):
+    """Examples of legged robots need limb to be built with it."""
+    import limb
+
+    path = request.node.callspec.params.get("path") if hasattr(request.node, "callspec") else None
+    if path is not None and path.stem in ("whole_body", "legged") and not limb.control.has_qp():
+        pytest.skip("limb was built without a solver of quadratic programs")
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_script(path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LIMB_EXAMPLE_STATES": STATES}
@@ -47,7 +57,16 @@ def test_notebooks_are_the_scripts():
     done = subprocess.run([sys.executable, "-B", ROOT / "tools/make_notebooks.py", "--check"], capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
-    assert len(EXAMPLES) >= 6
+    assert len(EXAMPLES) >= 12
+
+
+def test_every_controller_is_in_an_example():
+    import limb
+
+    text = "".join(path.read_text() for path in EXAMPLES)
+    made = [name for name in limb.control.__all__ if hasattr(getattr(limb.control, name), "controller")]
+    assert len(made) >= 10
+    assert [name for name in made + ["WholeBody"] if f"control.{name}(" not in text] == []
 
 
 def test_every_page_is_in_the_site():
