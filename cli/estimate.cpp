@@ -36,6 +36,9 @@ class Estimate final : public Verb {
     return "Topics: imu (fx fy fz wx wy wz), position and velocity (a field for each joint), "
            "contact\n"
            "(a field for each foot: 0 or 1, or newtons), truth or state (q., v.) to compare with.\n"
+           "Of limb simulate: sensors of the types accelerometer, gyroscope, position, velocity, "
+           "and\n"
+           "contact or force with the name of the foot; else forces of [[contact.foot]].\n"
            "Logs of limb simulate and plain CSV: docs/estimation.md. The robot must stand still "
            "for\n"
            "a second before it moves. Output by its ending: .html, .svg, .png, or a log, .csv, "
@@ -73,8 +76,11 @@ class Estimate final : public Verb {
     number("--gate", options_.gate, "P", "share of good readings that pass");
     number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
     number("--rest", options_.initial.rest, "S", "of standing still at the begin");
-    number("--make-force", options_.contact.make_force, "N", "contact from there");
-    number("--break-force", options_.contact.break_force, "N", "none below");
+    app.add_option("--make-force", make_force_,
+                   "contact from there, default a fifth of the weight on each foot")
+        ->type_name("N");
+    app.add_option("--break-force", break_force_, "none below, default half of that")
+        ->type_name("N");
     app.add_option("--make-walk", walk_, "first write LOG: a synthetic walk of the model")
         ->type_name("S");
     app.add_option("--seed", seed_, "of that walk's noise, default 1")->type_name("N");
@@ -83,7 +89,9 @@ class Estimate final : public Verb {
     app.add_option("--positions", topics_.positions, "topic of joint positions")
         ->type_name("TOPIC");
     app.add_option("--velocities", topics_.velocities, "topic of joint rates")->type_name("TOPIC");
-    app.add_option("--contacts", topics_.contacts, "topic of contacts")->type_name("TOPIC");
+    app.add_option("--contacts", topics_.contacts, "topic of contacts, or one for each foot")
+        ->delimiter(',')
+        ->type_name("LIST");
     app.add_option("--truth", topics_.truth, "topic to compare with")->type_name("TOPIC");
   }
 
@@ -95,6 +103,11 @@ class Estimate final : public Verb {
     const LogData log = read_log(kCall, log_);
     const Model<double> model = load(log);
     const LegKinematics legs(model, feet_, imu_);  // says which name is wrong
+    const double weight = model.total_mass() * model.gravity().norm();
+    constexpr double kShare = 0.2;
+    options_.contact.make_force =
+        make_force_.value_or(weight > 0 ? kShare * weight / static_cast<double>(feet_.size()) : 1);
+    options_.contact.break_force = break_force_.value_or(options_.contact.make_force / 2);
     const SensorLog sensors = read_sensors(kCall, log, model, feet_, topics_);
     const ContactSource source = contact_by_ == "torque"   ? ContactSource::torque
                                  : contact_by_ == "always" ? ContactSource::always
@@ -185,11 +198,13 @@ class Estimate final : public Verb {
     const EstimateSeries& x = summary.series;
     const std::vector<std::string> names = {"p.x", "p.y", "p.z", "roll", "pitch",
                                             "yaw", "v.x", "v.y", "v.z"};
-    const auto log = open_log(
-        kCall, output_,
-        {{"estimate", names}, {"sigma", names}, {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}}},
-        {{"filter", filter_}});
-    VectorX<double> nine(9), six(6);
+    const auto log = open_log(kCall, output_,
+                              {{"estimate", names},
+                               {"sigma", names},
+                               {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}},
+                               {"contact", feet_}},
+                              {{"filter", filter_}});
+    VectorX<double> nine(9), six(6), contact(static_cast<Eigen::Index>(feet_.size()));
     for (std::size_t k = 0; k < x.t.size(); ++k) {
       for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.value[i][k];
       log->write(0, x.t[k], nine);
@@ -197,6 +212,10 @@ class Estimate final : public Verb {
       log->write(1, x.t[k], nine);
       for (std::size_t i = 0; i < 6; ++i) six[static_cast<Eigen::Index>(i)] = x.bias[i][k];
       log->write(2, x.t[k], six);
+      for (std::size_t i = 0; i < feet_.size(); ++i) {
+        contact[static_cast<Eigen::Index>(i)] = x.contact[i][k];
+      }
+      log->write(3, x.t[k], contact);
       log->end_row(x.t[k]);
     }
     log->finish();
@@ -235,7 +254,7 @@ class Estimate final : public Verb {
   std::string log_, model_, imu_, output_;
   std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
   std::vector<std::string> feet_;
-  std::optional<double> walk_;
+  std::optional<double> walk_, make_force_, break_force_;
   std::uint64_t seed_ = 1;
   bool json_ = false;
 };

@@ -134,6 +134,18 @@ void summarize(EstimateSummary& s) {
   s.end_yaw = gained(5);
 }
 
+/// When the robot has stood still for long enough.
+double ready_time(const std::string& call, const SensorLog& log, BaseEstimator estimator,
+                  const EstimatorOptions& options) {
+  for (std::size_t k = 0; k < log.imu.size(); ++k) {
+    estimator.imu(log.imu_t[k], log.imu[k]);
+    if (estimator.ready()) return log.imu_t[k];
+  }
+  fail_computation(call, fmt::format("the robot never stood still for {} s, so there is nothing to "
+                                     "begin from (--rest)",
+                                     options.initial.rest));
+}
+
 }  // namespace
 
 EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
@@ -141,21 +153,26 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
                              const std::string& imu, EstimatorOptions options,
                              ContactSource contacts) {
   if (contacts == ContactSource::log && log.forces.empty()) {
-    throw Error(
-        fmt::format("{}: the log has no topic 'contact' with a field for each foot (see "
-                    "--contact-by torque, always)",
-                    call));
+    throw Error(fmt::format(
+        "{}: the log has no contacts: neither a topic 'contact' with a field for each foot, nor a "
+        "topic for each foot (in a scenario: [[sensor]] with name = \"{}\", type = \"contact\", "
+        "frame = \"{}\"), nor forces of [[contact.foot]] (see --contacts, --contact-by torque, "
+        "always)",
+        call, feet[0], feet[0]));
   }
   if (contacts == ContactSource::torque && log.tau.empty()) {
-    throw Error(call + ": the log has no topic 'torque' with motor torques");
+    throw Error(call +
+                ": the log has no topic 'torque' with motor.JOINT for the joints (limb simulate "
+                "writes it)");
   }
-  TruthReader truths(log);
+  // The world is that of the truth, where the estimate begins.
+  const double begin = ready_time(call, log, BaseEstimator(model, feet, imu, options), options);
   Truth truth;
-  if (!log.imu_t.empty() && truths.at(log.imu_t.front(), truth)) {
-    // The world is that of the truth.
+  if (TruthReader(log).at(begin, truth)) {
     options.initial.p_WB = truth.X_WB.p;
     options.initial.yaw = roll_pitch_yaw(truth.X_WB.R).z();
   }
+  TruthReader truths(log);
   BaseEstimator estimator(model, feet, imu, options);
   MomentumObserver observer(model, 200);
   FootForces foot_forces(estimator.leg_kinematics());
@@ -206,11 +223,6 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
     add_row(estimator, known ? &truth : nullptr, summary.series);
   }
   summary.diagnostics = estimator.diagnostics();
-  if (summary.series.t.empty()) {
-    fail_computation(call, fmt::format("the robot never stood still for {} s, so there is nothing "
-                                       "to begin from (--rest)",
-                                       options.initial.rest));
-  }
   summary.seconds = summary.series.t.back() - summary.series.t.front();
   summary.microseconds = std::chrono::duration<double, std::micro>(spent).count() /
                          static_cast<double>(std::max<std::size_t>(1, log.imu.size()));

@@ -150,7 +150,7 @@ class EstimateTest(unittest.TestCase):
                       self.error(self.path(self.changed("a.csv", rename("imu.f", "imu.g"))), *model, "--feet", FEET))
         self.assertIn("no topic of joint positions",
                       self.error(self.path(self.changed("b.csv", rename("position.", "angle."))), *model, "--feet", FEET))
-        self.assertIn("no topic 'contact'",
+        self.assertIn("neither a topic 'contact' with a field for each foot",
                       self.error(self.path(self.changed("c.csv", rename("contact.", "touch."))), *model, "--feet", FEET))
         restless = self.error(walk, *model, "--feet", FEET, "--rest", 60, code=2)
         self.assertRegex(restless, r"never stood still for 60 s")

@@ -12,7 +12,8 @@ namespace limb::cli {
 
 /// Topics by name; empty: found by their fields (docs/estimation.md).
 struct SensorTopics {
-  std::string accelerometer, gyroscope, positions, velocities, contacts, truth;
+  std::string accelerometer, gyroscope, positions, velocities, truth;
+  std::vector<std::string> contacts;  ///< one for all feet, or one for each
 };
 
 struct SensorLog {
@@ -26,6 +27,9 @@ struct SensorLog {
   std::vector<VectorX<double>> q_true, v_true;  ///< base included; empty: none in the log
   std::string notice;                           ///< what was taken for what
 };
+
+/// Names of the joints of one freedom: what encoders measure.
+std::vector<std::string> encoder_names(const Model<double>& model, bool velocities);
 
 /// @throws Error "call: ..." that says which topic or field is missing, and which there are.
 SensorLog read_sensors(const std::string& call, const LogData& log, const Model<double>& model,

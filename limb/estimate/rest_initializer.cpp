@@ -37,6 +37,8 @@ RestInitializer::RestInitializer(const InitialOptions& options, const ImuNoise& 
   check_positive(kCall, "gyro_spread", options.gyro_spread);
   check_positive(kCall, "accel_spread", options.accel_spread);
   check_positive(kCall, "largest_gyro_bias", options.largest_gyro_bias);
+  check_positive(kCall, "gyro_change", options.gyro_change);
+  check_positive(kCall, "accel_change", options.accel_change);
   if (!(gravity_W.norm() > 1e-3)) {
     fail(kCall, "gravity", to_text(gravity_W.norm()) + " m/s^2", "one that tells where down is");
   }
@@ -52,6 +54,7 @@ bool RestInitializer::add(double t, const ImuSample& sample) {
   if (!std::isfinite(t) || !sample.gyro.allFinite() || !sample.accel.allFinite()) return false;
   if (count_ == 0) {
     begin_ = t;
+    first_count_ = 0;
     mean_ = squares_ = {};
   }
   ++count_;
@@ -65,15 +68,32 @@ bool RestInitializer::add(double t, const ImuSample& sample) {
   const bool still =
       gyro.maxCoeff() < options_.gyro_spread && accel.maxCoeff() < options_.accel_spread &&
       mean_.gyro.norm() < options_.largest_gyro_bias && std::abs(mean_.accel.norm() - g) < 0.1 * g;
-  if (!still) {
+  const double time = t - begin_;
+  if (time <= options_.rest / 2) {
+    first_ = mean_;
+    first_count_ = count_;
+  }
+  const bool done = still && time >= options_.rest;
+  if (!still || (done && !halves_agree())) {
     ++restarts_;
     count_ = 0;
     return false;
   }
-  const double time = t - begin_;
-  if (time < options_.rest) return false;
+  if (!done) return false;
   finish(std::max(time, 1e-3));
   return true;
+}
+
+bool RestInitializer::halves_agree() const {
+  const int second = count_ - first_count_;
+  if (first_count_ == 0 || second == 0 || options_.rest <= 0) return true;
+  // second = mean + (mean - first) first_count / second_count
+  const double part = static_cast<double>(count_) / second;
+  constexpr double kDeviations = 5;
+  const double noise = kDeviations * std::sqrt(4 / options_.rest);
+  return (part * (mean_.gyro - first_.gyro)).norm() < options_.gyro_change + noise * noise_.gyro &&
+         (part * (mean_.accel - first_.accel)).norm() <
+             options_.accel_change + noise * noise_.accel;
 }
 
 void RestInitializer::finish(double time) {

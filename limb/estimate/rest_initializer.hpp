@@ -16,6 +16,9 @@ struct InitialOptions {
   /// Rest is where samples spread by less, and turn slower than a bias can be.
   double gyro_spread = 0.1, accel_spread = 1.5;  ///< rad/s, m/s^2
   double largest_gyro_bias = 0.2;                ///< rad/s
+  /// And where the means of both halves differ by no more than this, beside their noise: a slow
+  /// sway looks like a bias otherwise.
+  double gyro_change = 0.02, accel_change = 0.1;  ///< rad/s, m/s^2
 };
 
 /// State and covariance from standing still: the mean rate is the gyroscope's bias, and the mean
@@ -36,6 +39,7 @@ class RestInitializer {
   const Matrix15& covariance() const { return P_; }
 
  private:
+  bool halves_agree() const;
   void finish(double time);
 
   InitialOptions options_;
@@ -45,6 +49,8 @@ class RestInitializer {
   int count_ = 0, restarts_ = 0;
   double begin_ = 0;
   ImuSample mean_, squares_;  ///< squares of deviations from the mean, summed
+  ImuSample first_;           ///< mean of the first half
+  int first_count_ = 0;
   FilterState state_;
   Matrix15 P_;
 };

@@ -126,6 +126,23 @@ TEST(RestInitializer, MotionBeginsAnew) {
   }
 }
 
+// Seven degrees a second could be a bias, but then the force would not turn with the robot.
+TEST(RestInitializer, SlowSwayIsNoRest) {
+  RestInitializer turns({}, {}, kGravity), sways({}, {}, kGravity), biased({}, {}, kGravity);
+  bool ready = false;
+  for (int k = 0; k < 500; ++k) {
+    const double t = 0.01 * k, rate = 0.12, angle = rate * t;
+    EXPECT_FALSE(turns.add(t, {Vec(rate, 0, 0), so3::exp<double>(Vec(-angle, 0, 0)) * -kGravity}));
+    const double slow = 1.5, swing = 0.15;  // rad/s, rad
+    EXPECT_FALSE(
+        sways.add(t, {Vec(slow * swing * std::cos(slow * t), 0, 0),
+                      so3::exp<double>(Vec(-swing * std::sin(slow * t), 0, 0)) * -kGravity}));
+    ready = ready || biased.add(t, {Vec(rate, 0, 0), -kGravity});
+  }
+  EXPECT_GE(turns.restarts(), 3);
+  EXPECT_TRUE(ready);
+}
+
 TEST(RestInitializer, SaysWhatIsWrong) {
   InitialOptions options;
   options.rest = -1;
