@@ -1,8 +1,9 @@
 // How fast are compiled dynamics: one state and batches, next to Pinocchio on the same states in
 // one process? Opponents as in dynamics_bench. Batches read and write matrices by rows, results of
 // all states included, on both sides ("other", "ratio"); "alone" is against the opponent that
-// leaves each result in its own memory. What compiling costs, how threads help; how cost
-// grows: growth_bench.
+// leaves each result in its own memory. Rows named "nonzeros" write structural nonzeros alone, of
+// symmetric matrices one triangle, as the opponent's crba does: compare with "alone". What
+// compiling costs, how threads help; how cost grows: growth_bench.
 #include <cstdio>
 #include <ctime>
 
@@ -126,6 +127,7 @@ struct Measured {
 Measured measure(const Model<double>& model, const Compiled& fast, Function f,
                  const std::vector<Opponent>& others) {
   const int n = model.nv();
+  const bool whole_rows = fast.pattern(f).size() == fast.pattern(f).rows * fast.pattern(f).cols;
   Batch<double> s(model, fast, f, kStates), alone(model, fast, f, 1);
   std::vector<std::vector<std::span<const double>>> in;
   for (int i = 0; i < kHot; ++i) {
@@ -147,7 +149,7 @@ Measured measure(const Model<double>& model, const Compiled& fast, Function f,
     if (s.in.size() > 1) a.emplace_back(s.in[2].row(i));
   }
   Eigen::Map<VectorX<double>> x(out_data[0], alone.out[0].size());
-  Eigen::Map<MatrixX<double>> M(out_data[0], n, n);
+  Eigen::Map<MatrixX<double>> M(out_data[0], whole_rows ? n : x.size(), whole_rows ? n : 1);
   const auto one = [&](int i) {
     const std::size_t k = static_cast<std::size_t>(i % kHot);
     switch (f) {
@@ -178,12 +180,18 @@ Measured measure(const Model<double>& model, const Compiled& fast, Function f,
     const auto call = [&](int i, double* const* to) {
       theirs(other, robot, f, s.input(0, i), s.input(1, i), s.input(2, i), n, to);
     };
-    // crba of theirs fills one triangle.
-    for (int i = 0; i < kHot && f != Function::crba && f != Function::crba_packed; ++i) {
+    // Their matrices are whole, but for the one triangle of crba.
+    const bool is_crba = f == Function::crba || f == Function::crba_packed;
+    std::vector<RowMatrix<double>> whole(alone.out.size(),
+                                         RowMatrix<double>(1, std::max(n * n, n)));
+    std::vector<double*> whole_data;
+    for (auto& room : whole) whole_data.push_back(room.data());
+    for (int i = 0; i < kHot && !is_crba; ++i) {
       one(i);
       const VectorX<double> own = alone.out[0].row(0);
-      call(i, out_data.data());
-      const VectorX<double> found = alone.out[0].row(0);
+      call(i, whole_data.data());
+      VectorX<double> found(own.size());
+      fast.pattern(f).gather(whole_data[0], found.data());
       if (!((own - found).norm() < 1e-8 * (1 + found.norm()))) {
         std::printf("%s differs from %s: %.1e\n", name(f), other.name.c_str(),
                     (own - found).norm());
@@ -191,10 +199,10 @@ Measured measure(const Model<double>& model, const Compiled& fast, Function f,
       }
     }
     const Timing t = side_by_side(
-        name(f), one, [&](int i) { call(i % kHot, matrix ? nullptr : out_data.data()); }, 1000);
+        name(f), one, [&](int i) { call(i % kHot, matrix ? nullptr : whole_data.data()); }, 1000);
     m.one = std::min(m.one, t.limb_ns);
     m.other = std::min(m.other, t.other_ns);
-    if (f != Function::crba_packed) {
+    if (whole_rows) {
       std::vector<double*> to(s.out.size());
       const auto rows = [&](int first, int count) {
         for (int i = first; i < first + count; ++i) {
@@ -233,17 +241,32 @@ void measure(const char* title, const Model<double>& model, const std::vector<Op
         std::min(compiling, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   }
   const Compiled fast = compile(model, functions, options);
+  const std::vector<Function> matrices = {Function::crba, Function::rnea_derivatives,
+                                          Function::aba_derivatives};
+  options.entries = Entries::nonzeros;
+  const Compiled sparse = compile(model, matrices, options);
   std::printf("\n%s, %d dof: rnea, crba and aba compiled in %.2f ms\n", title, model.nv(),
               compiling);
   std::printf("%-17s %8s %8s %6s | %8s %8s %6s %6s | %8s %6s | %8s %7s\n", "", "one ns", "other",
               "ratio", "4096 ns", "other", "ratio", "alone", "64 ns", "ratio", "f32 ns", "f64/f32");
-  for (const Function f : functions) {
-    const Measured m = measure(model, fast, f, others);
+  const auto print = [&](const Compiled& compiled, Function f) {
+    const Measured m = measure(model, compiled, f, others);
     std::printf(
         "%-17s %8.1f %8.1f %5.2fx | %8.1f %8.1f %5.1fx %5.1fx | %8.1f %5.1fx | %8.1f %6.2fx\n",
         name(f), m.one, m.other, m.other / m.one, m.rows64, m.other_rows, m.other_rows / m.rows64,
         m.other / m.rows64, m.hot64, m.other / m.hot64, m.rows32, m.rows64 / m.rows32);
     std::fflush(stdout);
+  };
+  for (const Function f : functions) print(fast, f);
+  for (const Function f : matrices) {
+    int all = 0, entries = 0;
+    for (std::size_t k = 0; k < sparse.shape(f).outputs.size(); ++k) {
+      const codegen::Pattern& p = sparse.pattern(f, static_cast<int>(k));
+      all += p.rows * p.cols;
+      entries += p.size();
+    }
+    std::printf("nonzeros, %d of %d entries:\n", entries, all);
+    print(sparse, f);
   }
   for (const Function f : functions) {
     const codegen::Program& p = fast.program(f);

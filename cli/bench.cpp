@@ -166,7 +166,7 @@ class Bench final : public Verb {
 
   double one(const Compiled& compiled, Function f, const Model<double>& model) const {
     constexpr int kHot = 64;
-    const codegen::Signature shape = codegen::signature(model, f, functions_.options(model));
+    const codegen::Signature& shape = compiled.shape(f);
     const auto in = arguments<double>(shape, model, kHot);
     std::vector<std::vector<std::span<const double>>> from(kHot);
     std::vector<std::vector<double>> out;
@@ -188,7 +188,7 @@ class Bench final : public Verb {
   template <typename T>
   double batch(const Compiled& compiled, Function f, const Model<double>& model,
                int threads) const {
-    const codegen::Signature shape = codegen::signature(model, f, functions_.options(model));
+    const codegen::Signature& shape = compiled.shape(f);
     const auto in = arguments<T>(shape, model, states_);
     std::vector<RowMatrix<T>> out;
     std::vector<ConstRows<T>> from;

@@ -15,6 +15,7 @@ void CompiledOptions::add(CLI::App& app) {
   app.add_option("--form", form_, "automatic (default), straight-line, recursion or split")
       ->type_name("FORM");
   app.add_flag("--rigid", rigid_, "leave out rotors, damping and friction");
+  app.add_flag("--nonzeros", nonzeros_, "matrices as their nonzeros, symmetric ones as a triangle");
 }
 
 Model<double> CompiledOptions::model() const {
@@ -43,6 +44,7 @@ CompileOptions CompiledOptions::options(const Model<double>& model) const {
   }
   for (const std::string& name : frames_) options.frames.push_back(model.find_frame(name));
   if (rigid_) options.effects = JointEffects::none();
+  if (nonzeros_) options.entries = Entries::nonzeros;
   return options;
 }
 

@@ -37,7 +37,7 @@ class CompiledOptions {
   RobotOptions robot_;
   std::vector<std::string> functions_ = {"rnea", "crba", "aba"}, frames_;
   std::string form_ = "automatic";
-  bool rigid_ = false;
+  bool rigid_ = false, nonzeros_ = false;
 };
 
 /// Which form each function has, and why: a table and JSON.

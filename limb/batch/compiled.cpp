@@ -89,6 +89,9 @@ const Program& Compiled::program(Function function) const {
 FormReport Compiled::form(Function function) const {
   return parts_->runner(function).report();
 }
+const codegen::Signature& Compiled::shape(Function function) const {
+  return parts_->runner(function).shape();
+}
 const codegen::Pattern& Compiled::pattern(Function function, int result) const {
   const auto& patterns = parts_->runner(function).patterns();
   if (result < 0 || static_cast<std::size_t>(result) >= patterns.size()) {

@@ -46,6 +46,8 @@ class Compiled {
   const codegen::Program& program(Function function) const;
   /// Which form the function has here, and why. Measures batches if no call has done so yet.
   FormReport form(Function function) const;
+  /// Its arguments and results, as they are taken and given.
+  const codegen::Signature& shape(Function function) const;
   /// Where the entries of a result belong in its matrix: with CompileOptions::entries nonzeros, or
   /// of crba_packed; else all of them.
   const codegen::Pattern& pattern(Function function, int result = 0) const;

@@ -22,18 +22,56 @@ std::string guarded(const std::string& text, const std::string& name, const CPac
              guard, includes, text);
 }
 
+/// Rows and columns of the entries of results that are not whole, as arrays of C: declared, or with
+/// their numbers.
+std::string pattern_arrays(const Trace& trace, const std::string& prefix, bool with_numbers) {
+  std::string text;
+  for (std::size_t k = 0; k < trace.patterns.size(); ++k) {
+    const Pattern& p = trace.patterns[k];
+    const bool whole = !p.symmetric && p.size() == p.rows * p.cols;
+    if (whole || p.size() == 0) continue;
+    for (const auto& [which, numbers] : {std::pair{"row", &p.row}, std::pair{"col", &p.col}}) {
+      text += fmt::format("{}const short {}_{}_{}_{}[{}]", with_numbers ? "" : "extern ", prefix,
+                          trace.name, trace.outputs[k].name, which, p.size());
+      if (with_numbers) {
+        text += " = {";
+        for (std::size_t i = 0; i < numbers->size(); ++i) {
+          text += fmt::format("{}{}", i == 0 ? "" : i % 16 == 0 ? ",\n  " : ", ", (*numbers)[i]);
+        }
+        text += "}";
+      }
+      text += ";\n";
+    }
+  }
+  return text;
+}
+
+std::string describe(const Array& a) {
+  return a.cols > 1 ? fmt::format(" {}: {} x {}, column by column.", a.name, a.rows, a.cols)
+                    : fmt::format(" {}: {}.", a.name, a.rows);
+}
+/// What a result is, for the comment before its function.
+std::string describe(const Trace& trace, std::size_t k) {
+  const Array& a = trace.outputs[k];
+  if (!trace.patterns.empty()) {
+    const Pattern& p = trace.patterns[k];
+    if (p.symmetric || p.size() != p.rows * p.cols) {
+      return fmt::format(" {0}: {1} entries of a {2}{3} x {4} matrix, at {0}_row, {0}_col.", a.name,
+                         p.size(), p.symmetric ? "symmetric " : "", p.rows, p.cols);
+    }
+  }
+  return describe(a);
+}
+
 std::string header(const std::vector<Trace>& traces, const CPackageOptions& o) {
   std::string text;
   for (const Trace& trace : traces) {
     text += text.empty() ? "/*" : "\n/*";
-    for (const auto* arrays : {&trace.inputs, &trace.outputs}) {
-      for (const Array& a : *arrays) {
-        text += a.cols > 1 ? fmt::format(" {}: {} x {}, column by column.", a.name, a.rows, a.cols)
-                           : fmt::format(" {}: {}.", a.name, a.rows);
-      }
-      if (arrays == &trace.inputs) text += "\n  ";
-    }
+    for (const Array& a : trace.inputs) text += describe(a);
+    text += "\n  ";
+    for (std::size_t k = 0; k < trace.outputs.size(); ++k) text += describe(trace, k);
     text += " */\n" + c_prototype(trace, o.prefix, o.precision) + ";\n";
+    text += pattern_arrays(trace, o.prefix, false);
   }
   return guarded(text, o.prefix, o);
 }
@@ -116,7 +154,7 @@ CPackage make_c_package(const std::vector<Trace>& recorded, const CPackageOption
     const CSource function = emit_c(trace, prefix, options.precision);
     source += fmt::format("\n/* {} operations; {} bytes of scratch on the stack. */\n",
                           function.operations, function.scratch_bytes);
-    source += function.text;
+    source += function.text + pattern_arrays(trace, prefix, true);
     package.stack_bytes = std::max(package.stack_bytes, bound(function.scratch_bytes));
   }
   package.files = {{prefix + ".h", header(traces, options)}, {prefix + ".c", std::move(source)}};

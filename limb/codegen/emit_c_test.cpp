@@ -101,6 +101,29 @@ TEST(EmitC, ServesFloatingBases) {
         Precision::f64);
 }
 
+// Entries of matrices, and the arrays that say where they belong.
+TEST(EmitC, ServesNonzeros) {
+  const Model<double> model = load_model("builtin:quadruped");
+  FunctionOptions options;
+  options.entries = Entries::nonzeros;
+  check(model, {Function::crba, Function::gravity}, options, Precision::f64);
+  const codegen::Trace trace = codegen::trace(model, Function::crba, options);
+  codegen::CPackageOptions wish;
+  wish.prefix = "robot";
+  const testing::CFolder folder(codegen::make_c_package({trace}, wish));
+  std::ofstream(folder.path() / "main.c")
+      << "#include <stdio.h>\n#include \"robot.h\"\nint main(void) {\n"
+         "  int k, sum = 0;\n  const int n = sizeof robot_crba_M_row / sizeof(short);\n"
+         "  for (k = 0; k < n; ++k) sum += robot_crba_M_row[k] * 18 + robot_crba_M_col[k];\n"
+         "  printf(\"%d %d\\n\", n, sum);\n  return 0;\n}\n";
+  ASSERT_EQ(folder.run("gcc -std=c99 -Wall -Werror main.c robot.c -lm -o main && ./main"), 0)
+      << folder.log();
+  const codegen::Pattern& p = trace.patterns[0];
+  int sum = 0;
+  for (int k = 0; k < p.size(); ++k) sum += p.row[std::size_t(k)] * 18 + p.col[std::size_t(k)];
+  EXPECT_EQ(folder.log(), std::to_string(p.size()) + " " + std::to_string(sum) + "\n");
+}
+
 TEST(EmitC, ServesEveryJointType) {
   testing::RandomTreeOptions tree{.joints = 11};
   Description<double> robot = testing::random_tree(3, tree);

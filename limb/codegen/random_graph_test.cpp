@@ -4,6 +4,7 @@
 
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/random_graph.hpp"
+#include "limb/math/testing/patience.hpp"
 
 namespace limb {
 namespace {
@@ -12,7 +13,8 @@ TEST(RandomGraph, AllBackEndsAgree) {
   if (!codegen::why_no_machine_code().empty()) GTEST_SKIP() << codegen::why_no_machine_code();
   std::mt19937_64 engine(1);
   std::int64_t operations = 0, numbers = 0, finite = 0;
-  for (int seed = 0; seed < 400; ++seed) {
+  constexpr int kGraphs = testing::kSanitized ? 105 : 400;
+  for (int seed = 0; seed < kGraphs; ++seed) {
     std::vector<unsigned char> data(3000);
     for (unsigned char& x : data) x = static_cast<unsigned char>(engine());
     testing::Bytes bytes(data);
@@ -30,7 +32,7 @@ TEST(RandomGraph, AllBackEndsAgree) {
     }
   }
   // Not only computations that came to nothing.
-  EXPECT_GT(operations, 400 * 50);
+  EXPECT_GT(operations, kGraphs * 50);
   EXPECT_GT(finite, numbers / 4);
 }
 

@@ -118,7 +118,7 @@ void check_split(const std::string& robot, const Model<double>& model, std::int6
 
 TEST(Split, HasTheValuesOfTheTemplatesOnTreesOfAllJointTypes) {
   // One of each kind where sanitizers make the recording slow.
-  const int trees = testing::kPatience > 1 ? 1 : 4;
+  const int trees = testing::kSanitized ? 1 : 4;
   for (const testing::Sample& s : testing::samples(trees)) check_split(s.name, s.model, 37, 5);
 }
 

@@ -20,6 +20,9 @@ class Compiled:
     more argument, `added`, ten numbers a body: mass, first moment (3), tensor xx xy xz yy yz zz about the
     body's frame. `shifted_joints` take `shifted`, three numbers a joint by which it stands elsewhere in its parent,
     `turned_joints` take `turned`, roll, pitch and yaw of its axes. In this order; all zero is the robot as it is.
+
+    With `nonzeros=True` a matrix is a vector of the entries that are not zero in every state, of a symmetric matrix
+    those of the upper triangle: `rows, cols = fast.crba.pattern()`, then `M[..., rows, cols] = fast.crba(q)`.
     """
 
     rnea: CompiledFunction
@@ -38,13 +41,15 @@ class Compiled:
 
     def __init__(self, robot, functions: Sequence[str], *, frames: Sequence[str] = (),
                  axes: Axes = "local", added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
-                 turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False):
+                 turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False,
+                 nonzeros: bool = False):
         if isinstance(functions, str):
             functions = [functions]
         functions = ["crba" if name == "mass_matrix" else name for name in functions]
         lists = [list(names) for names in (added_inertias, shifted_joints, turned_joints)]
-        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, lists), form, interpret)
-        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, *lists, form, interpret)
+        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, lists), form, interpret,
+                           nonzeros)
+        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, *lists, form, interpret, nonzeros)
         for name in functions:
             setattr(self, name, self._core.function(name))
         if "crba" in functions:
@@ -72,6 +77,7 @@ class Compiled:
         return f"Compiled({self._arguments[0].name!r}, {list(self.functions)})"
 
 
-def _again(robot, functions, frames, axes, added_inertias, shifted_joints, turned_joints, form, interpret):
+def _again(robot, functions, frames, axes, added_inertias, shifted_joints, turned_joints, form, interpret, nonzeros):
     return Compiled(robot, functions, frames=frames, axes=axes, added_inertias=added_inertias,
-                    shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret)
+                    shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret,
+                    nonzeros=nonzeros)

@@ -30,7 +30,8 @@ class Robot(_limb.Robot):
 
     def compile(self, functions: Sequence[str], *, frames: Sequence[str] = (), axes: Axes = "local",
                 added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
-                turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False) -> Compiled:
+                turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False,
+                nonzeros: bool = False) -> Compiled:
         """Machine code for some functions (`limb.function_names()`): milliseconds, then several times faster.
 
         Args:
@@ -42,9 +43,11 @@ class Robot(_limb.Robot):
             turned_joints: Joints whose axes each state may turn.
             form: "straight_line" code, "recursion" over the tree, or "automatic": a measurement decides.
             interpret: No machine code: the same bits, slowly.
+            nonzeros: Of matrices the entries that are not always zero, of symmetric ones the upper triangle.
         """
         return Compiled(self, functions, frames=frames, axes=axes, added_inertias=added_inertias,
-                        shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret)
+                        shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret,
+                        nonzeros=nonzeros)
 
     def derive(self, quantities: Sequence[str] = (), *, way: str = "both", parameters: str = "named",
                frames: Sequence[str] = ()) -> Derivation:

@@ -17,20 +17,17 @@ struct Shape {
   bool transpose = false;  ///< matrices are column by column
 };
 
-/// Which results are symmetric, so that columns are rows.
-bool is_symmetric(const std::string& name) {
-  return name == "M" || name == "M_inverse" || name == "Lambda" || name == "dtau_da";
-}
-
 struct Core {
   Core(const Robot& r, const std::vector<std::string>& names,
        const std::vector<std::string>& frames, const std::string& axes,
        const std::vector<std::string>& added, const std::vector<std::string>& shifted,
-       const std::vector<std::string>& turned, const std::string& form, bool interpret)
+       const std::vector<std::string>& turned, const std::string& form, bool interpret,
+       bool nonzeros)
       : robot(r) {
     options.effects = r.effects();
     options.axes = axes_named("compile", axes);
     options.program.interpret = interpret;
+    options.entries = nonzeros ? Entries::nonzeros : Entries::all;
     for (const std::string& frame : frames) options.frames.push_back(r.frame("compile", frame));
     const auto bodies = [&](const std::vector<std::string>& joints) {
       std::vector<BodyId> ids;
@@ -66,9 +63,9 @@ class CompiledFunction {
  public:
   CompiledFunction(const Core& core, const std::string& name)
       : core_(core), function_(function_named(name)), name_(name) {
-    codegen::Signature signature = codegen::signature(core.robot.model(), function_, core.options);
-    inputs_ = std::move(signature.inputs);
-    for (const codegen::Array& array : signature.outputs) {
+    const codegen::Signature& shape = core.compiled->shape(function_);
+    inputs_ = shape.inputs;
+    for (const codegen::Array& array : shape.outputs) {
       outputs_.push_back(shape_of(array));
       output_names_.push_back(array.name);
     }
@@ -87,6 +84,12 @@ class CompiledFunction {
     return {limb::name(report.one_state), limb::name(report.batch), report.reason};
   }
 
+  /// Rows and columns of the entries that a result holds of its matrix.
+  std::tuple<std::vector<int>, std::vector<int>> pattern(int result) const {
+    const codegen::Pattern& p = core_.compiled->pattern(function_, result);
+    return {p.row, p.col};
+  }
+
   nb::object call(const nb::args& given, nb::handle out) const;
 
  private:
@@ -98,12 +101,11 @@ class CompiledFunction {
     if (function_ == Function::frame_poses && array.name == "p") {
       return {{{k, 3}, 2, Result::Order::rows}, false};
     }
-    if (function_ == Function::frame_jacobians) {
+    if (function_ == Function::frame_jacobians && core_.options.entries == Entries::all) {
       return {Result::tensor(k, core_.robot.nv(), 6), true};
     }
     if (array.cols == 1) return {Result::vector(array.rows), false};
-    return {{{array.cols, array.rows}, 2, Result::Order::rows},
-            !(array.rows == array.cols && is_symmetric(array.name))};
+    return {{{array.cols, array.rows}, 2, Result::Order::rows}, !array.symmetric};
   }
   nb::object call_plain(const nb::args& given) const;
   template <typename T>
@@ -272,6 +274,9 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("name", &CompiledFunction::name)
       .def_prop_ro("arguments", &CompiledFunction::arguments, "Names of the arguments, in order.")
       .def_prop_ro("results", &CompiledFunction::results, "Names of the results, in order.")
+      .def("pattern", &CompiledFunction::pattern, "result"_a = 0,
+           "Rows and columns of the entries that a result holds of its matrix, in order; of a "
+           "symmetric one those of the upper triangle (`nonzeros=True`, `crba_packed`).")
       .def("form", &CompiledFunction::form,
            "How it runs for one state, how for many (\"straight_line\", \"recursion\" or "
            "\"split\"), and why.")
@@ -288,9 +293,9 @@ void bind_compiled(nb::module_& m) {
       .def(nb::init<const Robot&, const std::vector<std::string>&, const std::vector<std::string>&,
                     const std::string&, const std::vector<std::string>&,
                     const std::vector<std::string>&, const std::vector<std::string>&,
-                    const std::string&, bool>(),
+                    const std::string&, bool, bool>(),
            "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "shifted"_a, "turned"_a,
-           "form"_a, "interpret"_a, nb::keep_alive<1, 2>())
+           "form"_a, "interpret"_a, "nonzeros"_a, nb::keep_alive<1, 2>())
       .def(
           "function",
           [](const Core& core, const std::string& name) { return CompiledFunction(core, name); },

@@ -112,6 +112,26 @@ def test_added_inertias(robot):
     near(tau[2], loaded.rnea(Q[2], V[2], A[2]), DOUBLE)
 
 
+def test_nonzeros(robot):
+    fast = robot.compile(["crba", "rnea_derivatives", "rnea"], nonzeros=True)
+    Q, V, A = states(robot, 20)
+    rows, cols = fast.crba.pattern()
+    entries = fast.crba(Q)
+    assert entries.shape == (20, len(rows)) and len(rows) < robot.nv**2
+    M = np.zeros((20, robot.nv, robot.nv))
+    M[:, rows, cols] = M[:, cols, rows] = entries
+    near(M, robot.mass_matrix(Q), DOUBLE)
+    near(fast.crba(Q[3]), entries[3], DOUBLE)
+    for k, (found, expected) in enumerate(zip(fast.rnea_derivatives(Q, V, A), robot.rnea_derivatives(Q, V, A))):
+        D = np.zeros((20, robot.nv, robot.nv))
+        rows, cols = fast.rnea_derivatives.pattern(k)
+        D[:, rows, cols] = found
+        near(D, expected, DOUBLE)
+    assert fast.rnea(Q, V, A).shape == (20, robot.nv)
+    again = pickle.loads(pickle.dumps(fast))
+    assert again.crba.pattern() == fast.crba.pattern()
+
+
 def test_forms_packed_matrices_and_moved_joints(robot):
     Q, V, A = states(robot, 20)
     joint = robot.joints[-1].name
