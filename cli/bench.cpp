@@ -8,7 +8,7 @@
 #include <ostream>
 #include <thread>
 
-#include "cli/function_options.hpp"
+#include "cli/function_timer.hpp"
 #include "cli/table.hpp"
 #include "limb/codegen/assemble.hpp"
 
@@ -88,13 +88,14 @@ class Bench final : public Verb {
                             states_, code),
                 {"ns a state", "template", "compiled", "f64", "f32",
                  fmt::format("f64, {} threads", threads_), "operations", "bytes"});
+    const FunctionTimer timer(model, time_, states_);
     Json rows = Json::array();
     for (const Function f : functions) {
       const Program* p = fast.has_program(f) ? &fast.program(f) : nullptr;
       say(fmt::format("timing {} ...", limb::name(f)));
-      const double times[] = {one(slow, f, model), one(fast, f, model),
-                              batch<double>(fast, f, model, 1), batch<float>(fast, f, model, 1),
-                              batch<double>(fast, f, model, threads_)};
+      const double times[] = {timer.one(slow, f), timer.one(fast, f),
+                              timer.batch<double>(fast, f, 1), timer.batch<float>(fast, f, 1),
+                              timer.batch<double>(fast, f, threads_)};
       const int operations = p != nullptr ? codegen::lower(p->trace()).operation_count() : 0;
       const std::size_t bytes = p != nullptr && p->is_compiled() ? p->one_state()->code_bytes() : 0;
       std::vector<std::string> cells = {limb::name(f)};
@@ -128,76 +129,9 @@ class Bench final : public Verb {
   }
 
  private:
-  /// Rows of arguments.
-  template <typename T>
-  std::vector<RowMatrix<T>> arguments(const codegen::Signature& shape, const Model<double>& model,
-                                      std::int64_t states) const {
-    std::mt19937_64 engine(1);
-    std::vector<RowMatrix<T>> in;
-    for (const codegen::Array& array : shape.inputs) {
-      in.emplace_back(states, array.size());
-      VectorX<double> row(array.size());
-      for (std::int64_t i = 0; i < states; ++i) {
-        fill_argument(model, array.name, engine,
-                      {row.data(), static_cast<std::size_t>(row.size())});
-        in.back().row(i) = row.transpose().cast<T>();
-      }
-    }
-    return in;
-  }
-
   /// Which function is being timed, for who waits at a terminal.
   static void say(const std::string& text) {
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
-  }
-
-  template <typename Call>
-  double fastest(const Call& call) const {
-    call();  // fetches memory and makes the machine code of lanes
-    double best = std::numeric_limits<double>::infinity();
-    const auto start = Clock::now();
-    for (int k = 0; k < 3 || seconds_since(start) < time_; ++k) {
-      const auto before = Clock::now();
-      call();
-      best = std::min(best, seconds_since(before));
-    }
-    return best * 1e9;
-  }
-
-  double one(const Compiled& compiled, Function f, const Model<double>& model) const {
-    constexpr int kHot = 64;
-    const codegen::Signature& shape = compiled.shape(f);
-    const auto in = arguments<double>(shape, model, kHot);
-    std::vector<std::vector<std::span<const double>>> from(kHot);
-    std::vector<std::vector<double>> out;
-    std::vector<std::span<double>> to;
-    for (std::size_t i = 0; i < kHot; ++i) {
-      for (const auto& x : in) {
-        const std::size_t n = static_cast<std::size_t>(x.cols());
-        from[i].emplace_back(x.data() + i * n, n);
-      }
-    }
-    for (const auto& a : shape.outputs) out.emplace_back(static_cast<std::size_t>(a.size()));
-    for (auto& x : out) to.emplace_back(x);
-    return fastest([&] {
-             for (const auto& state : from) compiled.run(f, state, to);
-           }) /
-           kHot;
-  }
-
-  template <typename T>
-  double batch(const Compiled& compiled, Function f, const Model<double>& model,
-               int threads) const {
-    const codegen::Signature& shape = compiled.shape(f);
-    const auto in = arguments<T>(shape, model, states_);
-    std::vector<RowMatrix<T>> out;
-    std::vector<ConstRows<T>> from;
-    std::vector<Rows<T>> to;
-    for (const auto& x : in) from.push_back({x.data(), x.rows(), x.cols()});
-    for (const auto& a : shape.outputs) out.emplace_back(states_, a.size());
-    for (auto& x : out) to.push_back({x.data(), x.rows(), x.cols()});
-    return fastest([&] { compiled.run(f, from, to, {.threads = threads}); }) /
-           static_cast<double>(states_);
   }
 
   CompiledOptions functions_{"bench"};

@@ -107,7 +107,7 @@ void draw_chart(Svg& svg, const Point& corner, double width, double height,
       if (stride > 1) points.push_back(at(t[k], falls ? *low : *high));
     }
     draw();
-    if (i < kKeys) {
+    if (i < kKeys && !lines[i].name.empty()) {
       const Point key(x1 + 8, y1 + 8 + 13 * static_cast<double>(i));
       svg.line(key, {key.x() + 14, key.y()}, style);
       svg.text({key.x() + 18, key.y() + 4},

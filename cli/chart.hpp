@@ -8,7 +8,7 @@
 namespace limb::cli {
 
 struct ChartLine {
-  std::string name;
+  std::string name;  ///< empty: not in the legend
   const std::vector<double>* t;
   const std::vector<double>* values;  ///< NaN: a gap
 };

@@ -104,47 +104,49 @@ class ErrorTest(unittest.TestCase):
 
     def test_unknown_option_names_the_nearest(self):
         self.check(1, "limb demo: unknown argument '--q1-dg=3', closest: '--q1-deg'"
-                   " (see: limb demo --help)", "demo", "--q1-dg=3")
+                   " (see: limb demo --help)", "demo", "planar", "--q1-dg=3")
         self.check(1, "limb demo: unknown argument 'stray' (see: limb demo --help)", "demo", "stray")
 
     def test_bad_numbers(self):
-        self.check(1, "limb demo: --q1-deg is 'abc', expected a number", "demo", "--q1-deg", "abc")
-        self.check(1, "limb demo: --q1-deg is '3x', expected a number", "demo", "--q1-deg=3x")
-        self.check(1, "limb demo: --qd1 is nan, expected a finite number", "demo", "--qd1", "nan")
+        self.check(1, "limb demo: --q1-deg is 'abc', expected a number", "demo", "planar", "--q1-deg",
+                   "abc")
+        self.check(1, "limb demo: --q1-deg is '3x', expected a number", "demo", "planar", "--q1-deg=3x")
+        self.check(1, "limb demo: --qd1 is nan, expected a finite number", "demo", "planar",
+                   "--qd1", "nan")
         self.check(1, "limb demo: --mass2 is '1e999', expected a number that a double can hold",
-                   "demo", "--mass2", "1e999")
+                   "demo", "planar", "--mass2", "1e999")
         self.check(1, "limb demo: mass of link 1 (kg) is 0, expected > 0 and finite",
-                   "demo", "--mass1", "0")
+                   "demo", "planar", "--mass1", "0")
         self.check(1, "limb demo: length of link 2 (m) is -1, expected > 0 and finite",
-                   "demo", "--length2", "-1")
+                   "demo", "planar", "--length2", "-1")
 
     def test_missing_and_repeated_values(self):
         for arguments in (["--q1-deg"], ["--q1-deg", "1", "--q1-deg", "2"], ["--json=3"]):
-            result = run("demo", *arguments)
+            result = run("demo", "planar", *arguments)
             self.assertEqual((result.returncode, result.stdout), (1, ""), arguments)
             self.assertRegex(result.stderr, r"\Alimb demo: .*(--q1-deg|json).*\n\Z")
             self.assertEqual(result.stderr.count("\n"), 1)
 
     def test_result_beyond_double_is_a_failed_computation(self):
         text = "limb demo: the result is too large for a double (see lengths, masses, rates)"
-        self.check(2, text, "demo", "--length1", "1e200")
-        self.check(2, text, "demo", "--qd1", "1e200")
+        self.check(2, text, "demo", "planar", "--length1", "1e200")
+        self.check(2, text, "demo", "planar", "--qd1", "1e200")
 
     def test_picture_that_cannot_be_written(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "absent", "arm.svg")
             self.check(1, f"limb demo: cannot write '{path}': No such file or directory",
-                       "demo", "--picture", path)
+                       "demo", "planar", "--picture", path)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")
     def test_full_disk_is_reported(self):
         with open("/dev/full", "w") as full:
-            result = subprocess.run([LIMB, "demo"], stdout=full, stderr=subprocess.PIPE, text=True)
+            result = subprocess.run([LIMB, "demo", "planar"], stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stderr, "limb: cannot write to stdout: No space left on device\n")
 
     def test_closed_pipe_is_silent(self):
-        for arguments in (["demo"], ["demo", "--json"], ["--help"]):
+        for arguments in (["demo", "planar"], ["demo", "planar", "--json"], ["--help"]):
             reader, writer = os.pipe()
             os.close(reader)
             result = subprocess.run([LIMB, *arguments], stdout=writer, stderr=subprocess.PIPE)
@@ -188,7 +190,7 @@ class DemoTest(unittest.TestCase):
     def test_json_agrees_with_closed_forms(self):
         for q1, q2, w1, w2 in self.STATES:
             with self.subTest(q1=q1, q2=q2, w1=w1, w2=w2):
-                result = run("demo", "--json", "--q1-deg", str(q1), f"--q2-deg={q2}", "--qd1",
+                result = run("demo", "planar", "--json", "--q1-deg", str(q1), f"--q2-deg={q2}", "--qd1",
                              str(w1), "--qd2", str(w2))
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
                 data = json.loads(result.stdout)
@@ -217,7 +219,7 @@ class DemoTest(unittest.TestCase):
                 self.assert_near(a * a + b * b, j11**2 + j12**2 + j21**2 + j22**2, scale)
 
     def test_other_links(self):
-        result = run("demo", "--json", "--length1", "0.3", "--length2", "2", "--mass1", "7",
+        result = run("demo", "planar", "--json", "--length1", "0.3", "--length2", "2", "--mass1", "7",
                      "--mass2", "0.1")
         arm = Arm(math.radians(30), math.radians(60), 1.0, 0.5, 0.3, 2, 7, 0.1)
         for found, expected in zip(json.loads(result.stdout)["mass_matrix"]["kinetic_energies"],
@@ -225,7 +227,7 @@ class DemoTest(unittest.TestCase):
             self.assert_all_near(found, expected, 1)
 
     def test_tables_hold_the_same_numbers(self):
-        text = run("demo").stdout
+        text = run("demo", "planar").stdout
         arm = Arm(math.radians(30), math.radians(60), 1.0, 0.5)
         row = "  from kinetic energies {:15.6f} {:9.6f} {:9.6f}".format(
             arm.M[0][0], arm.M[0][1], arm.M[1][1])
@@ -235,7 +237,7 @@ class DemoTest(unittest.TestCase):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
     def test_small_numbers_are_not_rounded_to_zero(self):
-        text = run("demo", "--length1", "1e-5", "--length2", "1e-5").stdout
+        text = run("demo", "planar", "--length1", "1e-5", "--length2", "1e-5").stdout
         self.assertRegex(text, r"X_WE   tip +\d\.\d{5}e-06 +\d\.\d{5}e-05")
 
 
@@ -243,9 +245,9 @@ class PictureTest(unittest.TestCase):
     def draw(self, *arguments):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "arm.svg")
-            result = run("demo", "--picture", path, *arguments)
+            result = run("demo", "planar", "--picture", path, *arguments)
             self.assertEqual((result.returncode, result.stderr), (0, ""))
-            self.assertEqual(result.stdout, run("demo", *arguments).stdout)
+            self.assertEqual(result.stdout, run("demo", "planar", *arguments).stdout)
             with open(path, encoding="utf-8") as file:
                 return file.read()
 

@@ -6,8 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb demo`: the textbook two-link arm, computed with the types of the math room; arm and
-/// lecture
+/// `limb demo`: a quadruped from its file to a walk on its own estimate; arm, lecture, planar.
 std::unique_ptr<Verb> make_demo();
 
 }  // namespace limb::cli

@@ -49,6 +49,13 @@ void Locomotion::plan_feet(std::span<const bool> contact) {
     }
     if (!leg.stands) {
       const double s = (t_ - leg.lifted) / leg.air_time;
+      // It has met a step on its way: a bit back, and up from there in the time that is left.
+      if (contact[i] && s > 0.2 && s <= 0.5 && leg.air_time > 0.5 * gait_.swing_time()) {
+        const Vector3<double> way = leg.to - leg.from;
+        leg.from = body_.foot_position(foot) - std::min(1.0, 0.02 / (way.norm() + 1e-9)) * way;
+        leg.air_time -= t_ - leg.lifted;
+        leg.lifted = t_;
+      }
       const bool touched = contact[i] && s > 0.5, given_up = s >= 1 + options_.search_share;
       if (touched || given_up) leg.stands = true;
     }

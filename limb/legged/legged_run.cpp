@@ -156,6 +156,14 @@ void LeggedRun::record(double t, const SensorInput& input, const LegReadings& re
     step.foot_position.push_back(frame_pose(input.model, kinematics_, foot).p);
     step.foot_force.push_back(input.contacts->force_on(input.model, kinematics_, foot).f);
   }
+  // Shapes are the feet, in their order.
+  step.foot_cone.assign(feet_.size(), Vector3<double>::Zero());
+  for (const ContactPoint& point : input.contacts->points()) {
+    const double normal = point.n_W.dot(point.force_W);
+    const double along = (point.force_W - normal * point.n_W).norm();
+    step.foot_cone[static_cast<std::size_t>(point.shape)] +=
+        Vector3<double>(normal, along, point.friction * normal);
+  }
   step.imu = imu_;
   step.readings = readings;
   step.command = command_;

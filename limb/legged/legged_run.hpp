@@ -50,6 +50,8 @@ struct LeggedStep {
   // The truth, which the controller does not see.
   VectorX<double> q, v;
   std::vector<Vector3<double>> foot_position, foot_force;  ///< world axes
+  /// Of each foot, N: along the normal, along the ground, and what friction allows there.
+  std::vector<Vector3<double>> foot_cone;
   // What it sees.
   std::vector<StampedImu> imu;  ///< since the last step
   LegReadings readings;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "cli/demo_arm.hpp"
+
+namespace limb::cli {
+
+struct QuadrupedDemo {
+  std::string model = "builtin:quadruped";
+  double seconds = 10;  ///< s of trotting
+  double speed = 0.5;   ///< m/s
+  double push = 4;      ///< N s, to the left
+  std::uint64_t seed = 1;
+  bool flat = false;
+};
+
+/// `limb demo`: a quadruped from its file to a walk. It is checked, its equations of motion are
+/// proven and compiled, then it stands, trots over blocks, is pushed and stands again, closed on
+/// the base that it estimates from its own sensors. Not ok where it fell or something failed.
+/// @throws Error for numbers out of range, and as load_quadruped.
+DemoResult demo_quadruped(const QuadrupedDemo& demo);
+
+}  // namespace limb::cli

@@ -1,0 +1,149 @@
+"""`limb demo`: the quadruped from its file to a walk, its page and its numbers."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+LIMB = "limb"
+VOID = {"meta", "input", "br", "line", "rect", "circle", "polyline", "path", "ellipse"}
+
+
+def run(*arguments, **options):
+    return subprocess.run([LIMB, *arguments], capture_output=True, text=True, timeout=60, **options)
+
+
+class Outline(HTMLParser):
+    """Every element of a page is closed, and nothing comes from outside."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.headings, self.outside, self.problems = [], [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("src", "href") or (value or "").startswith("http") and name != "xmlns":
+                self.outside.append((tag, name, value))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.problems.append(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+
+
+class QuadrupedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.result = run("demo", "--seconds", "3", "--json", "--picture", "strip.svg",
+                         cwd=cls.folder.name)
+        cls.page = (Path(cls.folder.name) / "out/demo.html").read_text()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_numbers(self):
+        self.assertEqual((self.result.returncode, self.result.stderr), (0, ""))
+        numbers = json.loads(self.result.stdout)
+        self.assertEqual(numbers["check"]["errors"], 0)
+        self.assertTrue(numbers["proof"]["hold"])
+        self.assertEqual([f["function"] for f in numbers["compile"]["functions"]],
+                         ["rnea", "crba", "aba"])
+        walk = numbers["walk"]
+        self.assertFalse(walk["fell"])
+        self.assertLess(walk["position_error"], 0.1)
+        self.assertLess(walk["beyond_three_sigma"], 0.02)
+        self.assertLess(walk["slid_share"], 0.05)
+        self.assertLessEqual(walk["torque_share"], 1 + 1e-12)
+        self.assertGreater(walk["step_us"]["estimator"]["mean"], 0)
+        if not walk["walks"]:
+            self.skipTest("limb was built without a solver of quadratic programs")
+        self.assertAlmostEqual(walk["velocity"][0], 0.5, delta=0.075)  # 15 %
+        self.assertEqual(walk["fell_back"], 0)
+        self.assertEqual(set(walk["step_us"]),
+                         {"estimator", "kinematics and dynamics", "plan", "forces over the horizon",
+                          "whole-body program", "whole step", "whole step, this thread"})
+
+    def test_page_stands_alone(self):
+        outline = Outline()
+        outline.feed(self.page)
+        self.assertEqual((outline.open, outline.problems, outline.outside), ([], [], []))
+        self.assertEqual(outline.headings,
+                         ["The walk", "Base: truth and estimate", "Contact forces in their cones",
+                          "Torque budget", "Time of a control step", "The robot's file",
+                          "Its equations of motion", "Their speed here"])
+        self.assertNotIn("nan", re.sub(r"<script>.*?</script>", "", self.page, flags=re.S))
+
+    def test_pictures_are_well_formed(self):
+        pictures = re.findall(r"<svg.*?</svg>", self.page, flags=re.S)
+        self.assertEqual(len(pictures), 6)
+        for picture in pictures:
+            root = ET.fromstring(picture)
+            self.assertTrue(root.findtext("{http://www.w3.org/2000/svg}title"))
+        self.assertEqual(pictures[0] + "\n", (Path(self.folder.name) / "strip.svg").read_text())
+
+    def test_animation_has_the_run(self):
+        frames = json.loads(re.search(r"const frames=(\[.*?\]\]);", self.page, flags=re.S)[1])
+        times = json.loads("[" + re.search(r"const times=\[(.*?)\]", self.page)[1] + "]")
+        self.assertEqual(len(frames), len(times))
+        self.assertGreater(len(frames), 80)  # 30 a second
+        # Trunk, four legs of four points, four forces; and the estimated trunk once there is one.
+        self.assertEqual({len(f) for f in frames}, {12 + 48 + 12, 12 + 48 + 12 + 12})
+        for f in frames[-10:]:
+            for a, b in zip(f[:3], f[72:75]):
+                self.assertAlmostEqual(a, b, delta=0.1)
+
+
+class OptionsTest(unittest.TestCase):
+    def check(self, message, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("demo", *arguments, cwd=folder)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertEqual(result.stderr, message + "\n")
+
+    def test_bad_values_are_named(self):
+        self.check("limb demo: --seconds is 0, expected 1 to 120", "--seconds", "0")
+        self.check("limb demo: --speed is 3, expected -0.8 to 0.8", "--speed", "3")
+        self.check("limb demo: --push is 50, expected -20 to 20", "--push", "50")
+        self.check("limb demo: --speed is 'fast', expected a number", "--speed", "fast")
+
+    def test_options_belong_to_their_demo(self):
+        self.check("limb demo: --mass1 is of 'limb demo planar'", "--mass1", "2")
+        self.check("limb demo: --seconds is of 'limb demo'", "planar", "--seconds", "3")
+
+    def test_other_robots_say_why_not(self):
+        result = run("demo", "--model", "builtin:humanoid")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("four legs of three joints each", result.stderr)
+
+    def test_summary_fits_a_screen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = run("demo", "--flat", "--seconds", "2", "--push", "0", "-o", "dog.html",
+                       cwd=folder).stdout
+            self.assertTrue((Path(folder) / "dog.html").exists())
+        lines = text.splitlines()
+        self.assertLessEqual(len(lines), 30)
+        self.assertLessEqual(max(map(len, lines)), 100)
+        self.assertRegex(text, r"fell +no")
+        self.assertTrue(text.endswith("Report: dog.html\n"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: demo_test.py PATH_OF_LIMB [unittest options]")
+    LIMB = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=1)
