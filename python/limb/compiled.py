@@ -46,10 +46,11 @@ class Compiled:
         if isinstance(functions, str):
             functions = [functions]
         functions = ["crba" if name == "mass_matrix" else name for name in functions]
-        lists = [list(names) for names in (added_inertias, shifted_joints, turned_joints)]
-        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, lists), form, interpret,
-                           nonzeros)
-        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, *lists, form, interpret, nonzeros)
+        added, shifted, turned = list(added_inertias), list(shifted_joints), list(turned_joints)
+        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, (added, shifted, turned)), form,
+                           interpret, nonzeros)
+        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, added, shifted, turned, form, interpret,
+                                        nonzeros)
         for name in functions:
             setattr(self, name, self._core.function(name))
         if "crba" in functions:

@@ -25,8 +25,8 @@ struct JointLaw {
   int saturated = 0;
   std::mutex mutex = {};
 
-  nb::object step(nb::handle q, nb::handle v, nb::handle q_ref, nb::handle v_ref,
-                  nb::handle a_ref) {
+  NewArray step(const ArrayLike& q, const ArrayLike& v, const ArrayLike& q_ref,
+                const ArrayLike& v_ref, const ArrayLike& a_ref) {
     const std::lock_guard lock(mutex);
     const int n = static_cast<int>(reference.v.size()), nq = static_cast<int>(reference.q.size());
     const Numbers q_now = read_vector("step", "q", q, nq), v_now = read_vector("step", "v", v, n);
@@ -96,7 +96,7 @@ struct LqrLaw {
   int saturated = 0;
   std::mutex mutex = {};
 
-  nb::object step(nb::handle q, nb::handle v) {
+  NewArray step(const ArrayLike& q, const ArrayLike& v) {
     const std::lock_guard lock(mutex);
     Numbers tau(nv);
     const StepReport report =
@@ -121,8 +121,8 @@ void bind_joints(nb::module_& m) {
   bind_joint<JointPd>(m, "JointPd", "PD of joints, with gravity compensation where asked for.")
       .def(
           "__init__",
-          [](JointLaw<JointPd>* self, const Robot& r, nb::handle kp, nb::handle kd, bool gravity,
-             nb::handle limits) {
+          [](JointLaw<JointPd>* self, const Robot& r, const ArrayLike& kp, const ArrayLike& kd,
+             bool gravity, const ArrayLike& limits) {
             JointGains gains{read_vector("JointPd", "kp", kp, r.nv()),
                              read_vector("JointPd", "kd", kd, r.nv())};
             new (self) JointLaw<JointPd>{
@@ -136,7 +136,7 @@ void bind_joints(nb::module_& m) {
       .def(
           "__init__",
           [](JointLaw<ComputedTorque>* self, const Robot& r, double frequency, double damping_ratio,
-             nb::handle limits) {
+             const ArrayLike& limits) {
             new (self) JointLaw<ComputedTorque>{
                 ComputedTorque(robot_of(r, limits),
                                acceleration_gains(r.model(), frequency, damping_ratio),
@@ -149,8 +149,8 @@ void bind_joints(nb::module_& m) {
                              "Springs and dampers of joints; the robot's own inertia stays.")
       .def(
           "__init__",
-          [](JointLaw<JointImpedance>* self, const Robot& r, nb::handle stiffness,
-             nb::handle damping, nb::handle limits) {
+          [](JointLaw<JointImpedance>* self, const Robot& r, const ArrayLike& stiffness,
+             const ArrayLike& damping, const ArrayLike& limits) {
             JointImpedance::Setup s{read_square("JointImpedance", "stiffness", stiffness, r.nv()),
                                     read_square("JointImpedance", "damping", damping, r.nv()),
                                     r.effects()};
@@ -161,8 +161,9 @@ void bind_joints(nb::module_& m) {
   bind_joint<JointPid>(m, "JointPid", "PID of joints with anti-windup.")
       .def(
           "__init__",
-          [](JointLaw<JointPid>* self, const Robot& r, nb::handle kp, nb::handle kd, nb::handle ki,
-             double period, const std::string& anti_windup, bool gravity, nb::handle limits) {
+          [](JointLaw<JointPid>* self, const Robot& r, const ArrayLike& kp, const ArrayLike& kd,
+             const ArrayLike& ki, double period, const std::string& anti_windup, bool gravity,
+             const ArrayLike& limits) {
             JointPid::Setup s;
             s.gains = {read_vector("JointPid", "kp", kp, r.nv()),
                        read_vector("JointPid", "kd", kd, r.nv())};
@@ -188,37 +189,44 @@ nb::tuple solution_tuple(const RiccatiSolution& s) {
 void bind_lqr(nb::module_& m) {
   m.def(
       "linearize",
-      [](const Robot& r, nb::handle q) {
+      [](const Robot& r, const ArrayLike& q) {
         const LinearizedRobot s = linearize(r.model(), read_vector("linearize", "q", q, r.nq()));
         return nb::make_tuple(array_of(s.A), array_of(s.B), array_of(s.tau));
       },
       "robot"_a, "q"_a,
+      nb::sig("def linearize(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array]"),
       "A, B and the holding torques of a robot at rest in q: x = (dq, v), x' = A x + B u.");
   m.def(
       "solve_riccati",
-      [](nb::handle A, nb::handle B, nb::handle Q, nb::handle R) {
-        const auto read = [](const char* name, nb::handle x) {
+      [](const ArrayLike& A, const ArrayLike& B, const ArrayLike& Q, const ArrayLike& R) {
+        const auto read = [](const char* name, const ArrayLike& x) {
           return read_matrix("solve_riccati", name, x);
         };
         return solution_tuple(
             solve_riccati(read("A", A), read("B", B), read("Q", Q), read("R", R)));
       },
-      "A"_a, "B"_a, "Q"_a, "R"_a, "X and K of the continuous algebraic Riccati equation.");
+      "A"_a, "B"_a, "Q"_a, "R"_a,
+      nb::sig("def solve_riccati(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> "
+              "tuple[Array, Array]"),
+      "X and K of the continuous algebraic Riccati equation.");
   m.def(
       "solve_discrete_riccati",
-      [](nb::handle A, nb::handle B, nb::handle Q, nb::handle R) {
-        const auto read = [](const char* name, nb::handle x) {
+      [](const ArrayLike& A, const ArrayLike& B, const ArrayLike& Q, const ArrayLike& R) {
+        const auto read = [](const char* name, const ArrayLike& x) {
           return read_matrix("solve_discrete_riccati", name, x);
         };
         return solution_tuple(
             solve_discrete_riccati(read("A", A), read("B", B), read("Q", Q), read("R", R)));
       },
-      "A"_a, "B"_a, "Q"_a, "R"_a, "X and K of the discrete algebraic Riccati equation.");
+      "A"_a, "B"_a, "Q"_a, "R"_a,
+      nb::sig("def solve_discrete_riccati(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) "
+              "-> tuple[Array, Array]"),
+      "X and K of the discrete algebraic Riccati equation.");
   nb::class_<LqrLaw>(m, "Lqr", "The linear feedback about an equilibrium that costs least.")
       .def(
           "__init__",
-          [](LqrLaw* self, const Robot& r, nb::handle q, nb::handle Q, nb::handle R, double period,
-             nb::handle limits) {
+          [](LqrLaw* self, const Robot& r, const ArrayLike& q, const ArrayLike& Q,
+             const ArrayLike& R, double period, const ArrayLike& limits) {
             Lqr::Setup s;
             s.q = read_vector("Lqr", "q", q, r.nq());
             s.Q = read_square("Lqr", "Q", Q, 2 * r.nv());
@@ -247,7 +255,7 @@ void bind_control(nb::module_& m) {
                        "Joints from rest to rest through configurations, by least jerk.")
       .def(
           "__init__",
-          [](HeldPath* self, const Robot& r, const std::vector<nb::object>& waypoints,
+          [](HeldPath* self, const Robot& r, const std::vector<ArrayLike>& waypoints,
              const std::vector<double>& durations) {
             std::vector<Numbers> q;
             for (const auto& w : waypoints) {
@@ -264,7 +272,8 @@ void bind_control(nb::module_& m) {
             self.path.sample(t, self.now);
             return nb::make_tuple(array_of(self.now.q), array_of(self.now.v), array_of(self.now.a));
           },
-          "t"_a, "q, v and a at the time t.");
+          "t"_a, nb::sig("def sample(self, t: float) -> tuple[Array, Array, Array]"),
+          "q, v and a at the time t.");
 }
 
 }  // namespace limb::python

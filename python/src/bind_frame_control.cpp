@@ -49,7 +49,7 @@ FrameTaskSetup task_of(const char* call, const Robot& r, const std::string& fram
   task.effects = r.effects();
   return task;
 }
-Posture posture_of(const char* call, const Robot& r, nb::handle q) {
+Posture posture_of(const char* call, const Robot& r, const ArrayLike& q) {
   Posture posture;
   if (!q.is_none()) posture.q = read_vector(call, "posture", q, r.nq());
   return posture;
@@ -63,8 +63,8 @@ struct FrameLaw {
   int saturated = 0;
   std::mutex mutex = {};
 
-  nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const std::optional<V6>& V_ref,
-                  const std::optional<V6>& A_ref) {
+  NewArray step(const ArrayLike& q, const ArrayLike& v, const M4& X_ref,
+                const std::optional<V6>& V_ref, const std::optional<V6>& A_ref) {
     const std::lock_guard lock(mutex);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
@@ -93,9 +93,9 @@ struct HybridLaw {
   int saturated = 0;
   std::mutex mutex = {};
 
-  nb::object step(nb::handle q, nb::handle v, const M4& X_ref, const V6& f_ref,
-                  const V6& f_measured, const std::optional<V6>& V_ref,
-                  const std::optional<V6>& A_ref) {
+  NewArray step(const ArrayLike& q, const ArrayLike& v, const M4& X_ref, const V6& f_ref,
+                const V6& f_measured, const std::optional<V6>& V_ref,
+                const std::optional<V6>& A_ref) {
     const std::lock_guard lock(mutex);
     const FrameReference reference{pose_of(X_ref), motion_of(V_ref), motion_of(A_ref)};
     Numbers tau(nv);
@@ -153,7 +153,7 @@ void bind_frame_control(nb::module_& m) {
           "__init__",
           [](FrameLaw<OperationalSpaceControl>* self, const Robot& r, const std::string& frame,
              double frequency, double damping_ratio, const std::vector<std::string>& rows,
-             nb::handle posture, double threshold, nb::handle limits) {
+             const ArrayLike& posture, double threshold, const ArrayLike& limits) {
             constexpr const char* kCall = "OperationalSpaceControl";
             OperationalSpaceControl::Setup s;
             s.task = task_of(kCall, r, frame, rows, threshold);
@@ -170,9 +170,9 @@ void bind_frame_control(nb::module_& m) {
       .def(
           "__init__",
           [](FrameLaw<CartesianImpedance>* self, const Robot& r, const std::string& frame,
-             nb::handle stiffness, nb::handle damping, double damping_ratio,
-             const std::vector<std::string>& rows, nb::handle posture, double threshold,
-             nb::handle limits) {
+             const ArrayLike& stiffness, const ArrayLike& damping, double damping_ratio,
+             const std::vector<std::string>& rows, const ArrayLike& posture, double threshold,
+             const ArrayLike& limits) {
             constexpr const char* kCall = "CartesianImpedance";
             CartesianImpedance::Setup s;
             s.task = task_of(kCall, r, frame, rows, threshold);
@@ -194,8 +194,8 @@ void bind_frame_control(nb::module_& m) {
           "__init__",
           [](HybridLaw* self, const Robot& r, const std::string& frame,
              const std::vector<std::string>& force_rows, double frequency, double damping_ratio,
-             double force_kp, double force_ki, double force_kd, double period, nb::handle posture,
-             double threshold, nb::handle limits) {
+             double force_kp, double force_ki, double force_kd, double period,
+             const ArrayLike& posture, double threshold, const ArrayLike& limits) {
             constexpr const char* kCall = "HybridForceControl";
             HybridForceControl::Setup s;
             s.task = task_of(kCall, r, frame, {}, threshold);

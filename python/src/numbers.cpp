@@ -32,10 +32,10 @@ Array array_from(nb::handle value, int most_dimensions) {
   return {nb::steal(made), reinterpret_cast<PyArrayObject*>(made)};
 }
 
-double* new_array(int rank, npy_intp* dims, nb::object& array) {
+double* new_array(int rank, npy_intp* dims, NewArray& array) {
   PyObject* made = PyArray_SimpleNew(rank, dims, NPY_DOUBLE);
   if (made == nullptr) throw nb::python_error();
-  array = nb::steal(made);
+  array = nb::steal<NewArray>(made);
   return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(made)));
 }
 
@@ -47,25 +47,25 @@ double* new_array(int rank, npy_intp* dims, nb::object& array) {
 
 }  // namespace
 
-nb::object array_of(const Numbers& values) {
+NewArray array_of(const Numbers& values) {
   npy_intp size = values.size();
-  nb::object array;
+  NewArray array;
   std::copy(values.begin(), values.end(), new_array(1, &size, array));
   return array;
 }
 
-nb::object array_of(const Dense& values) {
+NewArray array_of(const Dense& values) {
   npy_intp dims[2] = {values.rows(), values.cols()};
-  nb::object array;
+  NewArray array;
   double* to = new_array(2, dims, array);
   Eigen::Map<ByRows>(to, values.rows(), values.cols()) = values;
   return array;
 }
 
-nb::object array_of(const std::vector<double>& values, Eigen::Index columns) {
+NewArray array_of(const std::vector<double>& values, Eigen::Index columns) {
   npy_intp dims[2] = {static_cast<npy_intp>(values.size()), columns};
   if (columns > 0) dims[0] /= columns;
-  nb::object array;
+  NewArray array;
   std::copy(values.begin(), values.end(), new_array(columns > 0 ? 2 : 1, dims, array));
   return array;
 }

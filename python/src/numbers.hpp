@@ -12,11 +12,22 @@ namespace limb::python {
 using Numbers = VectorX<double>;
 using Dense = MatrixX<double>;
 
+inline bool is_anything(nb::handle) {
+  return true;
+}
+/// Objects whose type is known to the stubs: what NumPy makes an array of, and an array.
+class ArrayLike : public nb::object {
+  NB_OBJECT_DEFAULT(ArrayLike, nb::object, "ArrayLike", is_anything)
+};
+class NewArray : public nb::object {
+  NB_OBJECT_DEFAULT(NewArray, nb::object, "Array", is_anything)
+};
+
 /// A new array.
-nb::object array_of(const Numbers& values);
-nb::object array_of(const Dense& values);
+NewArray array_of(const Numbers& values);
+NewArray array_of(const Dense& values);
 /// Of rows one after the other; columns 0: one dimension.
-nb::object array_of(const std::vector<double>& values, Eigen::Index columns);
+NewArray array_of(const std::vector<double>& values, Eigen::Index columns);
 
 /// A vector of this size. @throws Error "call: name has shape (2,), expected (3,)".
 Numbers vector_of(const char* call, const char* name, nb::handle value, Eigen::Index size);
