@@ -7,7 +7,7 @@
 Linear before angular; a free joint has q = (p, quaternion xyzw) and v = its body twist; SI units.
 """
 
-from . import control, convert, estimate, results, sim
+from . import control, convert, estimate, legged, results, sim
 from ._limb import (ComputationError, ContactSet, Error, Inertia, Quaternion, SE3, SO3, __version__,
                     builtin_names, function_names, set_threads, threads)
 from .compiled import Compiled
@@ -17,7 +17,7 @@ from .robot import Robot, check, load
 __all__ = [
     "Compiled", "ComputationError", "ContactSet", "Derivation", "Error", "Form", "Inertia",
     "Quaternion", "Robot", "SE3", "SO3", "__version__", "builtin_names", "check", "control", "convert",
-    "estimate", "function_names", "load", "results", "set_threads", "sim", "threads",
+    "estimate", "function_names", "legged", "load", "results", "set_threads", "sim", "threads",
 ]
 
 

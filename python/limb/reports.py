@@ -5,8 +5,8 @@ from typing import NamedTuple
 from numpy import ndarray as Array
 
 __all__ = [
-    "ContactPoints", "ContactReport", "Energy", "GaitPhase", "LocomotionReport", "Log", "QpResiduals",
-    "RunSummary", "WholeBodyReport",
+    "ContactPoints", "ContactReport", "Energy", "GaitPhase", "LeggedSummary", "LocomotionReport", "Log",
+    "QpResiduals", "RunSummary", "WholeBodyReport",
 ]
 
 
@@ -109,6 +109,25 @@ class GaitPhase(NamedTuple):
     stands: bool
     progress: float  #: of the present part, 0 to 1
     left: float  #: s until the other part begins
+
+
+class LeggedSummary(NamedTuple):
+    """A run of a legged robot in numbers."""
+
+    begin: float  #: s
+    end: float
+    fell: bool
+    mean_velocity: Array  #: true, m/s, in the base's heading
+    distance: float  #: m, true, over ground
+    largest_tilt: float  #: rad, true
+    position_error: float  #: m: of what was estimated to move since begin
+    yaw_error: float  #: rad, likewise
+    velocity_error: float  #: m/s, root mean square
+    tilt_error: float  #: rad, root mean square
+    beyond_three_sigma: float  #: share of steps and components of the estimate that were
+    steps: int
+    fell_back: int  #: steps in which the whole-body program had no solution
+    unsolved: int
 
 
 class Log(NamedTuple):

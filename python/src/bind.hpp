@@ -30,6 +30,7 @@ void bind_world(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_scenario(nb::module_& m);
 void bind_estimate(nb::module_& m);
+void bind_legged(nb::module_& m);
 
 /// Kinematics at q, at q and v, or at q, v and a: the first `count` arguments.
 inline const Kinematics<double>& walk(const Robot& r, Work& w, const double* const* in, int count) {

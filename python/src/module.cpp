@@ -63,4 +63,5 @@ NB_MODULE(_limb, m) {
   bind_whole_body(m);
   bind_locomotion(m);
   bind_estimate(m);
+  bind_legged(m);
 }
