@@ -155,8 +155,7 @@ std::string describe(const QuadrupedDemo& demo, double seconds) {
   const std::string ground = demo.flat ? "on level ground" : "over blocks of +-2 cm";
   if (!Qp::available()) {
     return fmt::format(
-        "{:g} s of standing: limb was built without a solver of quadratic programs, so its joints "
-        "hold it and it does not walk",
+        "{:g} s, stands by its joints: limb was built without a solver of quadratic programs",
         seconds);
   }
   return fmt::format("{:g} s: stands, trots at {:g} m/s {}{}, stands", seconds, demo.speed, ground,

