@@ -187,11 +187,12 @@ Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing
   const bool walks = Qp::available();
   const double begin = walks ? kBegin + kSettled : 1.2;
   const LeggedSummary all = summarize(run, begin);
-  double torque = 0;
+  double torque = 0, most_torque = 0;
   std::string strongest;
   for (const TorqueShare& s : torque_shares(run)) {
-    if (s.most > torque) strongest = s.joint;
-    torque = std::max(torque, s.most);
+    if (s.high > torque) strongest = s.joint;
+    torque = std::max(torque, s.high);
+    most_torque = std::max(most_torque, s.most);
   }
   // Speed counts until it is told to stand.
   Vector3<double> mean = Vector3<double>::Zero();
@@ -229,7 +230,8 @@ Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing
       fmt::format("{:.0f} % of the cone in 99 % of the steps; feet slid in {:.1f} %",
                   100 * friction.high, 100 * friction.slid));
   add("torque used",
-      fmt::format("{:.0f} % of a joint's limit at most ({})", 100 * torque, strongest));
+      fmt::format("{:.0f} % of a joint's limit in 99 % of the steps ({}), {:.0f} % at most",
+                  100 * torque, strongest, 100 * most_torque));
   const double period = 1e6 * run.options().controller->locomotion.control_period;
   Table table(fmt::format("  Control step, us; every {:g} us ({:.1f} s simulated in {:.1f} s)",
                           period, run.time(), computing),
@@ -259,6 +261,7 @@ Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing
                   {"friction_share", friction.high},
                   {"slid_share", friction.slid},
                   {"torque_share", torque},
+                  {"most_torque_share", most_torque},
                   {"fell_back", all.fell_back},
                   {"unsolved", all.unsolved},
                   {"step_us", times}};

@@ -14,7 +14,7 @@ struct LocomotionOptions {
   double mpc_period = 0.02;      ///< s, between two predictions of forces, a multiple of it; there
                                  ///< is one more whenever a foot comes down or leaves the ground
   double clearance = 0.08;       ///< m, of a foot in the air above the line between its places
-  double search_speed = 0.3;     ///< m/s at which a foot looks for ground that is not there in time
+  double search_speed = 0.8;     ///< m/s at which a foot looks for ground that is not there in time
   double search_share = 0.4;     ///< of the time in the air: how long it does
   double foothold_gain = 0.3;    ///< of velocity errors, share of sqrt(height / gravity)
   double farthest_step = 0.25;   ///< m, of a foothold from below its hip

@@ -193,5 +193,31 @@ TEST_F(MpcTest, StepsAllocateOnlyInTheSolver) {
   }
 }
 
+// Two feet look for ground that is not there: the others stay, though the gait would have them
+// leave after 0.275 s, until the search is given up.
+TEST(Locomotion, NoFootLeavesWhileAnotherIsLate) {
+  if (!Qp::available()) GTEST_SKIP() << "limb was built without a solver of quadratic programs";
+  const testing::LeggedRobot robot = testing::quadruped();
+  LocomotionOptions options;
+  Locomotion walk(robot.model, robot.feet, robot.q, options);
+  const Gait gait = Gait::trot();
+  walk.set_gait(gait);
+  BaseState base;
+  base.X_WB.p = robot.q.head<3>();
+  const VectorX<double> rest = VectorX<double>::Zero(12);
+  const double given_up = 0.25 + options.search_share * gait.swing_time();
+  bool lifted = false;
+  for (int step = 0; step < 200; ++step) {
+    const double t = step * options.control_period;
+    const bool contact[4] = {true, false, false, true};
+    walk.step(base, robot.q.tail(12), rest, contact, {});
+    const bool swings = t > 0.03 && t<0.25, waits = t> 0.252 && t < given_up;
+    EXPECT_FALSE(swings && (walk.stands(1) || walk.stands(2))) << t;
+    EXPECT_FALSE(waits && !(walk.stands(0) && walk.stands(3))) << t;
+    lifted = lifted || !walk.stands(0);
+  }
+  EXPECT_TRUE(lifted);
+}
+
 }  // namespace
 }  // namespace limb

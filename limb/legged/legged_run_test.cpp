@@ -26,7 +26,7 @@ void expect_walked(const LeggedRun& run, double speed, long hard = 0) {
   const LeggedSummary r = summarize(run, kBegin + 1);
   EXPECT_NEAR(r.mean_velocity.x(), speed, 0.15 * speed);
   EXPECT_NEAR(r.mean_velocity.y(), 0, 0.1 * speed);
-  EXPECT_LT(r.largest_tilt, 0.15);
+  EXPECT_LT(r.largest_tilt, 0.08);
   EXPECT_LE(r.fell_back, hard);
   EXPECT_LE(r.unsolved, 2 * hard);
   // Three deviations of a normal error leave out 0.3 %; those of a few seconds are one draw of a
