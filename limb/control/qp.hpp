@@ -39,8 +39,8 @@ struct QpResiduals {
 ///
 /// by ProxQP, a proximal augmented Lagrangian method that each solve starts from the solution
 /// before. [Bambade 2022] Write the problem into H() ... upper(), infinite bounds where there are
-/// none, then solve(): no exception, and no allocation but a row of the solver's factors that
-/// ProxQP takes from the heap in rare changes of its active set.
+/// none, then solve(): no exception, and no allocation, of programs up to the sizes that
+/// controllers here have (allocation_test.cpp: 120 variables, 200 inequalities).
 class Qp {
  public:
   using Matrix = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;

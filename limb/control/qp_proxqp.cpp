@@ -1,9 +1,12 @@
 // The one file that sees ProxQP.
 #include <algorithm>
 #include <cmath>
-#include <proxsuite/proxqp/dense/dense.hpp>
 
 #include "limb/control/qp_problem.hpp"
+#include "limb/control/qp_proxqp_insert.hpp"
+
+// After what it uses.
+#include <proxsuite/proxqp/dense/dense.hpp>
 
 namespace limb {
 namespace {

@@ -65,7 +65,7 @@ struct WholeBodyReport {
 };
 
 /// Holds the model's numbers, the program, and room for both: after its construction nothing
-/// allocates but the solver (qp.hpp), and no step throws.
+/// allocates, and no step throws.
 ///
 ///   minimise  sum over tasks of weight |J a + dJ v - wanted|^2
 ///   where     M a + h = S^T tau + J_c^T f           (rows without motors as equations)

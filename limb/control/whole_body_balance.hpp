@@ -34,7 +34,7 @@ class Balance {
   /// To stay at q. @throws Error for a wrong size.
   Reference reference_at(VectorIn<double>& q);
 
-  /// Torques on all of the robot's velocities, zero without motors. No allocation of our own.
+  /// Torques on all of the robot's velocities, zero without motors. No allocation.
   /// @throws Error for wrong sizes, before anything is computed.
   const VectorX<double>& step(VectorIn<double>& q, VectorIn<double>& v, const Reference& reference);
 

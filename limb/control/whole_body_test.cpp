@@ -1,5 +1,5 @@
-// The whole-body program: identities of its solution over random states, limits that bind, what
-// happens where there is no solution, and what a step takes from the heap.
+// The whole-body program: identities of its solution over random states, limits that bind, and what
+// happens where there is no solution.
 #include "limb/control/whole_body.hpp"
 
 #include <gtest/gtest.h>
@@ -7,11 +7,9 @@
 #include <random>
 
 #include "limb/control/testing/legged_robots.hpp"
-#include "limb/control/whole_body_balance.hpp"
 #include "limb/dynamics/jacobian.hpp"
 #include "limb/dynamics/legged.hpp"
 #include "limb/dynamics/manifold.hpp"
-#include "limb/dynamics/testing/allocations.hpp"
 
 namespace limb {
 namespace {
@@ -231,21 +229,6 @@ TEST_F(WholeBodyTest, WithoutASolutionTheFallBackHolds) {
   body.update(robot.q, v);
   body.solve(body.targets());
   EXPECT_FALSE(body.report().fell_back);
-}
-
-TEST_F(WholeBodyTest, StepsAllocateOnlyInTheSolver) {
-  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
-  for (const LeggedRobot& robot : {testing::quadruped(), testing::humanoid()}) {
-    Balance balance(robot.model, robot.feet);
-    const Balance::Reference reference = balance.reference_at(robot.q);
-    VectorX<double> v = VectorX<double>::Zero(robot.model.velocity_size());
-    for (int k = 0; k < 20; ++k) {
-      v.setConstant(0.01 * k);
-      const long taken = testing::allocations([&] { balance.step(robot.q, v, reference); });
-      EXPECT_LE(taken, balance.whole_body().report().iterations) << k;
-      EXPECT_EQ(testing::allocations([&] { balance.whole_body().update(robot.q, v); }), 0);
-    }
-  }
 }
 
 TEST_F(WholeBodyTest, BadInputIsNamed) {

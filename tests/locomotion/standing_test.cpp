@@ -1,4 +1,5 @@
-// Robots that stand: pushes, squats, and what the program promises at every step.
+// Robots that stand: pushes, squats, and what the program promises at every step; on compliant
+// ground and on rigid ground.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include "limb/control/whole_body_balance.hpp"
 #include "tests/locomotion/expect_kept.hpp"
 #include "tests/locomotion/ground_run.hpp"
+#include "tests/locomotion/rigid_run.hpp"
 
 namespace limb {
 namespace {
@@ -18,47 +20,77 @@ class Standing : public ::testing::Test {
   }
 };
 
-// Six pushes of 5 N s, a second apart: each would move the robot by 0.33 m/s.
-TEST_F(Standing, QuadrupedHoldsPushesOfThirtyNewtonSeconds) {
-  const testing::LeggedRobot robot = testing::quadruped();
+double weight_of(const testing::LeggedRobot& robot) {
+  return 9.81 * robot.model.total_mass();
+}
+
+/// Six pushes of 5 N s, a second apart: each would move the robot by 0.33 m/s.
+std::vector<WrenchSchedule::Push> six_pushes(const testing::LeggedRobot& robot) {
   const FrameId trunk = robot.model.find_frame("trunk");
-  const Vector3<double> impulses[] = {{5, 0, 0},  {-5, 0, 0}, {0, 5, 0},
-                                      {0, -5, 0}, {3, 4, 0},  {-4, -3, 0}};
   std::vector<WrenchSchedule::Push> pushes;
-  for (const auto& impulse : impulses) {
+  for (const Vector3<double>& impulse :
+       {Vector3<double>(5, 0, 0), {-5, 0, 0}, {0, 5, 0}, {0, -5, 0}, {3, 4, 0}, {-4, -3, 0}}) {
     pushes.push_back(testing::push(trunk, 0.5 + static_cast<double>(pushes.size()), impulse));
   }
-  testing::GroundRun run(robot, 1e-3, pushes);
+  return pushes;
+}
+
+/// How far the base is off at most, and at the end.
+struct Held {
+  double farthest = 0, end = 0, speed = 0;
+};
+
+template <typename Run>
+Held hold(Run& run, const testing::LeggedRobot& robot) {
   Balance balance(robot.model, robot.feet);
   const Balance::Reference reference = balance.reference_at(robot.q);
   testing::Worst worst;
-  double farthest = 0;
+  Held held;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     tau = balance.step(now.q, now.v, reference);
     worst.take(balance.whole_body().report());
-    farthest = std::max(farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
+    held.farthest = std::max(held.farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
   });
   run.simulation().run_until(7.5);
-  testing::expect_kept(worst, 9.81 * robot.model.total_mass());
-  EXPECT_LT(farthest, 0.04);
-  EXPECT_GT(farthest, 0.005);  // the pushes are felt
-  // Ground and friction of this test give a little: 1 mm of sinking, some of creeping.
-  EXPECT_LT((run.state().q.head<3>() - robot.q.head<3>()).norm(), 0.01);
-  EXPECT_LT(run.state().v.norm(), 0.02);
+  testing::expect_kept(worst, weight_of(robot));
+  const VectorX<double>& q = run.state().q;
+  held.end = (q.head<3>() - robot.q.head<3>()).norm();
+  held.speed = run.state().v.norm();
+  std::printf("pushed by 30 N s: %.1f mm off at most, %.2f mm at the end\n", 1e3 * held.farthest,
+              1e3 * held.end);
+  return held;
 }
 
-// The mass centre goes down by 0.1 m and up again in 4 s, then two pushes of 6 N s at the torso.
-TEST_F(Standing, HumanoidSquatsAndTakesPushes) {
-  const testing::LeggedRobot robot = testing::humanoid();
-  const FrameId torso = robot.model.find_frame("torso");
-  testing::GroundRun run(
-      robot, 1e-3, {testing::push(torso, 4.5, {6, 0, 0}), testing::push(torso, 6, {0, 6, 0})});
+TEST_F(Standing, QuadrupedHoldsPushesOfThirtyNewtonSeconds) {
+  const testing::LeggedRobot robot = testing::quadruped();
+  testing::GroundRun run(robot, 1e-3, six_pushes(robot));
+  const Held held = hold(run, robot);
+  EXPECT_LT(held.farthest, 0.04);
+  EXPECT_GT(held.farthest, 0.005);  // the pushes are felt
+  // Ground and friction of this test give a little: 1 mm of sinking, some of creeping.
+  EXPECT_LT(held.end, 0.01);
+  EXPECT_LT(held.speed, 0.02);
+}
+
+TEST_F(Standing, QuadrupedHoldsThemOnRigidGround) {
+  const testing::LeggedRobot robot = testing::quadruped();
+  testing::RigidRun run(robot, 1e-3, six_pushes(robot));
+  const Held held = hold(run, robot);
+  EXPECT_LT(held.farthest, 0.02);
+  EXPECT_GT(held.farthest, 0.005);
+  EXPECT_LT(held.end, 1e-3);  // nothing gives: it comes back
+  EXPECT_LT(held.speed, 1e-3);
+}
+
+/// The mass centre goes down by 0.1 m and up again in 4 s, then two pushes of 6 N s at the torso.
+template <typename Run>
+void squat(Run& run, const testing::LeggedRobot& robot) {
   Balance balance(robot.model, robot.feet);
   Balance::Reference reference = balance.reference_at(robot.q);
   const Vector3<double> home(0.03, 0, reference.mass_center.z());  // above the middle of the soles
   constexpr double kDepth = 0.1, kRate = 2 * std::numbers::pi / 4;
   testing::Worst worst;
-  double lowest = home.z(), error = 0;
+  double lowest = home.z(), error = 0, farthest = 0;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     const double phase = now.t < 4 ? kRate * now.t : 0;
     reference.mass_center = home;
@@ -68,16 +100,69 @@ TEST_F(Standing, HumanoidSquatsAndTakesPushes) {
         now.t < 4 ? -kDepth / 2 * kRate * kRate * std::cos(phase) : 0;
     tau = balance.step(now.q, now.v, reference);
     worst.take(balance.whole_body().report());
-    const double z = balance.whole_body().mass_center().z();
-    lowest = std::min(lowest, z);
-    if (now.t > 1 && now.t < 4) error = std::max(error, std::abs(z - reference.mass_center.z()));
+    const Vector3<double>& p = balance.whole_body().mass_center();
+    lowest = std::min(lowest, p.z());
+    if (now.t > 1 && now.t < 4) {
+      error = std::max(error, std::abs(p.z() - reference.mass_center.z()));
+    }
+    if (now.t > 4) farthest = std::max(farthest, (p - home).norm());
   });
   run.simulation().run_until(8);
-  testing::expect_kept(worst, 9.81 * robot.model.total_mass());
+  testing::expect_kept(worst, weight_of(robot));
+  std::printf("squat: %.1f mm off its way, %.1f mm by the pushes\n", 1e3 * error, 1e3 * farthest);
   EXPECT_LT(lowest, home.z() - 0.9 * kDepth);
   EXPECT_LT(error, 0.01);
+  EXPECT_LT(farthest, 0.03);
+  EXPECT_GT(farthest, 0.003);
   EXPECT_LT((balance.whole_body().mass_center() - home).norm(), 0.01);
   EXPECT_LT(run.state().v.norm(), 0.05);
+}
+
+std::vector<WrenchSchedule::Push> two_pushes(const testing::LeggedRobot& robot) {
+  const FrameId torso = robot.model.find_frame("torso");
+  return {testing::push(torso, 4.5, {6, 0, 0}), testing::push(torso, 6, {0, 6, 0})};
+}
+
+TEST_F(Standing, HumanoidSquatsAndTakesPushes) {
+  const testing::LeggedRobot robot = testing::humanoid();
+  testing::GroundRun run(robot, 1e-3, two_pushes(robot));
+  squat(run, robot);
+}
+
+TEST_F(Standing, HumanoidDoesOnRigidGround) {
+  const testing::LeggedRobot robot = testing::humanoid();
+  testing::RigidRun run(robot, 1e-3, two_pushes(robot));
+  squat(run, robot);
+}
+
+// Less friction than a push takes: the program knows, the feet stay, and the body gives way more.
+TEST_F(Standing, QuadrupedHoldsThemOnSmoothGround) {
+  const testing::LeggedRobot robot = testing::quadruped();
+  testing::RigidRun run(robot, 1e-3, six_pushes(robot), 0.3);
+  BalanceOptions options;
+  options.whole_body.friction = 0.28;
+  Balance balance(robot.model, robot.feet, options);
+  const Balance::Reference reference = balance.reference_at(robot.q);
+  testing::Worst worst;
+  double farthest = 0, used = 0, slid = 0;
+  run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
+    tau = balance.step(now.q, now.v, reference);
+    worst.take(balance.whole_body().report());
+    farthest = std::max(farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
+    const Vector3<double> f = balance.whole_body().forces().rowwise().sum();
+    used = std::max(used, f.head<2>().norm() / f.z());
+    for (const ContactPoint& c : run.contacts().points()) {
+      slid = std::max(slid, c.velocity_W.head<2>().norm());
+    }
+  });
+  run.simulation().run_until(7.5);
+  testing::expect_kept(worst, weight_of(robot));
+  std::printf("smooth ground: %.1f mm off at most, friction %.3f, feet slide by %.4f m/s\n",
+              1e3 * farthest, used, slid);
+  EXPECT_LT(farthest, 0.06);
+  EXPECT_GT(used, 0.15);
+  EXPECT_LE(used, 0.28 + 1e-6);
+  EXPECT_LT(slid, 1e-3);
 }
 
 }  // namespace

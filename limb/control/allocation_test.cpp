@@ -1,0 +1,124 @@
+// What control steps that solve quadratic programs take from the heap: nothing, over thousands of
+// steps in which contacts change, wishes are out of reach and programs have no solution.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "limb/control/locomotion.hpp"
+#include "limb/control/testing/legged_robots.hpp"
+#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/testing/allocations.hpp"
+
+namespace limb {
+namespace {
+
+class ControlAllocation : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Qp::available()) GTEST_SKIP() << "limb was built without a solver of quadratic programs";
+    if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  }
+  double number() { return unit_(engine_); }
+  template <typename Vector>
+  void fill(Vector&& x, double size) {
+    for (auto& entry : x.reshaped()) entry = size * number();
+  }
+
+  std::mt19937_64 engine_{17};
+  std::uniform_real_distribution<double> unit_{-1, 1};
+};
+
+// Sizes of whole-body programs and of horizons; most of the constraints are active, many programs
+// are infeasible, all are far from the ones before.
+TEST_F(ControlAllocation, RandomProgramsTakeNothing) {
+  long solved = 0, infeasible = 0;
+  for (const auto& [n, e, m] :
+       {std::array{30, 18, 44}, {61, 18, 102}, {60, 0, 100}, {120, 0, 200}}) {
+    Qp qp(n, e, m);
+    MatrixX<double> L(n, n);
+    for (int trial = 0; trial < 40; ++trial) {
+      fill(L, 1);
+      qp.H() = L * L.transpose() / n + 0.01 * MatrixX<double>::Identity(n, n);
+      fill(qp.A(), 1);
+      fill(qp.C(), 1);
+      fill(qp.g(), 5);
+      fill(qp.b(), 0.1);
+      for (int i = 0; i < m; ++i) {
+        const double middle = (trial % 4 == 3 ? 2 : 0.3) * number();
+        qp.lower()[i] = i % 3 == 0 ? -std::numeric_limits<double>::infinity() : middle - 1;
+        qp.upper()[i] = middle + 1;
+      }
+      QpStatus status = QpStatus::not_finite;
+      EXPECT_EQ(testing::allocations([&] { status = qp.solve(); }), 0) << n << ", " << trial;
+      EXPECT_EQ(testing::allocations([&] { qp.residuals(); }), 0);
+      solved += status == QpStatus::solved ? 1 : 0;
+      infeasible += status == QpStatus::primal_infeasible ? 1 : 0;
+    }
+  }
+  EXPECT_GT(solved, 40);
+  EXPECT_GT(infeasible, 5);
+}
+
+TEST_F(ControlAllocation, WholeBodyStepsTakeNothing) {
+  for (const testing::LeggedRobot& robot : {testing::quadruped(), testing::humanoid()}) {
+    const int n = robot.model.velocity_size();
+    WholeBody body(robot.model, robot.feet);
+    WholeBodyTargets wanted = body.targets();
+    VectorX<double> q = robot.q, dq(n), v(n);
+    long changes = 0, most = 0;
+    for (int step = 0; step < 1000; ++step) {
+      fill(dq, 0.1);
+      fill(v, 0.3);
+      integrate(robot.model, robot.q, dq, q);
+      fill(wanted.mass_center, 8);  // beyond friction, often
+      fill(wanted.turn, 5);
+      fill(wanted.posture, 5);
+      for (auto& foot : wanted.feet) {
+        const bool stands = number() > -0.4;
+        changes += stands != foot.stands ? 1 : 0;
+        foot.stands = stands;
+        fill(foot.acceleration.v, 3);
+      }
+      if (step % 100 == 99) wanted.mass_center.x() = std::nan("");
+      EXPECT_EQ(testing::allocations([&] {
+                  body.update(q, v);
+                  body.solve(wanted);
+                }),
+                0)
+          << step;
+      EXPECT_EQ(body.report().fell_back, step % 100 == 99) << step;
+      most = std::max(most, static_cast<long>(body.report().iterations));
+    }
+    EXPECT_GT(changes, 500);
+    std::printf("%s: 1000 steps, %ld changes of contacts, at most %ld iterations\n",
+                robot.model.name().c_str(), changes, most);
+  }
+}
+
+TEST_F(ControlAllocation, LocomotionStepsTakeNothing) {
+  const testing::LeggedRobot robot = testing::quadruped();
+  Locomotion walk(robot.model, robot.feet, robot.q);
+  walk.set_gait(Gait::trot());
+  const Gait other = Gait::walk();
+  BaseState base;
+  base.X_WB.p.z() = robot.q[2];
+  const VectorX<double> q = robot.q.tail(12);
+  VectorX<double> v(12);
+  bool contact[4];
+  int predictions = 0;
+  for (int step = 0; step < 1000; ++step) {
+    for (bool& touches : contact) touches = number() > 0;
+    fill(v, 0.3);
+    fill(base.V_WB_B.v, 0.3);
+    const VelocityCommand command{number(), number(), number()};
+    if (step == 500) walk.set_gait(other);
+    EXPECT_EQ(testing::allocations([&] { walk.step(base, q, v, contact, command); }), 0) << step;
+    predictions += walk.report().mpc_ran ? 1 : 0;
+  }
+  EXPECT_GT(predictions, 100);
+}
+
+}  // namespace
+}  // namespace limb
