@@ -11,7 +11,8 @@ std::size_t at(int i) {
 
 class Chooser {
  public:
-  Chooser(const Graph& graph, const std::vector<char>& needed, const std::vector<int>& uses)
+  Chooser(const Graph& graph, const std::vector<char>& needed, const std::vector<int>& uses,
+          bool copy)
       : graph_(graph),
         uses_(uses),
         sums_(needed.size(), 0),
@@ -29,7 +30,7 @@ class Chooser {
       }
     }
     // Shared products first, where they take no room from one that is used once.
-    for (int k = 0; k < graph.size(); ++k) {
+    for (int k = 0; copy && k < graph.size(); ++k) {
       if (needed[at(k)] != 0 && is_product(k) && uses[at(k)] > 1 && has_room(k)) fuse(k);
     }
     for (int i = 0; i < graph.size(); ++i) {
@@ -78,8 +79,8 @@ class Chooser {
 }  // namespace
 
 Fusion choose_fusion(const Graph& graph, const std::vector<char>& needed,
-                     const std::vector<int>& uses) {
-  return Chooser(graph, needed, uses).take();
+                     const std::vector<int>& uses, bool copy) {
+  return Chooser(graph, needed, uses, copy).take();
 }
 
 }  // namespace limb::codegen

@@ -12,10 +12,12 @@ struct Fusion {
   std::vector<char> fused;   ///< of each node: a product that is computed nowhere else
 };
 
-/// Products that sums alone use, all of which have room for it (one product a sum). A product that
-/// several sums share is then computed in each, at no cost.
+/// Products that one sum alone uses, one product a sum.
 /// @param needed, uses of each node.
+/// @param copy those that several sums share, too, if all of these have room: one instruction less,
+/// but a product in each of them. Some processors have units of their own for sums, so that this
+/// costs time where products are what code waits for.
 Fusion choose_fusion(const Graph& graph, const std::vector<char>& needed,
-                     const std::vector<int>& uses);
+                     const std::vector<int>& uses, bool copy);
 
 }  // namespace limb::codegen

@@ -116,7 +116,9 @@ class Lowering {
       if (graph_[n.a].op == Op::sub && uses_[at(n.a)] == 1) turned_[at(n.a)] = 1;
     }
     if (code_.options.fuse) {
-      fusion_ = choose_fusion(graph_, needed_, uses_);
+      // Code that computes matrices waits for its instructions and for stores, not for products.
+      const bool matrices = trace_.output_size() > 2 * trace_.input_size();
+      fusion_ = choose_fusion(graph_, needed_, uses_, matrices);
     } else {
       fusion_.product.assign(needed_.size(), -1);
       fusion_.fused.assign(needed_.size(), 0);
