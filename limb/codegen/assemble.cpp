@@ -173,6 +173,7 @@ class KernelWriter {
         in_groups ? std::vector<int>(inputs_.size(), -1) : take_inputs(bytes);
     Xbyak::Label next, done;
     m.mov(m.r13, m.rcx);
+    m.set_quarters();
     m.xor_(m.r12d, m.r12d);
     m.L(next);
     m.cmp(m.r12, m.rdx);

@@ -66,22 +66,6 @@ Machine::Address Machine::four_constants(const std::array<double, 4>& x) {
   return ptr[pool(start)];
 }
 
-Machine::Address Machine::order(const std::array<std::int64_t, 8>& indices) {
-  const int start = pool_room(sizeof indices, sizeof indices);
-  std::memcpy(pool_ + start, indices.data(), sizeof indices);
-  return ptr[pool(start)];
-}
-
-Machine::Address Machine::quarters(bool odd) {
-  int& place = quarters_[odd ? 1 : 0];
-  if (place < 0) {
-    const std::array<std::int64_t, 8> even_order = {0, 1, 8, 9, 4, 5, 12, 13},
-                                      odd_order = {2, 3, 10, 11, 6, 7, 14, 15};
-    place = static_cast<int>(order(odd ? odd_order : even_order).getDisp()) + kPoolBias;
-  }
-  return ptr[pool(place)];
-}
-
 Xbyak::RegExp Machine::table(std::span<const std::int32_t> numbers) {
   const int start = pool_room(numbers.size_bytes(), sizeof(std::int32_t));
   std::memcpy(pool_ + start, numbers.data(), numbers.size_bytes());
@@ -332,6 +316,22 @@ void Machine::quadrant_sign(int to, int t, int x, int more, bool four) {
     vandpd(d, d, sign_bit(four));
     vxorpd(d, d, y);
   }
+}
+
+void Machine::set_quarters() {
+  if (!is_wide()) return;
+  mov(eax, 0xcc);
+  kmovw(k4, eax);
+  mov(eax, 0x33);
+  kmovw(k5, eax);
+}
+
+void Machine::weave_quarters(int even, int odd, int a, int b) {
+  const Xbyak::Zmm x(a), y(b), e(even), o(odd);
+  vmovapd(e, x);
+  vpermpd(e | k4, y, 0x44);
+  if (odd != b) vmovapd(o, y);
+  vpermpd(o | k5, x, 0xee);
 }
 
 void Machine::jump_beyond(int a, double limit, int scratch, bool four, Xbyak::Label& label) {

@@ -14,7 +14,7 @@ namespace limb::codegen {
 /// The instructions of a target by what they do: which encoding, which width, which constants.
 /// `four` marks work on four values at once in code for one state (Instruction::four).
 ///
-/// Registers: the caller's vector registers by number; rax and k1 to k3 are free for use in here;
+/// Registers: the caller's vector registers by number; rax and k1 to k5 are free for use in here;
 /// rbp points into the frame and rbx into the pool of constants, which lies before the code: bases
 /// that need no longer prefix.
 class Machine : public Xbyak::CodeGenerator {
@@ -40,10 +40,6 @@ class Machine : public Xbyak::CodeGenerator {
   /// The same bits in every place of a register.
   Address pattern(std::uint64_t bits, bool four = false);
   Address four_constants(const std::array<double, 4>& x);
-  /// Eight indices for instructions that permute.
-  Address order(const std::array<std::int64_t, 8>& indices);
-  /// Indices that interleave quarters 0 and 2 of two registers, or quarters 1 and 3.
-  Address quarters(bool odd);
   /// Whole numbers in a row; where they begin.
   Xbyak::RegExp table(std::span<const std::int32_t> numbers);
   /// Without AVX-512: all bits of the first `count` entries of a register.
@@ -79,6 +75,12 @@ class Machine : public Xbyak::CodeGenerator {
   /// Jumps unless all of a are <= limit. `scratch` is a free register.
   void jump_beyond(int a, double limit, int scratch, bool four, Xbyak::Label& label);
 
+  /// AVX-512: sets the masks (k4, k5) that weave_quarters() needs.
+  void set_quarters();
+  /// even = quarters 0 and 2 of a and b in turns, odd = their quarters 1 and 3; odd may be b.
+  /// Masks, because permutations of two registers take the units of products on some processors.
+  void weave_quarters(int even, int odd, int a, int b);
+
   std::size_t pool_used() const { return pool_used_; }
   /// How far rbx points behind the beginning of the pool.
   static constexpr int kPoolBias = 768;
@@ -100,7 +102,6 @@ class Machine : public Xbyak::CodeGenerator {
   Target target_;
   unsigned char* pool_;
   std::size_t pool_size_, pool_used_ = 0;
-  int quarters_[2] = {-1, -1};                           ///< places of quarters
   std::map<int, int> entries_;                           ///< places of first_entries
   std::map<std::pair<std::uint64_t, int>, int> places_;  ///< of bits and length in the pool
 };

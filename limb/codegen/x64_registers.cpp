@@ -192,19 +192,11 @@ void RegisterWriter::read_group(int value, int now, const Operands& operands) {
   load(2, 3);
   m.vunpcklpd(zmm(3), zmm(0), zmm(2));
   m.vunpckhpd(zmm(2), zmm(0), zmm(2));
-  // Quarters 0 and 2 of two registers, interleaved, and quarters 1 and 3.
-  const auto even = m.quarters(false), odd = m.quarters(true);
-  m.vmovupd(zmm(0), even);
-  m.vpermi2pd(zmm(0), zmm(4), zmm(3));
-  m.vmovupd(zmm(5), odd);
-  m.vpermi2pd(zmm(5), zmm(4), zmm(3));
-  m.vmovupd(zmm(4), even);
-  m.vpermi2pd(zmm(4), zmm(1), zmm(2));
-  m.vmovupd(zmm(3), odd);
-  m.vpermi2pd(zmm(3), zmm(1), zmm(2));
-  counts_.instructions += 20;
+  m.weave_quarters(r[0], r[3], r[4], r[3]);
+  m.weave_quarters(r[5], r[2], r[1], r[2]);
+  counts_.instructions += 18;
   for (const int taken : r) held_[index(taken)] = -1;
-  const int columns[] = {0, 4, 5, 3};
+  const int columns[] = {0, 5, 3, 2};
   for (int j = 0; j < group.count; ++j) {
     const std::size_t input = index(group.input + j);
     const int of = input < of_input_.size() ? of_input_[input] : -1;

@@ -114,7 +114,6 @@ void ResultWriter::begin_rows(const std::vector<Source>& sources) {
     if (step_count(k) > 0) tables_.emplace(k, machine_.table(places_of(row_of(k))));
   }
   if (!tables_.empty()) machine_.mov(machine_.r10, machine_.rsp);
-  mover_.prepare();
 }
 
 void ResultWriter::write_portion(const Portion& p) {

@@ -25,7 +25,7 @@ class ResultWriter {
   /// All of them, in the layout of the target.
   void write(const std::vector<Source>& sources);
 
-  // By rows, in portions between other work, which may use all registers but the last two:
+  // By rows, in portions between other work, which may use all registers:
   // begin_rows(), write_portion() for all steps, finish_rows().
 
   /// Neighbouring steps of one array, columns() columns each.

@@ -55,13 +55,6 @@ void RowMover::unpack(int to, int a, int b, bool high, bool pairs) {
   }
 }
 
-void RowMover::load_orders() {
-  if (has_orders_ || !machine_.is_wide()) return;
-  has_orders_ = true;
-  machine_.vmovupd(Xbyak::Zmm(kOrder), machine_.order({0, 1, 8, 9, 4, 5, 12, 13}));
-  machine_.vmovupd(Xbyak::Zmm(kOrder + 1), machine_.order({2, 3, 10, 11, 6, 7, 14, 15}));
-}
-
 /// Registers 0 .. W/2 - 1: rows l and l + W/2 become column l, and the other way round.
 void RowMover::transpose() {
   const int n = columns(), step = single() ? 4 : 2;  // step: numbers in a quarter of a register
@@ -89,14 +82,8 @@ void RowMover::transpose() {
     for (int j = 0; j < n; ++j) machine_.copy(j, from + j);
     return;
   }
-  // Quarters 0 and 2 of two registers, interleaved, and quarters 1 and 3.
-  load_orders();
   for (int j = 0; j < step; ++j) {
-    const Xbyak::Zmm low(j), high(j + step), a(kWork + j), b(kWork + step + j);
-    machine_.vmovapd(low, a);
-    machine_.vpermt2pd(low, Xbyak::Zmm(kOrder), b);
-    machine_.vpermt2pd(a, Xbyak::Zmm(kOrder + 1), b);
-    machine_.vmovapd(high, a);
+    machine_.weave_quarters(j, j + step, kWork + j, kWork + step + j);
   }
 }
 
@@ -226,7 +213,6 @@ void RowMover::store_rows(const Xbyak::Reg64& rows, int stride, int first) {
 void RowMover::read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place) {
   Machine& m = machine_;
   const int n = columns(), step = n * m.target().bytes();
-  load_orders();
   Xbyak::Label next;
   m.lea(m.r8, m.ptr[m.slot(place)]);
   m.lea(m.r9, m.ptr[m.r8 + groups * step]);

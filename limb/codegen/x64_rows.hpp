@@ -8,7 +8,7 @@
 namespace limb::codegen {
 
 /// Moves blocks of rows (one state a row, as callers store them) to lanes (one state a lane) and
-/// back, by transposing in registers.
+/// back, by transposing in registers, after Machine::set_quarters().
 ///
 /// A register holds entries of two rows: row l in its lower half, row l + W/2 in its upper half (W
 /// lanes). From W/2 of them come W/2 columns, with two shuffles each; reading the upper halves from
@@ -19,9 +19,6 @@ class RowMover {
 
   /// From so many groups of columns on, rows are moved in a loop: shorter code.
   static constexpr int kLoopFrom = 8;
-
-  /// Loads what the loops keep in registers (the last two); before a branch around one of them.
-  void prepare() { load_orders(); }
 
   /// rcx = what belongs to block r12 of an array with `size` entries a row; rax is changed.
   void point_at(const Xbyak::Reg64& table, int array, int size);
@@ -45,7 +42,7 @@ class RowMover {
   /// A loop over `groups` of columns() columns each, from column 0 on, to places one after the
   /// other from `place` on. `rows` and r8, r9 are changed.
   void read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place);
-  /// The other way, after prepare(), 2 columns() columns at a time: the places stand from r8 to r9,
+  /// The other way, 2 columns() columns at a time: the places stand from r8 to r9,
   /// in the frame at r10.
   void write_loop(const Xbyak::Reg64& rows, int stride);
   /// The same past the caches, whole lines of them: two groups at a time from where a line of the
@@ -71,15 +68,13 @@ class RowMover {
   void insert_high(int r, const Xbyak::Operand& half);
   void load_rows(const Xbyak::Reg64& rows, int stride, int first);
   void store_rows(const Xbyak::Reg64& rows, int stride, int first);
-  void load_orders();
   void transpose();
   void load_group(int at);
   void stream_lines(const Xbyak::RegExp& row, int stride, int first, int second);
 
-  // Registers: data in 0 .. 7, work in 8 .. 15, and in code for AVX-512 the two orders of quarters.
-  static constexpr int kWork = 8, kOrder = 30;
+  // Registers: data in 0 .. 7, work from 8 on.
+  static constexpr int kWork = 8;
   Machine& machine_;
-  bool has_orders_ = false;
 };
 
 }  // namespace limb::codegen
