@@ -134,12 +134,13 @@ class HeldRun {
     });
     all["foot_position"] = of_feet([](const LeggedStep& s) { return s.foot_position; });
     all["foot_force"] = of_feet([](const LeggedStep& s) { return s.foot_force; });
+    all["foot_cone"] = of_feet([](const LeggedStep& s) { return s.foot_cone; });
     all["stands"] = truth(rows(feet_, [](const LeggedStep& s) { return s.stands; }));
     all["walks"] =
         truth(column([](const LeggedStep& s) { return s.mode == LeggedController::Mode::walk; }));
     all["fell_back"] = truth(column([](const LeggedStep& s) { return s.whole_body.fell_back; }));
     all["total_us"] = column([](const LeggedStep& s) { return s.times.total; });
-    all["readings"] = readings(run, rows, of_feet);
+    all["readings"] = readings(run, rows);
     all["estimate"] = estimates(column, rows, truth);
     return all;
   }
@@ -151,7 +152,7 @@ class HeldRun {
   }
 
   /// What its sensors said.
-  nb::dict readings(const LeggedRun& run, const auto& rows, const auto&) const {
+  nb::dict readings(const LeggedRun& run, const auto& rows) const {
     nb::dict all;
     all["joint_q"] = rows(nq_ - 7, [](const LeggedStep& s) { return s.readings.joint_q; });
     all["joint_v"] = rows(nv_ - 6, [](const LeggedStep& s) { return s.readings.joint_v; });
@@ -284,7 +285,9 @@ void bind_legged(nb::module_& m) {
       .def("record", &HeldRun::record, nb::sig("def record(self) -> dict[str, Any]"),
            "All control steps so far as arrays. The truth: t, q, v, foot_position, foot_force "
            "(steps, "
-           "feet, 3). What was done: tau, command, stands, walks, fell_back, total_us. readings: "
+           "feet, 3), foot_cone (along the normal, along the ground, what friction allows there). "
+           "What "
+           "was done: tau, command, stands, walks, fell_back, total_us. readings: "
            "joint_q, joint_v, foot_force, imu_t, gyro, accel. estimate: ready, p, quaternion, v, "
            "deviation (of p, turn, v).")
       .def("summary", &HeldRun::summary, "begin"_a = 0.0,

@@ -79,6 +79,10 @@ def test_it_trots_on_its_own_estimate(robot):
     assert len(steps["readings"]["imu_t"]) == pytest.approx(2 * len(t), abs=2)
     assert not steps["stands"][late].all() and steps["walks"][late].all() and not steps["fell_back"].any()
     assert steps["command"][late, 0].max() == 0.5
+    normal, along, allowed = np.moveaxis(steps["foot_cone"], -1, 0)
+    np.testing.assert_allclose(allowed, 0.8 * normal, atol=1e-12)
+    np.testing.assert_allclose(normal, steps["foot_force"][:, :, 2], atol=1e-9)  # level ground
+    assert (along <= allowed * (1 + 1e-9) + 1e-9).all() and normal.max() > 50
 
 
 @needs_qp
