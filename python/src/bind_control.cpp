@@ -22,6 +22,7 @@ template <typename Law>
 struct JointLaw {
   Law law;
   JointReference reference;
+  double period = 0;  ///< s, of laws that integrate
   int saturated = 0;
   std::mutex mutex = {};
 
@@ -53,15 +54,16 @@ struct JointLaw {
       now.q = read_vector("controller", "reference", given, nq);
     }
     return {[this, path, now, nq, nv](const World& world) -> Controller {
-      check_fits(world, nq, nv);
-      return [this, path, at = now](const ControlInput& input, Numbers& tau) mutable {
-        const std::lock_guard lock(mutex);
-        if (path) path->sample(input.t, at);
-        const StepReport report = law.step(input.q, input.v, at, tau);
-        saturated = report.saturated;
-        watch_step(input.t, report, nullptr);
-      };
-    }};
+              check_fits(world, nq, nv);
+              return [this, path, at = now](const ControlInput& input, Numbers& tau) mutable {
+                const std::lock_guard lock(mutex);
+                if (path) path->sample(input.t, at);
+                const StepReport report = law.step(input.q, input.v, at, tau);
+                saturated = report.saturated;
+                watch_step(input.t, report, nullptr);
+              };
+            },
+            period};
   }
 };
 
@@ -172,7 +174,7 @@ void bind_joints(nb::module_& m) {
             s.anti_windup = anti_windup_named(anti_windup);
             s.compensation = gravity ? JointPd::Compensation::gravity : JointPd::Compensation::none;
             new (self) JointLaw<JointPid>{JointPid(robot_of(r, limits), std::move(s)),
-                                          JointReference(r.model())};
+                                          JointReference(r.model()), period};
           },
           "robot"_a, "kp"_a, "kd"_a, "ki"_a, nb::kw_only(), "period"_a = 1e-3,
           "anti_windup"_a = "conditional", "gravity"_a = false, "limits"_a = none)

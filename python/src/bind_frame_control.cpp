@@ -89,6 +89,7 @@ struct FrameLaw {
 struct HybridLaw {
   HybridForceControl law;
   FrameId frame;
+  double period;  ///< s
   int nq, nv;
   int saturated = 0;
   std::mutex mutex = {};
@@ -108,20 +109,21 @@ struct HybridLaw {
   NativeController controller(const M4& X_ref, const V6& f_ref) {
     const FrameReference reference{pose_of(X_ref), motion_of({}), motion_of({})};
     return {[this, reference, f_ref](const World& world) -> Controller {
-      check_fits(world, nq, nv);
-      return [this, reference, f_ref](const ControlInput& input, Numbers& tau) {
-        const std::lock_guard lock(mutex);
-        Force<double> felt{Vector3<double>::Zero(), Vector3<double>::Zero()};
-        for (const FrameWrench<double>& w : input.wrenches) {
-          if (w.frame != frame) continue;
-          felt.f += w.F_F.f;
-          felt.n += w.F_F.n;
-        }
-        const StepReport report = law.step(input.q, input.v, reference, f_ref, felt, tau);
-        saturated = report.saturated;
-        watch_step(input.t, report, nullptr);
-      };
-    }};
+              check_fits(world, nq, nv);
+              return [this, reference, f_ref](const ControlInput& input, Numbers& tau) {
+                const std::lock_guard lock(mutex);
+                Force<double> felt{Vector3<double>::Zero(), Vector3<double>::Zero()};
+                for (const FrameWrench<double>& w : input.wrenches) {
+                  if (w.frame != frame) continue;
+                  felt.f += w.F_F.f;
+                  felt.n += w.F_F.n;
+                }
+                const StepReport report = law.step(input.q, input.v, reference, f_ref, felt, tau);
+                saturated = report.saturated;
+                watch_step(input.t, report, nullptr);
+              };
+            },
+            period};
   }
 };
 
@@ -208,8 +210,8 @@ void bind_frame_control(nb::module_& m) {
             s.force_kd = force_kd;
             s.period = period;
             s.posture = posture_of(kCall, r, posture);
-            new (self)
-                HybridLaw{HybridForceControl(robot_of(r, limits), s), s.task.frame, r.nq(), r.nv()};
+            new (self) HybridLaw{HybridForceControl(robot_of(r, limits), s), s.task.frame, period,
+                                 r.nq(), r.nv()};
           },
           "robot"_a, "frame"_a, "force_rows"_a, nb::kw_only(), "frequency"_a = 2.0,
           "damping_ratio"_a = 1.0, "force_kp"_a = 0.5, "force_ki"_a = 20.0, "force_kd"_a = 50.0,

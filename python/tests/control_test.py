@@ -213,3 +213,8 @@ def test_native_controllers_end_runs_with_their_reason(arm):
     simulation.set_controller(control.JointPd(arm, 1, 1).controller([np.nan] * 7))
     with pytest.raises(limb.Error):
         simulation.run(0.1)
+    slow = limb.sim.Simulation(limb.sim.World(arm), control_period=0.002)
+    for law in (control.JointPid(arm, 1, 1, 1).controller(Q),
+                control.HybridForceControl(arm, "tool", ["z"]).controller(arm.frame_pose(Q, "tool"), np.zeros(6))):
+        with pytest.raises(limb.Error, match="control_period is 0.002 s, expected that of the controller, 0.001 s"):
+            slow.set_controller(law)  # its integrals would be half

@@ -55,7 +55,7 @@ def test_contents(wheel):
     assert wheel.stat().st_size < MEGABYTES * 2**20
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    for name in ("limb/__init__.py", "limb/__main__.py", "limb/_limb.pyi", "limb/py.typed", "limb/torch.py",
+    for name in ("limb/__init__.py", "limb/__main__.py", "limb/_limb.pyi", "limb/py.typed", "limb/torch.py", "limb/legged.py",
                  "limb/bin/limb"):
         assert name in names, name
     assert any(name.startswith("limb/_limb.") and name.endswith(".so") for name in names)
