@@ -44,7 +44,8 @@ for degrees in (15, 21, 22, 30):
     simulation.run(1.0)
     expected = max(0, g * (np.sin(angle) - mu * np.cos(angle)))
     speed = np.linalg.norm(simulation.v[:3])
-    print(f"{degrees} degrees: {speed:.6f} m/s after 1 s, expected {expected:.6f}; contacts took {simulation.contact_dissipated:.4f} J")
+    print(f"{degrees} degrees: {speed:.6f} m/s after 1 s, expected {expected:.6f}; "
+          f"contacts took {simulation.contact_dissipated:.4f} J")
     assert abs(speed - expected) < 1e-6
 
 # %% [markdown]
@@ -94,6 +95,7 @@ for foot in feet:
     f = runs["plane"]["force"][foot]
     assert (np.linalg.norm(f[:, :2], axis=1) <= 0.6 * f[:, 2] + 1e-9).all()
 for name, contact in runs.items():
-    print(f"{name}: largest residual {contact['residual'].max():.1e} m/s, excess over the cone {contact['cone'].max():.1e} N")
+    print(f"{name}: largest residual {contact['residual'].max():.1e} m/s, "
+          f"excess over the cone {contact['cone'].max():.1e} N")
     assert contact["converged"] and contact["cone"].max() < 1e-9
 print(simulation.contact_report())

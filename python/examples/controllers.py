@@ -61,7 +61,8 @@ print(f"halfway, computed torque: {1e3 * np.abs(simulation.q - path.sample(0.75)
 X = arm.frame_pose(q0, "tool")
 X[1, 3] += 0.05
 simulation = run(control.OperationalSpaceControl(arm, "tool", frequency=2, posture=q0).controller(X))
-print("operational space:", (1e3 * (arm.frame_pose(simulation.q, "tool")[:3, 3] - X[:3, 3])).round(3), "mm from the goal")
+away = arm.frame_pose(simulation.q, "tool")[:3, 3] - X[:3, 3]
+print("operational space:", 1e3 * np.abs(away).max().round(6), "mm from the goal")
 
 pushed = World(arm)
 pushed.add_push("tool", begin=0, end=9, force=[0, 0, 10])
@@ -93,7 +94,8 @@ hybrid = control.HybridForceControl(arm, "tool", ["z"], posture=q0)
 simulation = run(hybrid.controller(X, [0, 0, -15, 0, 0, 0]), world=world)
 p = arm.frame_pose(simulation.q, "tool")[:3, 3]
 force = 4000 * (table - p[2])
-print(f"hybrid force: presses with {force:.3f} N, moved along the table by {1e3 * np.abs(p - X[:3, 3])[:2].max():.3f} mm")
+slid = np.abs(p - X[:3, 3])[:2].max()
+print(f"hybrid force: presses with {force:.3f} N, moved along the table by {1e3 * slid:.3f} mm")
 assert abs(force - 15) < 0.1
 
 # %% [markdown]
@@ -104,5 +106,6 @@ assert abs(force - 15) < 0.1
 cart = limb.load("builtin:cartpole")
 lqr = control.Lqr(cart, [0, np.pi], Q=1, R=0.1)
 simulation = run(lqr.controller(), seconds=12, world=World(cart), q=[0.1, np.pi - 0.2])
-print("LQR: cart at", simulation.q[0].round(5), "m, pole at", (simulation.q[1] - np.pi).round(5), "rad from upright; K =", lqr.K.round(2))
+x, tilt = simulation.q - [0, np.pi]
+print(f"LQR: cart at {x:.5f} m, pole {tilt:.5f} rad from upright; K = {lqr.K.round(2)}")
 assert np.allclose(simulation.q, [0, np.pi], atol=1e-2)

@@ -24,7 +24,8 @@ run = legged.LeggedRun(robot, ground=legged.block_ground(seed=2), plan=plan, pus
 stands = run.run(8.0)
 summary = run.summary(begin=1.5)
 print("stands" if stands else f"fell at {run.t:.2f} s", f"after {summary.distance:.2f} m over ground")
-print(f"largest tilt {np.degrees(summary.largest_tilt):.1f} degrees, {summary.fell_back} of {summary.steps} steps fell back")
+tilt = np.degrees(summary.largest_tilt)
+print(f"largest tilt {tilt:.1f} degrees, {summary.fell_back} of {summary.steps} steps fell back")
 assert stands
 
 # %% [markdown]
@@ -38,7 +39,8 @@ sigma = np.linalg.norm(steps["estimate"]["deviation"][ready, :3], axis=1)
 for t in (2.0, 4.0, 6.0, 8.0):
     i = np.searchsorted(steps["t"][ready], t) - 1
     print(f"{t:.0f} s: position off by {1e3 * error[i]:5.1f} mm, deviation {1e3 * sigma[i]:5.1f} mm")
-print(f"velocity off by {1e3 * summary.velocity_error:.1f} mm/s, tilt by {1e3 * summary.tilt_error:.2f} mrad (root mean square)")
+print(f"root mean squares: velocity off by {1e3 * summary.velocity_error:.1f} mm/s, "
+      f"tilt by {1e3 * summary.tilt_error:.2f} mrad")
 
 # %% [markdown]
 # Runs release Python's lock: other seeds of noise and posture go on in threads.
@@ -54,5 +56,5 @@ def trot(seed):
 
 with concurrent.futures.ThreadPoolExecutor() as pool:
     for seed, result in enumerate(pool.map(trot, range(1, 5)), start=1):
-        print(f"seed {seed}: {result.mean_velocity[0]:.3f} m/s of 0.5, position off by {1e3 * result.position_error:.1f} mm"
-              f" in {result.distance:.2f} m")
+        print(f"seed {seed}: {result.mean_velocity[0]:.3f} m/s of 0.5, "
+              f"position off by {1e3 * result.position_error:.1f} mm in {result.distance:.2f} m")

@@ -64,7 +64,8 @@ simulation = on_ground(pushes=[(0.5, [50, 0, 0]), (1.2, [0, 50, 0])])
 simulation.set_controller(balance.controller(reference))
 motion = simulation.record(2.0)
 away = 1e3 * np.abs(motion["q"][:, :2] - q0[:2]).max(axis=0)
-print(f"two pushes of 5 N s: moved by {away.round(1)} mm, at the end {1e3 * np.linalg.norm(simulation.q[:2]):.2f} mm away")
+left = 1e3 * np.linalg.norm(simulation.q[:2])
+print(f"two pushes of 5 N s: moved by {away.round(1)} mm, at the end {left:.2f} mm away")
 assert away.max() < 20
 
 # %% [markdown]
@@ -84,7 +85,8 @@ def squat(t, q, v):
 
 simulation.set_controller(squat)
 motion = simulation.record(1.0)
-print(f"the base went down by {1e3 * (q0[2] - motion['q'][:, 2].min()):.1f} mm and came back to {1e3 * (q0[2] - simulation.q[2]):.2f} mm")
+down, left = 1e3 * (q0[2] - motion["q"][:, 2].min()), 1e3 * (q0[2] - simulation.q[2])
+print(f"the base went down by {down:.1f} mm and came back to {left:.2f} mm")
 
 # %% [markdown]
 # ## Trot
@@ -102,7 +104,8 @@ t, x = motion["t"], motion["q"]
 speed = (x[t > 3.9][0, 0] - x[t > 1.5][0, 0]) / (t[t > 3.9][0] - t[t > 1.5][0])
 touching = motion["contact"]["touching"]
 print(f"{speed:.3f} m/s forward of 0.5, pushed to the left by 4 N s: {1e3 * np.abs(x[:, 1]).max():.0f} mm off its line")
-print(f"feet on the ground: {touching[t > 1].mean():.2f} on average; base between {x[:, 2].min():.3f} and {x[:, 2].max():.3f} m")
+print(f"feet on the ground: {touching[t > 1].mean():.2f} on average; "
+      f"base between {x[:, 2].min():.3f} and {x[:, 2].max():.3f} m")
 print(walk.report.whole_body.status, walk.report.mpc_status, walk.gait)
 assert abs(speed - 0.5) < 0.05 and x[:, 2].min() > 0.27
 

@@ -13,8 +13,9 @@ On the ground:
 Runs release Python's lock; controllers, forces and events that are Python functions take it. Ctrl-C ends a run.
 """
 
-from ._limb import ContactShape, Ground, NativeController, Scenario, Simulation, World, contact_shapes, has_cvode, read_log
+from ._limb import (ContactShape, Ground, NativeController, Scenario, Simulation, World, contact_shapes, has_cvode,
+                    read_log)
 from .results import ContactPoints, ContactReport, Energy, Log, RunSummary
 
-__all__ = ["ContactPoints", "ContactReport", "ContactShape", "Energy", "Ground", "Log", "NativeController", "RunSummary",
-           "Scenario", "Simulation", "World", "contact_shapes", "has_cvode", "read_log"]
+__all__ = ["ContactPoints", "ContactReport", "ContactShape", "Energy", "Ground", "Log", "NativeController",
+           "RunSummary", "Scenario", "Simulation", "World", "contact_shapes", "has_cvode", "read_log"]

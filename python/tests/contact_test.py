@@ -180,6 +180,23 @@ def test_the_same_as_the_scenario():
     assert two.dissipated.shape == (2,) and two.control_periods.shape == (2,)
 
 
+def test_the_drop_of_the_scenario_by_hand(quadruped):
+    """docs/scenarios/quadruped_drop.toml, which C++ reads, and the same world through this interface: the same bits."""
+    scenario = Scenario(str(ROOT / "docs/scenarios/quadruped_drop.toml"))
+    scenario.duration = 1.0
+    end = scenario.run()
+    world = World(quadruped)
+    world.set_contact(Ground.plane(friction=0.8), feet=FEET, radius=0.022)
+    simulation = Simulation(world, step=scenario.step)
+    simulation.set_state(scenario.q, scenario.v)
+    hold = np.r_[np.zeros(6), np.ones(12)]
+    simulation.set_controller(limb.control.JointPd(quadruped, 120 * hold, 3 * hold, gravity=False).controller(scenario.q))
+    simulation.run(1.0)
+    np.testing.assert_array_equal(simulation.q, end.q)
+    np.testing.assert_array_equal(simulation.v, end.v)
+    assert simulation.contact_dissipated == end.dissipated > 1
+
+
 def test_self_contact(tmp_path):
     """Two blocks on one rail run into each other, or through each other."""
     text = 'name = "rail"\ngravity = [0, 0, 0]\n'

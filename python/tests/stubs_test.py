@@ -86,7 +86,8 @@ def test_mypy_reads_a_user(tmp_path):
                      "residual: float = limb.sim.Simulation(world).contact_report().residual\n")
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import limb\nlimb.sim.Ground.plane(friction='high')\n")
-    runs = [subprocess.run([sys.executable, "-m", "mypy", "--no-incremental", "--ignore-missing-imports", path], capture_output=True, text=True,
-                           cwd=STUB.parent.parent) for path in (right, wrong)]
+    command = [sys.executable, "-m", "mypy", "--no-incremental", "--ignore-missing-imports"]
+    runs = [subprocess.run([*command, path], capture_output=True, text=True, cwd=STUB.parent.parent)
+            for path in (right, wrong)]
     assert runs[0].returncode == 0, runs[0].stdout
     assert runs[1].returncode == 1 and "arg-type" in runs[1].stdout, runs[1].stdout
