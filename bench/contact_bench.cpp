@@ -211,21 +211,24 @@ void drops(int count) {
     const double seconds = milliseconds(start) / 1e3;
     int failed = 0, over = 0;
     long steps = 0, hard = 0;
-    double deepest = 0, fastest = 0, residual = 0;
+    double deepest = 0, fastest = 0, residual = 0, gain = 0, growth = 0;
     for (const testing::Drop& d : results) {
       failed += d.finite ? 0 : 1;
       over += d.penetration > 1e-3 ? 1 : 0;
       deepest = std::max(deepest, d.penetration);
       fastest = std::max(fastest, d.fastest);
       residual = std::max(residual, d.residual);
+      gain = std::max(gain, d.energy_gain);
+      growth = std::max(growth, d.energy_growth);
       steps += d.steps;
       hard += d.not_converged;
     }
     std::printf(
         "%s: %d drops of 1 s, %d not finite, %d deeper than 1 mm; deepest %.2e m, fastest %.0f, "
-        "worst residual %.1e m/s, %.2f %% of steps above 1e-6 m/s; %.0f s\n",
-        name, n, failed, over, deepest, fastest, residual,
-        100. * static_cast<double>(hard) / static_cast<double>(steps), seconds);
+        "worst residual %.1e m/s, %ld of %ld steps above 1e-6 m/s; impulses of a step add at most "
+        "%.1e J, energy grows by at most %.1e J; %.0f s\n",
+        name, n, failed, over, deepest, fastest, residual, hard, steps, gain, growth, seconds);
+    std::fflush(stdout);
   }
 }
 

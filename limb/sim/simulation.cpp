@@ -12,6 +12,11 @@ namespace {
 constexpr double kShortestStep = 1e-12;
 /// s; times that a sum of steps misses by rounding are the same time.
 constexpr double kSlack = 1e-9;
+/// Parts of a step, and of a period where there are no equal steps, that are no step of their own:
+/// they are rounding of the times that a run was asked for.
+constexpr double kPartOfStep = 1e-6, kPartOfPeriod = 1e-9;
+/// A part of a step that counts as all of it.
+constexpr double kWhole = 0.999;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -78,6 +83,10 @@ void Simulation::begin_period() {
     controller_({state_.t, q_seen_, v_seen_, wrenches_, world_.contacts()}, command_);
   }
   world_.actuators().command(state_.t, command_);
+  if (period_count_ > 0 && state_.t != period_end_) {  // a run ended here, a rounding away
+    origin_ = state_.t;
+    period_count_ = 0;
+  }
   ++period_count_;
   // Counted, not summed: the times of a run do not depend on rounding.
   period_end_ = origin_ + static_cast<double>(period_count_) * period_;
@@ -90,7 +99,7 @@ const VectorX<double>& Simulation::acceleration() {
   world_.rates(state_, a_, dx_);
   // What contacts did in the step that ended here.
   const Contacts* contacts = world_.contacts();
-  if (contacts != nullptr && contacts->time() == state_.t) a_ += contacts->impulse_acceleration();
+  if (contacts != nullptr && contacts->ended_at(state_.t)) a_ += contacts->impulse_acceleration();
   return a_;
 }
 
@@ -100,15 +109,26 @@ int Simulation::run_until(double t_end) {
   settled_ = true;
   integrator_->forget();  // whatever has been changed since the last run
   const bool adaptive = is_adaptive(options_.method);
-  // What rounding left of the last period is no step of its own.
-  const double slack = 1e-9 * std::min(period_, t_end - state_.t);
-  while (state_.t < t_end - slack) {
-    // Nor is what is left of a period that t_end cut short by rounding.
-    if (state_.t >= period_end_ - 1e-9 * period_) begin_period();
+  // Whoever cuts a run into pieces of a step asks for times that rounding has moved. What is left
+  // of a step or of a period then is no step of its own, and the steps are those of the whole run.
+  const double part = adaptive ? kPartOfPeriod : kPartOfStep;
+  const double slack = part * (adaptive ? period_ : options_.step);
+  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  const double rounding = kRounding * std::abs(t_end);
+  if (t_end > state_.t && t_end - state_.t <= rounding) state_.t = t_end;  // it is there
+  const double rest = std::max(std::min(slack, part * (t_end - state_.t)), rounding);
+  while (t_end - state_.t > rest) {
+    if (state_.t >= period_end_ - slack) begin_period();
     const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
-    const double stop = std::min({period_end_, t_end, jump});
+    double stop = std::min(period_end_, jump);
+    if (stop >= t_end - rest) stop = t_end;
     world_.hold(state_.t);
+    const double begin = state_.t;
     integrator_->advance(world_, state_, stop);
+    constexpr int kTries = 3;
+    for (int k = 0; k < kTries && world_.straight_step() < kWhole * (state_.t - begin); ++k) {
+      integrator_->inside(begin + world_.straight_step(), state_);
+    }
     ++steps_;
     if (state_.t >= jump - kSlack) integrator_->forget();
     const int event = events_ != nullptr ? events_->find(*integrator_, state_) : -1;

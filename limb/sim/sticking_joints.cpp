@@ -42,7 +42,8 @@ StickingJoints::StickingJoints(const Model<double>& model, const Parameters& par
   own_ = a0_ = zero_ = VectorX<double>::Zero(model.velocity_size());
   response_ = MatrixX<double>::Zero(model.velocity_size(), n);
   W_ = block_ = MatrixX<double>::Zero(n, n);
-  p_ = lower_ = upper_ = wish_ = right_ = VectorX<double>::Zero(n);
+  p_ = lower_ = upper_ = wish_ = right_ = beyond_ = VectorX<double>::Zero(n);
+  missed_.assign(rows_.size(), 0);
   at_.assign(rows_.size(), At::free);
   next_ = at_;
   active_.reserve(rows_.size());
@@ -69,15 +70,16 @@ int StickingJoints::choose_rows(const Model<double>& model, const State<double>&
       lower_[k] = -bound;
       upper_[k] = bound;
       wish_[k] = end;
+      beyond_[k] = 0;
     } else {
       const double gap = row.sign * (q_[row.place.q] - row.level);
-      if (gap + 2 * h * row.sign * end > 0 && gap > 0) continue;  // far from it, whatever others do
+      const bool far = gap + 2 * h * row.sign * end > 0 && gap > 0;
+      if (far && missed_[i] == 0) continue;
       // No deeper than the stop at the end of the step; thrown back if it comes in fast.
       double least = -std::max(gap, 0.0) / h;
       const double rebound = -parameters_.restitution * row.sign * begin;
       if (gap + h * row.sign * end <= 0 && rebound > 0) least = std::max(least, rebound);
-      // What is beyond, by rounding or from the start, comes back within ten steps.
-      if (gap < 0) least = std::max(least, -0.1 * gap / h);
+      beyond_[k] = std::max(-gap, 0.0);
       lower_[k] = row.sign > 0 ? 0 : -std::numeric_limits<double>::infinity();
       upper_[k] = row.sign > 0 ? std::numeric_limits<double>::infinity() : 0;
       wish_[k] = end - row.sign * least;
@@ -85,6 +87,28 @@ int StickingJoints::choose_rows(const Model<double>& model, const State<double>&
     active_.push_back(static_cast<int>(i));
   }
   return static_cast<int>(active_.size());
+}
+
+bool StickingJoints::find_missed(const Model<double>& model, double h, const VectorX<double>& v) {
+  model.coupling().expand_velocity(v.data(), unit_.data());
+  bool found = false;
+  std::size_t k = 0;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (k < active_.size() && active_[k] == static_cast<int>(i)) {
+      ++k;
+      continue;
+    }
+    const Row& row = rows_[i];
+    const double gap = row.sign * (q_[row.place.q] - row.level);
+    if (gap + h * row.sign * unit_[row.place.v] >= 0) continue;
+    missed_[i] = 1;
+    found = true;
+  }
+  return found;
+}
+
+void StickingJoints::forget_missed() {
+  std::fill(missed_.begin(), missed_.end(), char{0});
 }
 
 /// What a unit of torque on each active row accelerates. By forward dynamics, so that couplings and
@@ -196,6 +220,13 @@ void StickingJoints::apply(const Model<double>& model, Workspace<double>& work,
                            const State<double>& before, double h, VectorX<double>& v) {
   if (choose_rows(model, before, h, v) == 0) return;
   const auto n = static_cast<Eigen::Index>(active_.size());
+  // What is beyond a stop, by rounding or from the start, comes back within ten steps.
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const double sign = way_back(static_cast<int>(k)), back = 0.1 * beyond_[k] / h;
+    if (back == 0) continue;
+    const double least = sign * (end_velocity(static_cast<int>(k)) - wish_[k]);
+    wish_[k] -= sign * std::max(back - least, 0.0);
+  }
   responses(model, work, before);
   pivot();
   v.noalias() += response_.leftCols(n) * p_.head(n);

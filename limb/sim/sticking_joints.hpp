@@ -42,6 +42,13 @@ class StickingJoints {
   double upper(int k) const { return upper_[k]; }
   double wish(int k) const { return wish_[k]; }  ///< end velocity less the wanted one
   double end_velocity(int k) const { return v_[joint_velocity(k)]; }
+  /// How far the joint is beyond its stop at the begin, and the way back: +1 or -1; of friction 0.
+  double beyond(int k) const { return beyond_[k]; }
+  double way_back(int k) const { return rows_[static_cast<std::size_t>(row(k))].sign; }
+  /// Whether the end velocities v, which other impulses have changed, pass stops that were not
+  /// chosen. They will be, by choose_rows(), until forget_missed().
+  bool find_missed(const Model<double>& model, double h, const VectorX<double>& v);
+  void forget_missed();
 
  private:
   struct Row {
@@ -63,7 +70,8 @@ class StickingJoints {
   VectorX<double> q_, v_, unit_, own_, a0_, zero_;
   MatrixX<double> response_;  ///< columns M^-1 G^T of the active rows, in the robot's velocities
   MatrixX<double> W_;         ///< G M^-1 G^T of the active rows
-  VectorX<double> p_, lower_, upper_, wish_, right_;
+  VectorX<double> p_, lower_, upper_, wish_, right_, beyond_;
+  std::vector<char> missed_;  ///< of all rows
   std::vector<At> at_, next_;
   std::vector<int> free_;
   MatrixX<double> block_;

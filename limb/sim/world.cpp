@@ -15,6 +15,9 @@
 namespace limb {
 namespace {
 
+/// Impulses that change velocities by more than so many times what the other forces do.
+constexpr double kNoBlow = 3;
+
 constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a law of its own
 
 /// Appends wrenches that are given in the world's axes in those of their frames.
@@ -33,7 +36,9 @@ World::World(Model<double> model, const WorldOptions& options)
       work_(model_),
       kinematics_(model_),
       actuators_(model_, ideal_actuators(model_)),
-      motors_(VectorX<double>::Zero(model_.velocity_size())) {
+      motors_(VectorX<double>::Zero(model_.velocity_size())),
+      space_(model_),
+      a_(motors_) {
   loads_.tau = motors_;
   const bool has_friction = model_.canonical().has_friction;
   if (has_friction && options.friction == WorldOptions::Friction::smooth) {
@@ -143,8 +148,36 @@ void World::rates(const State<double>& s, VectorX<double>& a, VectorX<double>& d
   }
 }
 
+double World::straight_step() const {
+  return contacts_ != nullptr ? contacts_->straight_step()
+                              : std::numeric_limits<double>::infinity();
+}
+
+/// Velocities at the end of a step of length h without impulses, once more, from the accelerations
+/// at the mean of the velocities instead of the first ones: forces that grow with their square then
+/// keep the energy as well as those of the positions do (docs/adr/0011-contact.md).
+void World::center_velocity(const State<double>& before, double h, VectorX<double>& v) {
+  middle_.t = before.t;
+  middle_.q = before.q;
+  middle_.x = before.x;
+  middle_.v = (before.v + v) / 2;
+  // What stands will be held as in the last step; the blow of an impact does not come again.
+  const VectorX<double>& held = contacts_->impulse_acceleration();
+  if (contacts_->ended_at(before.t) &&
+      h * held.lpNorm<1>() <= kNoBlow * (v - before.v).lpNorm<1>()) {
+    middle_.v += h / 2 * held;
+  }
+  if (dx_.size() != before.x.size()) dx_ = before.x;
+  rates(middle_, a_, dx_);
+  v = before.v + h * a_;
+  space_.keep_axes(middle_.v, h, v);
+}
+
 void World::add_impulses(const State<double>& before, const double& h, VectorX<double>& v) {
   if (contacts_ != nullptr) {
+    // rad/s and m/s together; below, the forces that grow with their square are nothing.
+    constexpr double kSlow = 0.1;
+    if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
     contacts_->apply(model_, before, h, v, sticking_.get());
   } else if (sticking_ != nullptr) {
     sticking_->apply(model_, work_, before, h, v);

@@ -82,6 +82,8 @@ class World final : public Equation<double> {
   double next_jump(double t) const;
   /// After a step, and at the begin: loops that are not closed are closed.
   void settle(State<double>& s);
+  /// s; as long as contacts can be sure of the step that was computed last (Contacts).
+  double straight_step() const;
   /// Whether there are impulses, which the semi-implicit method alone applies.
   bool has_impulses() const {
     return contacts_ != nullptr || (sticking_ != nullptr && sticking_->rows() > 0);
@@ -109,6 +111,7 @@ class World final : public Equation<double> {
 
  private:
   void prepare();
+  void center_velocity(const State<double>& before, double h, VectorX<double>& v);
 
   Model<double> model_;
   Workspace<double> work_;
@@ -123,6 +126,10 @@ class World final : public Equation<double> {
   bool prepared_ = true;  ///< compiled for the laws that there are
   Loads loads_;
   VectorX<double> motors_;
+  // Of center_velocity():
+  ConfigurationSpace<double> space_;
+  State<double> middle_;
+  VectorX<double> a_, dx_;
 };
 
 }  // namespace limb

@@ -204,33 +204,36 @@ void bind_world(nb::module_& m) {
           "set_contact",
           [](WorldCore& w, const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
              nb::handle feet, double radius, double stiffness, double damping,
-             double restitution_speed, double slop, double recovery_speed, bool self_contact,
-             double self_friction, double self_restitution) {
+             double restitution_speed, double slop, double recovery_speed, double bend,
+             bool self_contact, double self_friction, double self_restitution) {
             w.set_contact(ground, std::move(shapes), feet, radius,
                           {stiffness,
                            damping,
                            restitution_speed,
                            slop,
                            recovery_speed,
+                           bend,
                            self_contact,
                            {self_friction, self_restitution},
                            {}});
           },
           "ground"_a, "shapes"_a = nb::none(), nb::kw_only(), "feet"_a = nb::none(),
           "radius"_a = 0.0, "stiffness"_a = kInfinity, "damping"_a = 0.0,
-          "restitution_speed"_a = 0.02, "slop"_a = 1e-5, "recovery_speed"_a = 1.0,
+          "restitution_speed"_a = 0.02, "slop"_a = 1e-5, "recovery_speed"_a = 1.0, "bend"_a = 2e-4,
           "self_contact"_a = false, "self_friction"_a = 0.8, "self_restitution"_a = 0.0,
           nb::sig("def set_contact(self, ground: Ground, shapes: Sequence[ContactShape] | None = "
                   "None, *, feet: Sequence[str] | dict[str, float] | None = None, radius: float = "
                   "0.0, stiffness: float = ..., damping: float = 0.0, restitution_speed: float = "
-                  "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, self_contact: bool = "
-                  "False, self_friction: float = 0.8, self_restitution: float = 0.0) -> None"),
+                  "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, bend: float = "
+                  "0.0002, self_contact: bool = False, self_friction: float = 0.8, "
+                  "self_restitution: float = 0.0) -> None"),
           "Ground, and what of the robot touches it: shapes, and feet, which are spheres of a "
           "radius (m) about frames; without both all its solids (contact_shapes). Before any "
           "Simulation, for the integrator semi-implicit-euler. stiffness (N/m of each point): "
           "infinite: rigid; finite, with damping (N s/m): springs. restitution_speed: m/s below "
           "which nothing bounces. slop, recovery_speed: overlap (m) that stays, m/s at which more "
-          "is taken back. self_contact: links touch each other, too.");
+          "is taken back. bend: m by which the path of what touches may bend in a step, which is "
+          "otherwise taken in parts. self_contact: links touch each other, too.");
 }
 
 }  // namespace limb::python

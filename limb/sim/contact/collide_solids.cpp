@@ -100,7 +100,10 @@ class BoxBox {
 
   void find(double margin, Touches& touches) {
     for (int i = 0; i < 3; ++i) try_axis(a_.X.R.col(i), i, 1);
-    for (int i = 0; i < 3; ++i) try_axis(b_.X.R.col(i), 3 + i, 1);
+    // Faces that lie on each other are equally near: the same one stays the reference, and the
+    // points keep their identity.
+    const double own = best_;
+    for (int i = 0; i < 3; ++i) try_axis(b_.X.R.col(i), 3 + i, own + 1e-6);
     // An edge must be clearly better than a face: faces hold steadier.
     const double face = best_;
     for (int i = 0; i < 3; ++i) {
@@ -141,7 +144,7 @@ class BoxBox {
   void try_axis(Vector axis, int which, double needed) {
     if (axis.dot(d_) < 0) axis = -axis;  // from b to a
     const double gap = axis.dot(d_) - extent(a_, axis) - extent(b_, axis);
-    if (which_ >= 0 && (gap <= best_ || (which >= 6 && gap <= needed))) return;
+    if (which_ >= 0 && (gap <= best_ || (which >= 3 && gap <= needed))) return;
     best_ = gap;
     which_ = which;
     n_ = axis;

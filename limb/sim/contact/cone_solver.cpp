@@ -28,7 +28,8 @@ void ConeSolver::resize(int contacts, int rows) {
   n_ = 3 * contacts + rows;
   if (n_ > A.rows()) {
     const int room = std::max(2 * static_cast<int>(A.rows()), n_);
-    A = K_ = MatrixX<double>::Zero(room, room);
+    A = K_ = G_ = MatrixX<double>::Zero(room, room);
+    w_ = trial_ = rest_ = hold_ = way_ = VectorX<double>::Zero(room);
     b = p = u_ = best_ = swept_ = relaxed_ = slip_ = step_ = mu = lower = upper = rho_ =
         VectorX<double>::Zero(room);
   }
@@ -335,7 +336,7 @@ void ConeSolver::note(double now, Report& report) {
 ConeSolver::Report ConeSolver::solve(const Options& options) {
   // A few sweeps find out who sticks, slides or leaves; Newton's method then needs few steps. Where
   // it does not get on, more sweeps follow before it tries again. Contacts that jam make the sweeps
-  // go round in circles; the convex problems, slower, do not.
+  // go round in circles; the proximal points, slower, do not.
   constexpr int kSweeps = 45, kMostAtOnce = 24;
   const auto n = static_cast<Eigen::Index>(n_);
   Report report;
@@ -362,12 +363,13 @@ ConeSolver::Report ConeSolver::solve(const Options& options) {
     }
   }
   const double enough = std::max(options.tolerance, options.enough);
-  if (!(report.residual <= enough)) solve_convex(options, report);
-  if (report.residual <= enough) {
-    p.head(n) = best_.head(n);
+  if (!(report.residual <= enough)) solve_proximal(options, report);
+  p.head(n) = best_.head(n);
+  report.residual = residual();
+  if (!(report.residual <= enough)) {
+    report.converged = false;
+    restrain();
     report.residual = residual();
-  } else {
-    report.converged = false;  // p is the last convex problem's
   }
   return report;
 }

@@ -25,13 +25,13 @@ class ConeSolver {
     double tolerance = 1e-10;  ///< m/s, of the residual
     /// m/s; enough where redundant contacts that do not quite agree stand against the tolerance.
     double enough = 1e-6;
-    int max_sweeps = 200;
+    int max_points = 400;  ///< proximal points, where sweeps and Newton's method go in circles
   };
   struct Report {
     int sweeps = 0, newton_steps = 0;
     double residual = 0;  ///< m/s: how far p and u were from the law
-    /// Not: the exact law has no solution, or none was found in time, and p solves the convex
-    /// problem with the slip speeds of the best one: in the cone, and without energy added.
+    /// Not: the exact law has no solution, or none was found in time. p is then the nearest one
+    /// that was found: in the cones, and without energy added.
     bool converged = true;
   };
 
@@ -73,17 +73,29 @@ class ConeSolver {
   bool newton_step();
   bool eliminate(int n);
   void polish(double from, const Options& options, Report& report);
-  // cone_solver_convex.cpp
-  double convex_equations();
-  void convex_sweep();
-  void minimize(const Options& options, Report& report);
-  void solve_convex(const Options& options, Report& report);
+  // cone_solver_proximal.cpp
+  void factorize_response();
+  void velocities_of(const VectorX<double>& impulses, VectorX<double>& w) const;
+  void shifted(int c, const VectorX<double>& w, double* z) const;
+  double shifted_row(int r, const VectorX<double>& w) const;
+  double dual(const VectorX<double>& w);
+  void dual_hessian(const VectorX<double>& w);
+  void solve_hessian();
+  bool proximal_point(Report& report);
+  void move_slip(bool first, double& stride);
+  void solve_proximal(const Options& options, Report& report);
+  void restrain();
 
   int contacts_ = 0, rows_ = 0, n_ = 0;
   std::vector<Block> blocks_;
   VectorX<double> rho_;  ///< of bounded rows
   VectorX<double> u_, best_, swept_, relaxed_, step_, slip_;
   MatrixX<double> K_;  ///< Newton's matrix, by rows: K_.col(i) is row i
+  // Of the proximal points: A = G G^T, G_.col(i) is row i of G; velocities; how firmly impulses are
+  // held.
+  MatrixX<double> G_;
+  int rank_ = 0;
+  VectorX<double> w_, trial_, rest_, hold_, way_;
 };
 
 }  // namespace limb

@@ -91,40 +91,78 @@ TEST(StandingQuadruped, CompiledAndWithHardStopsItStandsTheSame) {
   EXPECT_LT((plain.simulation->state().q - other.simulation->state().q).norm(), 1e-6);
 }
 
+/// Robots that fall and whip: no friction of joints, and hard stops.
+WorldOptions loose() {
+  WorldOptions options;
+  options.friction = WorldOptions::Friction::none;
+  options.stops = WorldOptions::Stops::hard;
+  return options;
+}
+
 class RandomDrops : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(RandomDrops, StayFiniteAboveGroundAndGainNoEnergy) {
   const testing::DropRobot robot(GetParam());
-  WorldOptions options;
-  options.friction = WorldOptions::Friction::none;
-  options.stops = WorldOptions::Stops::hard;
   testing::Drop worst;
-  double growth = 0, deepest = 0;
+  double growth = 0, deepest = 0, gain = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, options);
+    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, loose());
     EXPECT_TRUE(d.finite) << "seed " << seed;
-    EXPECT_LT(d.penetration, 1e-3) << "seed " << seed;
+    EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;  // 1e-3 is what we promise
+    // What contact does, at every step: impulses, of up to 100 N s here, that leave no more energy
+    // than there would have been without them.
+    EXPECT_LT(d.energy_gain, 1e-14) << "seed " << seed;
     // The lightest links of the humanoid whip when they hit a stop.
     EXPECT_LT(d.fastest, 300) << "seed " << seed;
-    // Steps whose problem is not solved to the end in time: worst measured 4 mm/s.
-    EXPECT_LT(d.residual, 1e-2) << "seed " << seed;
+    // Steps whose problem is not solved to the end: worst measured 2e-5 m/s.
+    EXPECT_LT(d.residual, 1e-4) << "seed " << seed;
     deepest = std::max(deepest, d.penetration);
     growth = std::max(growth, d.energy_growth);
+    gain = std::max(gain, d.energy_gain);
     worst.not_converged += d.not_converged;
     worst.steps += d.steps;
     worst.contacts = std::max(worst.contacts, d.contacts);
     worst.fastest = std::max(worst.fastest, d.fastest);
   }
-  // The method of integration has an energy error of its own: 0.35 J for the arm in the air, and
-  // none for the robots that fall, where its first-order damping wins.
-  EXPECT_LT(growth, 0.5);
+  EXPECT_LE(worst.not_converged, worst.steps / 4000);  // above 1e-6 m/s
+  // What the method of integration does between contacts: arms whip with 60 J, measured 1.8e-3 J.
+  EXPECT_LT(growth, 5e-3);
   std::printf(
-      "%s: deepest %.1e m, growth %.1e J, not converged %d of %d, contacts %d, fastest %.0f\n",
-      GetParam(), deepest, growth, worst.not_converged, worst.steps, worst.contacts, worst.fastest);
+      "%s: deepest %.1e m, impulses add %.1e J, growth %.1e J, not converged %ld of %ld, contacts "
+      "%d, fastest %.0f\n",
+      GetParam(), deepest, gain, growth, worst.not_converged, worst.steps, worst.contacts,
+      worst.fastest);
 }
 INSTANTIATE_TEST_SUITE_P(Robots, RandomDrops,
                          ::testing::Values("builtin:arm7", "builtin:quadruped",
                                            "builtin:humanoid"));
+
+// Where the energy grew most, it grows by the error of the method alone, which is of order 2; the
+// same without any ground. Before, the worst of these gained 3.1 J, and half of it at half the
+// step.
+TEST(Drops, EnergyGrowsByTheErrorOfTheMethodAlone) {
+  const testing::DropRobot robot("builtin:arm7");
+  for (const unsigned seed : {121u, 397u, 473u, 786u, 1097u}) {
+    const double whole = testing::drop(robot, seed, 1, 1e-3, loose()).energy_growth;
+    const double half = testing::drop(robot, seed, 1, 5e-4, loose()).energy_growth;
+    EXPECT_LT(whole, 0.02) << "seed " << seed;
+    EXPECT_LT(half, std::max(whole / 3, 1e-4)) << "seed " << seed;
+  }
+}
+
+// Wrists at 200 to 600 rad/s, whose paths bend by millimetres in a step: the first two went 1.9 mm
+// and 1.1 mm deep while steps were not taken in parts.
+TEST(Drops, LinksThatWhipStayAboveGround) {
+  const testing::DropRobot robot("builtin:humanoid");
+  double fastest = 0;
+  for (const unsigned seed : {1291u, 746u, 2555u, 2948u}) {
+    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, loose());
+    EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;
+    EXPECT_GT(d.steps, 1000) << "seed " << seed;  // some were taken in parts
+    fastest = std::max(fastest, d.fastest);
+  }
+  EXPECT_GT(fastest, 200);
+}
 
 }  // namespace
 }  // namespace limb

@@ -13,6 +13,10 @@ namespace {
 
 using Vector = Vector3<double>;
 
+/// Part of a step. Steps end up to a millionth of their length beside the sum of their lengths
+/// (next_step), and times late in a run have few digits left for short steps.
+constexpr double kSameTime = 1e-3;
+
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -36,8 +40,8 @@ void check_parameters(const char* call, const ContactParameters& p) {
   check_not_negative(call, "slop", p.slop);
   check_not_negative(call, "recovery_speed", p.recovery_speed);
   check_positive(call, "solver.tolerance", p.solver.tolerance);
-  if (p.solver.max_sweeps < 1) {
-    fail(call, "solver.max_sweeps", std::to_string(p.solver.max_sweeps), "1 or more");
+  if (p.solver.max_points < 0) {
+    fail(call, "solver.max_points", std::to_string(p.solver.max_points), "0 or more");
   }
   check_surface(call, p.self_surface);
 }
@@ -103,20 +107,25 @@ void Contacts::add_candidates(int shape, int other, const Surface& surface) {
   }
 }
 
-/// All places where shapes may touch within the step, whatever impulses do to them meanwhile.
-void Contacts::find(const Model<double>& model, const State<double>& before, double h) {
-  candidates_.clear();
-  const Kinematics<double>& kinematics = rows_.place(model, before.q);
-  const auto& speeds = rows_.speed_bounds(model, before.v);
+/// m; no shape moves farther with these velocities. Needs the bodies' places.
+double Contacts::reach(const Model<double>& model, const VectorX<double>& v, double h) {
+  const auto& speeds = rows_.speed_bounds(model, v);
   double fastest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
-    const ContactShape& shape = setup_.shapes[i];
-    const auto body = at(shape.body.value());
-    placed_[i].X_WS = kinematics.X_WB[body] * shape.X_BS;
+    const auto body = at(setup_.shapes[i].body.value());
     fastest = std::max(fastest, speeds[body].linear + speeds[body].angular * reach_[i]);
   }
-  constexpr double kNear = 1e-4;  // m; what rests stays in the list
-  const double margin = kNear + h * (1.25 * fastest + 4 * h * model.gravity().norm());
+  return h * fastest;
+}
+
+/// All places that are nearer than the margin. Needs the bodies' places.
+void Contacts::find(double margin) {
+  candidates_.clear();
+  const Kinematics<double>& kinematics = rows_.kinematics();
+  for (std::size_t i = 0; i < placed_.size(); ++i) {
+    const ContactShape& shape = setup_.shapes[i];
+    placed_[i].X_WS = kinematics.X_WB[at(shape.body.value())] * shape.X_BS;
+  }
   const Ground& ground = setup_.ground;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     int other = 0;
@@ -226,25 +235,56 @@ double Contacts::solve_step(int joint_rows) {
   }
   pending_report_.dissipated = -contacts;
   pending_report_.joints_dissipated = -joints;
+  pending_report_.impulse_energy = energy;
   return energy;
 }
 
 void Contacts::apply(const Model<double>& model, const State<double>& before, double h,
                      VectorX<double>& v, StickingJoints* joints) {
-  if (!(std::abs(before.t - time_) <= 1e-9 * h)) {  // not where the last step ended
+  if (!ended_at(before.t)) {
     points_.clear();
     joint_impulse_.setZero();
-    if (before.t < time_) dissipated_ = 0;
+    if (before.t < time_) {
+      dissipated_ = 0;
+      totals_ = {};
+    }
     stored_ = 0;
     step_ = 0;
   }
-  pending_report_ = {};
-  pending_points_.clear();
-  pending_stored_ = 0;
-  pending_acceleration_ = v;
   pending_end_ = before.t + h;
+  pending_step_ = h;
+  if (joints != nullptr) joints->forget_missed();
+  // Impulses may whip a light link farther than was looked for places to touch, or past a stop; the
+  // step is then computed once more with those.
+  constexpr double kNear = 1e-4;     // m; what rests stays in the list
+  constexpr double kAtRest = 1e-6;   // of the sum of all velocities in a step: far within kNear
+  constexpr double kFarther = 1.25;  // times what was seen
+  constexpr int kPasses = 4;
+  v_free_ = v;
+  rows_.place(model, before.q);
+  double margin = kNear + kFarther * reach(model, before.v, h) + 4 * h * h * model.gravity().norm();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    v = v_free_;
+    attempt(model, before, h, margin, v, joints);
+    bool again = joints != nullptr && joints->find_missed(model, h, v);
+    if (h * v.lpNorm<1>() > kAtRest) {
+      const double farthest = reach(model, v, h);
+      again |= farthest > margin;
+      margin = std::max(margin, kNear + kFarther * farthest);
+    }
+    if (!again) break;
+    rows_.place(model, before.q);
+  }
+  pending_acceleration_ = (v - v_free_) / h;
+  note_result(h);
+  find_bend(model, h, v);
+}
+
+void Contacts::attempt(const Model<double>& model, const State<double>& before, double h,
+                       double margin, VectorX<double>& v, StickingJoints* joints) {
+  pending_report_ = {};
   correct_ = false;
-  find(model, before, h);
+  find(margin);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
   if (joints != nullptr && joint_impulse_.size() != joints->rows()) {
     joint_impulse_ = VectorX<double>::Zero(joints->rows());
@@ -252,52 +292,51 @@ void Contacts::apply(const Model<double>& model, const State<double>& before, do
   pending_joint_impulse_ = joint_impulse_;
   pending_joint_impulse_.setZero();
   const int n = static_cast<int>(candidates_.size());
-  if (n > 0 || joint_rows > 0) {
-    for (const Candidate& c : candidates_) {
-      const int other = c.point.other;
-      rows_.add_point(setup_.shapes[at(c.point.shape)].body.value(),
-                      other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value(), c.point.p_W,
-                      c.axes_W);
-    }
-    for (int r = 0; r < joint_rows; ++r) rows_.add_joint(model, joints->joint_velocity(r));
-    solver_.resize(n, joint_rows);
-    if (u_free_.size() < solver_.A.rows()) {
-      u_free_ = u_begin_ = push_ = VectorX<double>::Zero(solver_.A.rows());
-    }
-    const int singular = rows_.finish(model, solver_.A);
-    if (singular >= 0) {
-      fail_step("simulate", before.t,
-                fmt::format("no inertia opposes velocity {} of the robot", singular));
-    }
-    rows_.velocities(before.v, u_begin_);
-    rows_.velocities(v, u_free_);
-    set_targets(h, joints, joint_rows);
-    warm_start(h, joints, joint_rows);
-    // Newton's restitution at several places with friction may ask for more than there is; then
-    // nothing bounces in this step.
-    const bool bounces = std::any_of(candidates_.begin(), candidates_.end(),
-                                     [](const Candidate& c) { return c.bounces; });
-    if (solve_step(joint_rows) > 0 && bounces) {
-      for (int c = 0; c < n; ++c) {
-        Candidate& now = candidates_[at(c)];
-        if (!now.bounces) continue;
-        now.target = -std::max(now.point.gap, 0.0) / h;
-        solver_.b[3 * c] = u_free_[3 * c] - now.target;
-      }
-      solve_step(joint_rows);
-    }
-    rows_.apply(solver_.p, v);
-    for (int r = 0; r < joint_rows; ++r) {
-      pending_joint_impulse_[joints->row(r)] = solver_.p[3 * n + r];
-    }
-    correct(h);
+  if (n == 0 && joint_rows == 0) return;
+  for (const Candidate& c : candidates_) {
+    const int other = c.point.other;
+    rows_.add_point(setup_.shapes[at(c.point.shape)].body.value(),
+                    other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value(), c.point.p_W,
+                    c.axes_W);
   }
-  pending_acceleration_ = (v - pending_acceleration_) / h;
-  note_result(h);
+  for (int r = 0; r < joint_rows; ++r) rows_.add_joint(model, joints->joint_velocity(r));
+  solver_.resize(n, joint_rows);
+  if (u_free_.size() < solver_.A.rows()) {
+    u_free_ = u_begin_ = push_ = VectorX<double>::Zero(solver_.A.rows());
+  }
+  const int singular = rows_.finish(model, solver_.A);
+  if (singular >= 0) {
+    fail_step("simulate", before.t,
+              fmt::format("no inertia opposes velocity {} of the robot", singular));
+  }
+  rows_.velocities(before.v, u_begin_);
+  rows_.velocities(v, u_free_);
+  set_targets(h, joints, joint_rows);
+  warm_start(h, joints, joint_rows);
+  // Newton's restitution at several places with friction may ask for more than there is; then
+  // nothing bounces in this step.
+  const bool bounces = std::any_of(candidates_.begin(), candidates_.end(),
+                                   [](const Candidate& c) { return c.bounces; });
+  if (solve_step(joint_rows) > 0 && bounces) {
+    for (int c = 0; c < n; ++c) {
+      Candidate& now = candidates_[at(c)];
+      if (!now.bounces) continue;
+      now.target = -std::max(now.point.gap, 0.0) / h;
+      solver_.b[3 * c] = u_free_[3 * c] - now.target;
+    }
+    solve_step(joint_rows);
+  }
+  rows_.apply(solver_.p, v);
+  for (int r = 0; r < joint_rows; ++r) {
+    pending_joint_impulse_[joints->row(r)] = solver_.p[3 * n + r];
+  }
+  correct(h, joints, joint_rows);
 }
 
 void Contacts::note_result(double h) {
   ContactReport& report = pending_report_;
+  pending_points_.clear();
+  pending_stored_ = 0;
   for (std::size_t c = 0; c < candidates_.size(); ++c) {
     Candidate& now = candidates_[c];
     const auto i = 3 * static_cast<Eigen::Index>(c);
@@ -318,44 +357,23 @@ void Contacts::note_result(double h) {
   }
   report.contacts = static_cast<int>(candidates_.size());
   report.dissipated -= pending_stored_ - stored_;
-  pending_step_ = h;
 }
 
-/// Overlaps go back by position alone, as split impulses do: displacements M^-1 J_n^T x, x >= 0,
-/// that leave no overlap deeper than the slop; velocities do not hear of them.
-void Contacts::correct(double h) {
-  const ContactParameters& parameters = setup_.parameters;
-  if (std::isfinite(parameters.stiffness)) return;
-  const int n = static_cast<int>(candidates_.size());
-  const double most = parameters.recovery_speed * h;
-  for (const Candidate& c : candidates_) correct_ |= c.point.gap < -parameters.slop;
-  if (!correct_) return;
-  push_.setZero();
-  constexpr int kSweeps = 100;
-  for (int k = 0; k < kSweeps; ++k) {
-    double moved = 0;
-    for (int c = 0; c < n; ++c) {
-      const int i = 3 * c;
-      const double W = solver_.A(i, i);
-      if (!(W > 0)) continue;
-      double lift = 0;
-      for (int j = 0; j < n; ++j) lift += solver_.A(3 * j, i) * push_[3 * j];
-      const double wanted = std::min(-candidates_[at(c)].point.gap - parameters.slop, most);
-      const double next = std::max(push_[i] + (wanted - lift) / W, 0.0);
-      moved = std::max(moved, std::abs(next - push_[i]) * W);
-      push_[i] = next;
-    }
-    if (moved < 1e-3 * parameters.slop) break;
-  }
-  rows_.displace(push_, correction_);
+bool Contacts::ended_at(double t) const {
+  return std::abs(t - time_) <= kSameTime * step_;
 }
 
 void Contacts::settle(State<double>& s) {
-  if (!(std::abs(s.t - pending_end_) <= 1e-9 * pending_step_)) return;
+  if (!(std::abs(s.t - pending_end_) <= kSameTime * pending_step_)) return;
   points_.swap(pending_points_);
   joint_impulse_.swap(pending_joint_impulse_);
   acceleration_.swap(pending_acceleration_);
   report_ = pending_report_;
+  ++totals_.steps;
+  totals_.not_converged += report_.converged ? 0 : 1;
+  totals_.residual = std::max(totals_.residual, report_.residual);
+  totals_.penetration = std::max(totals_.penetration, report_.penetration);
+  totals_.energy_gain = std::max(totals_.energy_gain, report_.impulse_energy);
   dissipated_ += report_.dissipated;
   stored_ = pending_stored_;
   step_ = pending_step_;

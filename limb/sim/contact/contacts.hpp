@@ -21,6 +21,9 @@ struct ContactParameters {
   double restitution_speed = 0.02;  ///< m/s; slower impacts do not bounce
   double slop = 1e-5;               ///< m of overlap that is left alone
   double recovery_speed = 1;  ///< m/s at which more than that is taken back, by position alone
+  /// m; a step in which the path of something that touches bends towards the other by more is taken
+  /// in parts.
+  double bend = 2e-4;
   bool self_contact = false;  ///< shapes of different links, not neighbours, touch each other
   Surface self_surface = {};  ///< of those, where they have none of their own
   ConeSolver::Options solver = {};
@@ -59,7 +62,18 @@ struct ContactReport {
   double penetration = 0;        ///< m, deepest overlap at the begin of the step
   double dissipated = 0;         ///< J, in this step by contacts
   double joints_dissipated = 0;  ///< J, in this step by stops and friction of joints
+  /// J, kinetic energy of the motion with all impulses of the step less that of the motion without
+  /// them: never above zero, but for rounding.
+  double impulse_energy = 0;
   bool converged = true;
+};
+
+/// The worst of all steps since the time went back last.
+struct ContactTotals {
+  long steps = 0, not_converged = 0;
+  double residual = 0;     ///< m/s
+  double penetration = 0;  ///< m
+  double energy_gain = 0;  ///< J, impulse_energy
 };
 
 /// Contact of a robot with the ground and with itself, as impulses of a step of the semi-implicit
@@ -81,6 +95,9 @@ class Contacts {
              StickingJoints* joints);
   /// The step has ended in s: its impulses count from now on, and s gives way where solids overlap.
   void settle(State<double>& s);
+  /// s; the length of the step that was applied last, or a shorter one, over which what touches
+  /// moves nearly straight (ContactParameters::bend).
+  double straight_step() const { return straight_step_; }
 
   // Of the last step that has ended:
 
@@ -88,8 +105,8 @@ class Contacts {
   const ContactReport& report() const { return report_; }
   /// Impulses over the length of the step, as an acceleration of the robot's velocities.
   const VectorX<double>& impulse_acceleration() const { return acceleration_; }
-  /// The time at its end; -infinity before the first.
-  double time() const { return time_; }
+  /// Whether it ended at t, but for rounding.
+  bool ended_at(double t) const;
   /// Force on the shapes of that name, or where none has it on those of the frame's body, and its
   /// moment about the frame's origin; in world axes.
   Force<double> force_on(const Model<double>& model, const Kinematics<double>& kinematics,
@@ -101,6 +118,7 @@ class Contacts {
   Vector3<double> center_of_pressure() const;
   /// J, taken by contacts since the time went back last; joints' friction and stops not included.
   double dissipated() const { return dissipated_; }
+  const ContactTotals& totals() const { return totals_; }
   /// J in the springs of the compliant mode.
   double stored() const { return stored_; }
 
@@ -112,13 +130,18 @@ class Contacts {
     double u_begin = 0;
     bool bounces = false;
   };
-  void find(const Model<double>& model, const State<double>& before, double h);
+  double reach(const Model<double>& model, const VectorX<double>& v, double h);
+  void find(double margin);
+  void attempt(const Model<double>& model, const State<double>& before, double h, double margin,
+               VectorX<double>& v, StickingJoints* joints);
   void add_candidates(int shape, int other, const Surface& surface);
   void set_targets(double h, const StickingJoints* joints, int joint_rows);
   void warm_start(double h, const StickingJoints* joints, int joint_rows);
   double solve_step(int joint_rows);
   void note_result(double h);
-  void correct(double h);
+  // contact_positions.cpp
+  void correct(double h, const StickingJoints* joints, int joint_rows);
+  void find_bend(const Model<double>& model, double h, const VectorX<double>& v);
   bool counts(const Model<double>& model, FrameId frame, int shape) const;
 
   ContactSetup setup_;
@@ -130,7 +153,12 @@ class Contacts {
   Touches touches_;
   std::vector<PlacedShape> placed_;
   std::vector<Candidate> candidates_;
-  VectorX<double> u_begin_, u_free_, push_, correction_;
+  struct Overlap {
+    int row;
+    double sign, wanted;  ///< the way out, and how far
+  };
+  std::vector<Overlap> overlaps_;
+  VectorX<double> u_begin_, u_free_, v_free_, push_, correction_;
   VectorX<double> joint_impulse_, pending_joint_impulse_;  ///< over all rows of the joints
   // Of the step that was computed last, and of the last one that has ended.
   std::vector<ContactPoint> pending_points_, points_;
@@ -139,6 +167,8 @@ class Contacts {
   double pending_end_ = std::numeric_limits<double>::quiet_NaN(), pending_stored_ = 0;
   double time_ = -std::numeric_limits<double>::infinity();
   double dissipated_ = 0, stored_ = 0, step_ = 0, pending_step_ = 0;
+  double straight_step_ = std::numeric_limits<double>::infinity();
+  ContactTotals totals_;
   bool correct_ = false;
 };
 

@@ -42,6 +42,7 @@ ImpulseRows::ImpulseRows(const Model<double>& model)
       solve_(std::max(loop_rows_, 1)) {
   ways_.resize(model.bodies().size());
   speeds_.resize(model.bodies().size());
+  bends_.resize(model.bodies().size());
   for (std::size_t body = 1; body < model.bodies().size(); ++body) {
     ways_[body].begin = columns_.size();
     for_each_ancestor(model, body, [&](std::size_t i, int j, std::size_t index) {
@@ -84,6 +85,28 @@ const std::vector<ImpulseRows::Speed>& ImpulseRows::speed_bounds(const Model<dou
     speeds_[i] = speed;
   }
   return speeds_;
+}
+
+const std::vector<ImpulseRows::Bend>& ImpulseRows::bends(const Model<double>& model,
+                                                         const VectorX<double>& v) {
+  model.coupling().expand_velocity(v.data(), v_.data());
+  for (std::size_t i = 1; i < bends_.size(); ++i) {
+    const Body<double>& body = model.bodies()[i];
+    const auto parent = at(body.parent.value());
+    const Bend& below = bends_[parent];
+    Vector3<double> turn = Vector3<double>::Zero(), slide = turn;
+    for (int j = body.v_start; j < body.v_start + body.joint.nv(); ++j) {
+      turn += v_[j] * kinematics_.S_W[at(j)].w;
+      slide += v_[j] * kinematics_.S_W[at(j)].v;
+    }
+    Vector3<double> arm = Vector3<double>::Zero();
+    if (parent > 0) arm = kinematics_.X_WB[i].p - kinematics_.X_WB[parent].p;
+    Bend& now = bends_[i];
+    now.w = below.w + turn;
+    now.dw = below.dw + below.w.cross(turn);
+    now.a = below.a + below.dw.cross(arm) + below.w.cross(below.w.cross(arm) + 2 * slide);
+  }
+  return bends_;
 }
 
 ImpulseRows::Block& ImpulseRows::add_block(int rows) {

@@ -26,12 +26,19 @@ class ImpulseRows {
 
   /// Where all bodies are. Removes all rows.
   const Kinematics<double>& place(const Model<double>& model, const VectorX<double>& q);
+  const Kinematics<double>& kinematics() const { return kinematics_; }
   /// Bounds of how fast each body's origin moves, m/s, and how fast it turns, rad/s: sums of what
   /// the joints below it may add.
   struct Speed {
     double linear = 0, angular = 0;
   };
   const std::vector<Speed>& speed_bounds(const Model<double>& model, const VectorX<double>& v);
+  /// How the path of each body bends while v stays as it is: angular velocity, its rate, and the
+  /// acceleration of the origin, in world axes.
+  struct Bend {
+    Vector3<double> w = Vector3<double>::Zero(), dw = w, a = w;
+  };
+  const std::vector<Bend>& bends(const Model<double>& model, const VectorX<double>& v);
 
   /// Three rows: the velocity of body a's point at p_W seen from body b, along the columns of axes.
   void add_point(int a, int b, const Vector3<double>& p_W, const Matrix3<double>& axes_W);
@@ -88,6 +95,7 @@ class ImpulseRows {
   std::vector<Way> ways_;  ///< of each body
   std::vector<Speed> speeds_;
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
+  std::vector<Bend> bends_;
   std::vector<std::uint64_t> support_;
   VectorX<double> q_, v_, x_;
   // Of the loops: their response, its pseudo-inverse, and that times what couples them to the rows.

@@ -4,6 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -175,16 +176,59 @@ TEST(CompassWalker, WalksInTheLimitCycleOfItsHybridEquations) {
   ASSERT_GE(times.size(), 18u);  // and what the first moment counts as one
   const std::size_t n = times.size();
   const double measured = (times[n - 1] - times[n - 9]) / 8;
-  double spread = 0;
-  for (std::size_t i = n - 8; i < n; ++i) spread = std::max(spread, std::abs(angles[i] - x[0]));
+  // The middle one of the last: a landing whose impact falls into two steps, the first of them with
+  // both feet on the ground, is off by up to 3e-3, and that dies out again.
+  std::vector<double> off;
+  for (std::size_t i = n - 8; i < n; ++i) off.push_back(std::abs(angles[i] - x[0]));
+  std::sort(off.begin(), off.end());
+  const double spread = off[4];
+  EXPECT_LT(off.back(), 4e-3);
   std::printf(
       "compass walker: period %.5f s (hybrid equations %.5f s), half angle %.5f (%.5f), largest "
       "eigenvalue of the return map %.3f, first deviation %.1e, last %.1e\n",
       measured, period, angles[n - 1], x[0], radius, std::abs(angles[1] - x[0]), spread);
   EXPECT_NEAR(measured, period, 2e-3 * period);
-  EXPECT_LT(spread, 2e-3);
+  EXPECT_LT(spread, 1e-3);
   EXPECT_GT(std::abs(angles[1] - x[0]), 3 * spread);  // it came there
   EXPECT_LT(deepest, 1e-3);
+}
+
+// The times of pieces are rounded, each in its way; the steps, and with them the motion, are those
+// of the whole run. In pieces of t + h, rounding once made 39,744 steps more.
+TEST(CompassWalker, WalksTheSameHoweverTheRunIsCut) {
+  const Scenario scenario =
+      read_scenario("test", LIMB_SOURCE_DIR "/docs/scenarios/passive_walker.toml");
+  const double h = scenario.simulation.step, end = 6;
+  const auto walk = [&](const auto& run) {
+    World world(scenario.model, scenario.world);
+    world.set_contact(*scenario.contact);
+    Simulation simulation(world, scenario.simulation);
+    simulation.set_state(0, scenario.q, scenario.v);
+    run(simulation);
+    Vector result(scenario.q.size() + scenario.v.size() + 2);
+    result << simulation.state().q, simulation.state().v, world.contacts()->dissipated(),
+        static_cast<double>(simulation.steps());
+    EXPECT_NEAR(simulation.state().t, end, 1e-9);
+    return result;
+  };
+  const Vector whole = walk([&](Simulation& s) { s.run_until(end); });
+  EXPECT_EQ(whole, walk([&](Simulation& s) {
+              while (s.state().t < end - h / 2) s.run_until(s.state().t + h);
+            }));
+  EXPECT_EQ(whole, walk([&](Simulation& s) {
+              for (int i = 1; i <= std::lround(end / h); ++i) s.run_until(i * h);
+            }));
+  EXPECT_EQ(whole, walk([&](Simulation& s) {
+              for (double t = 0; t < end - h / 2;)
+                s.run_until(t += 7 * h < end - t ? 7 * h : end - t);
+            }));
+  // Going back and forth between sums and multiples: the same time, but for rounding.
+  EXPECT_EQ(whole, walk([&](Simulation& s) {
+              for (int i = 1; i <= std::lround(end / h); ++i) {
+                s.run_until(s.state().t + h);
+                s.run_until(i * h);
+              }
+            }));
 }
 
 }  // namespace
