@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kBegin = 1.5;    // s of standing before the trot
 constexpr double kSettled = 1.0;  // s of it until its speed counts
-constexpr double kEnd = 1.0;      // s of standing after it
+constexpr double kSlow = 1.0;     // s of trotting on the spot after it: feet catch up
+constexpr double kEnd = 1.0;      // s of standing at last
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -140,7 +141,9 @@ LeggedRunOptions walk_options(const QuadrupedDemo& demo) {
   LeggedRunOptions options;
   options.seed = demo.seed;
   const double end = kBegin + demo.seconds;
-  options.plan = {{kBegin, Gait::trot(), {demo.speed, 0, 0}}, {end, Gait::stand(4), {}}};
+  options.plan = {{kBegin, Gait::trot(), {demo.speed, 0, 0}},
+                  {end, Gait::trot(), {}},
+                  {end + kSlow, Gait::stand(4), {}}};
   if (demo.push != 0) options.pushes = {{kBegin + demo.seconds / 2, {0, demo.push, 0}}};
   if (!demo.flat) {
     BlockField field;
@@ -302,7 +305,7 @@ DemoResult demo_quadruped(const QuadrupedDemo& demo) {
   const Part proof = prove_part(robot.model);
   const Part compiled = compile_part(robot.model);
 
-  const double end = Qp::available() ? kBegin + demo.seconds + kEnd : 3;
+  const double end = Qp::available() ? kBegin + demo.seconds + kSlow + kEnd : 3;
   say("simulating " + describe(demo, end));
   LeggedRun run(robot, walk_options(demo));
   const auto begun = Clock::now();

@@ -13,6 +13,7 @@ struct Gait {
   double duty = 1;              ///< share of the period on the ground, 0 to 1; 1: always
   std::vector<double> offsets;  ///< of each foot, share of the period at which it touches down
 
+  bool operator==(const Gait&) const = default;
   double stance_time() const { return duty * period; }
   double swing_time() const { return (1 - duty) * period; }
 

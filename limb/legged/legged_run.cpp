@@ -127,10 +127,13 @@ void LeggedRun::tick(double t) {
 }
 
 VelocityCommand LeggedRun::command_at(double t) {
-  while (phase_ < options_.plan.size() && t >= options_.plan[phase_].begin - 1e-9) {
-    controller_->set_gait(options_.plan[phase_++].gait);
+  const auto& plan = options_.plan;
+  for (; phase_ < plan.size() && t >= plan[phase_].begin - 1e-9; ++phase_) {
+    // The same gait goes on where it is.
+    if (phase_ > 0 && plan[phase_].gait == plan[phase_ - 1].gait) continue;
+    controller_->set_gait(plan[phase_].gait);
   }
-  const VelocityCommand goal = phase_ > 0 ? options_.plan[phase_ - 1].command : VelocityCommand{};
+  const VelocityCommand goal = phase_ > 0 ? plan[phase_ - 1].command : VelocityCommand{};
   const double most = options_.acceleration * control_every_ * options_.step;
   return {approach(command_.forward, goal.forward, most), approach(command_.left, goal.left, most),
           approach(command_.yaw_rate, goal.yaw_rate, most)};

@@ -83,7 +83,8 @@ TEST_F(LeggedTrot, OverBlocks) {
 TEST_F(LeggedTrot, IsPushedAndStops) {
   LeggedRunOptions options = trot_options(4, 0.5);
   options.pushes = {{3, {0, 5, 0}}};
-  options.plan.push_back({5, Gait::stand(4), {}});
+  options.plan.push_back({4.5, Gait::trot(), {}});
+  options.plan.push_back({5.5, Gait::stand(4), {}});
   LeggedRun run(load_quadruped("builtin:quadruped"), options);
   run.run_until(7);
   EXPECT_FALSE(run.fell());
