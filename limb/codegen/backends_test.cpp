@@ -18,7 +18,7 @@ TEST(Backends, AgreeOnRandomTreesOfAllJointTypes) {
 }
 
 TEST(Backends, AgreeOnAThousandStatesOfAllJointTypes) {
-  for (const testing::Sample& s : testing::samples(1, 11)) {
+  for (const testing::Sample& s : testing::samples(1, testing::kSanitized ? 3 : 11)) {
     testing::check_all_functions(s.name, s.model, 3);
   }
 }
