@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "limb/math/testing/compare.hpp"
 #include "limb/sim/scenario_run.hpp"
 
@@ -134,6 +136,32 @@ TEST(ContactScenario, MistakesHaveTheirLine) {
             std::string::npos);
   EXPECT_EQ(error("[[sensor]]\nname = \"f\"\ntype = \"force\"\nframe = \"FL_foot\"\n"),
             "test: s.toml:2: sensor 'f': there is no [ground] that it could feel");
+}
+
+// The showpiece: it stands, sways when it is pushed, and falls when it is pushed hard, not before.
+TEST(ContactScenario, HumanoidStandsUntilItIsPushedOver) {
+  Scenario scenario = read_scenario("test", LIMB_SOURCE_DIR "/docs/scenarios/humanoid_push.toml");
+  const VectorX<double> begin = scenario.q;
+  const auto at = [&](double t) {
+    scenario.duration = t;
+    const RunSummary run = run_scenario(scenario, nullptr);
+    EXPECT_EQ(run.failure, "");
+    return run;
+  };
+  // Weight bends its joints by 3 mm, and there it stays.
+  const RunSummary still = at(1);
+  EXPECT_LT((still.q.head<3>() - begin.head<3>()).norm(), 5e-3);
+  EXPECT_LT(still.v.norm(), 0.02);
+  const RunSummary swaying = at(2.99);
+  EXPECT_LT((swaying.q.head<3>() - begin.head<3>()).norm(), 0.03);
+  EXPECT_LT(std::abs(swaying.q[1]), 1e-4);  // and not to the side
+  const RunSummary lying = at(5);
+  EXPECT_LT(lying.q[2], 0.2);
+  // Nobody pushes: it stands for good.
+  scenario.pushes.clear();
+  const RunSummary alone = at(8);
+  EXPECT_LT((alone.q.head<3>() - begin.head<3>()).norm(), 5e-3);
+  EXPECT_LT(alone.v.norm(), 1e-3);
 }
 
 }  // namespace
