@@ -29,6 +29,8 @@ void check_options(const EstimatorOptions& o) {
   for (const auto& [name, value] : {std::pair{"ground_deviation", o.ground_deviation},
                                     {"longest_gap", o.longest_gap},
                                     {"lost_gap", o.lost_gap},
+                                    {"lost_speed", o.lost_speed},
+                                    {"lost_time", o.lost_time},
                                     {"skew", o.skew}}) {
     check_positive(kCall, name, value);
   }
@@ -68,7 +70,11 @@ std::vector<EstimatorDiagnostics::Named> EstimatorDiagnostics::counts() const {
           {"slips", slips},
           {"fixes_used", fixes_used},
           {"fixes_refused", fixes_refused},
-          {"updates_failed", updates_failed}};
+          {"updates_failed", updates_failed},
+          {"velocity_lost", velocity_lost},
+          {"feet_recovered", feet_recovered},
+          {"fixes_recovered", fixes_recovered},
+          {"rest_recovered", rest_recovered}};
 }
 
 BaseEstimator::BaseEstimator(const Model<double>& model, const std::vector<std::string>& feet,
@@ -89,8 +95,9 @@ BaseEstimator::BaseEstimator(const Model<double>& model, const std::vector<std::
 }
 
 void BaseEstimator::reset() {
-  ready_ = has_imu_ = false;
-  t_ = t_legs_ = kNever;
+  ready_ = has_imu_ = lost_ = false;
+  t_ = t_legs_ = t_watch_ = kNever;
+  feet_refused_since_ = positions_refused_since_ = yaws_refused_since_ = std::nan("");
   diagnostics_ = {};
   rest_.reset();
   for (auto& detector : detectors_) detector.reset();
@@ -103,9 +110,10 @@ void BaseEstimator::initialize(double t, const FilterState& state, const Matrix1
   for (auto& foot : feet_) foot = {};
   for (auto& detector : detectors_) detector.reset();
   ready_ = true;
-  has_imu_ = false;
+  has_imu_ = lost_ = false;
   t_ = t;
-  t_legs_ = kNever;
+  t_legs_ = t_watch_ = kNever;
+  feet_refused_since_ = positions_refused_since_ = yaws_refused_since_ = std::nan("");
 }
 
 bool BaseEstimator::imu(double t, const ImuSample& sample) {
@@ -134,8 +142,10 @@ bool BaseEstimator::imu(double t, const ImuSample& sample) {
   }
   if (T <= 0) return true;  // the first sample, at the time of the initial state
   if (T > options_.lost_gap) {
+    // Where it was is where it may still be; how it moves now nobody knows.
+    constexpr double kSpeed = 1, kTilt = 0.3, kFarthest = 100;
     ++diagnostics_.imu_lost;
-    forget(T);
+    forget(kSpeed, std::min(kSpeed * T, kFarthest), kTilt);
     return true;
   }
   ImuNoise noise = options_.imu;
@@ -159,23 +169,8 @@ bool BaseEstimator::imu(double t, const ImuSample& sample) {
     ++diagnostics_.imu_not_finite;  // finite, but of no size that a robot can have
     return false;
   }
+  watch(t, sample);
   return true;
-}
-
-void BaseEstimator::forget(double T) {
-  // Where it was is where it may still be; how it moves now nobody knows.
-  constexpr double kSpeed = 1, kTilt = 0.3;
-  FilterState state = filter_->state();
-  Matrix15 P = filter_->common_covariance().topLeftCorner<kCoreSize, kCoreSize>();
-  state.v_WS.setZero();
-  P.middleRows<3>(Place::velocity).setZero();
-  P.middleCols<3>(Place::velocity).setZero();
-  P.block<3, 3>(Place::velocity, Place::velocity) = kSpeed * kSpeed * Mat::Identity();
-  const double way = std::min(kSpeed * T, 100.0);
-  P.block<3, 3>(Place::position, Place::position).diagonal().array() += way * way;
-  P.block<3, 3>(Place::rotation, Place::rotation).diagonal().array() += kTilt * kTilt;
-  filter_->reset(state, P);
-  for (auto& foot : feet_) foot.refused_since = std::nan("");
 }
 
 bool BaseEstimator::in_step(double t) const {
@@ -216,6 +211,7 @@ bool BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
 }
 
 void BaseEstimator::put_down(int foot) {
+  if (filter_->state().feet == 0) part_position();
   filter_->add_foot(foot, legs_.p_SF(foot),
                     legs_.noise(foot, options_.encoder, options_.foot_error));
   const int slot = filter_->state().slot_of(foot);
@@ -286,11 +282,15 @@ void BaseEstimator::update_feet(double t) {
       foot.refused_since = std::nan("");
     }
   }
-  if (passed == 0) return;
-  if (!result.accepted) {
-    ++diagnostics_.updates_failed;
-    return;
+  if (passed > 0 && !result.accepted) ++diagnostics_.updates_failed;
+  if (refused_for_long(t, passed == 0 || !result.accepted, feet_refused_since_)) {
+    // Feet do not all slide for so long: it is the state that is wrong.
+    constexpr double kSpeed = 1, kTilt = 0.3;
+    ++diagnostics_.feet_recovered;
+    forget(kSpeed, 0, kTilt);
+    lose();
   }
+  if (passed == 0 || !result.accepted) return;
   diagnostics_.feet_used += passed;
   diagnostics_.nis_sum += result.nis;
   diagnostics_.nis_rows += static_cast<std::uint64_t>(result.rows);
@@ -307,13 +307,17 @@ bool BaseEstimator::take_fix(const BaseMeasurement& m) {
 }
 
 bool BaseEstimator::position_fix(double t, const Vec& p_WQ, const Vec& p_BQ, const Mat& noise_W) {
-  if (!in_step(t) || !p_WQ.allFinite() || !p_BQ.allFinite()) {
+  constexpr double kFarthest = 1e7;  // m, and written so that NaN is refused
+  const bool near = p_WQ.norm() < kFarthest && p_BQ.norm() < kFarthest;
+  if (!in_step(t) || !near || !noise_W.allFinite()) {
     ++diagnostics_.fixes_refused;
     return false;
   }
-  const Pose<double>& X_BS = legs_.X_BS();
-  return take_fix(
-      limb::position_fix(filter_->state(), p_WQ, X_BS.R.transpose() * (p_BQ - X_BS.p), noise_W));
+  const bool taken = take_fix(position_measurement(p_WQ, p_BQ, noise_W));
+  if (!refused_for_long(t, !taken, positions_refused_since_)) return taken;
+  ++diagnostics_.fixes_recovered;
+  place_at(position_measurement(p_WQ, p_BQ, noise_W).residual);
+  return take_fix(position_measurement(p_WQ, p_BQ, noise_W));
 }
 
 bool BaseEstimator::yaw_fix(double t, double yaw, double deviation) {
@@ -324,6 +328,10 @@ bool BaseEstimator::yaw_fix(double t, double yaw, double deviation) {
     ++diagnostics_.fixes_refused;
     return false;
   }
+  const bool taken = take_fix(limb::yaw_fix(filter_->state(), yaw, x_S, deviation));
+  if (!refused_for_long(t, !taken, yaws_refused_since_)) return taken;
+  ++diagnostics_.fixes_recovered;
+  turn_by(limb::yaw_fix(filter_->state(), yaw, x_S, deviation).residual[0], deviation);
   return take_fix(limb::yaw_fix(filter_->state(), yaw, x_S, deviation));
 }
 

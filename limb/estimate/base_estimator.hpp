@@ -41,6 +41,11 @@ struct EstimatorOptions {
   double longest_gap = 0.03;  ///< s between IMU samples that is no gap yet
   double lost_gap = 0.5;      ///< s after which velocity and feet are forgotten
   double skew = 0.01;         ///< s that joints and fixes may be off the filter's time
+  /// m/s: a velocity that is less certain is forgotten, since then nothing has measured it for
+  /// long.
+  double lost_speed = 2;
+  /// s for which all feet, or all fixes, are refused until it is the state that is taken for wrong.
+  double lost_time = 1;
   InitialOptions initial;
 };
 
@@ -54,6 +59,9 @@ struct EstimatorDiagnostics {
   Count feet_used = 0, feet_refused = 0, slips = 0;
   Count fixes_used = 0, fixes_refused = 0;
   Count updates_failed = 0;  ///< an innovation without a positive covariance
+  /// A velocity that nothing measured; a state that all feet, or all fixes, spoke against; one that
+  /// was lost and was found anew at rest.
+  Count velocity_lost = 0, feet_recovered = 0, fixes_recovered = 0, rest_recovered = 0;
   /// Sums over the feet that were used: against their rows, a measure of consistency.
   double nis_sum = 0;
   Count nis_rows = 0;
@@ -128,7 +136,23 @@ class BaseEstimator {
   void update_feet(double t);
   bool take_fix(const BaseMeasurement& m);
   BaseMeasurement measure(int foot, int slot) const;
-  void forget(double T);
+
+  // What to do with a state that is wrong, or has been without measurements for too long.
+
+  /// The velocity is zero or unknown by `speed`; position and tilt are less certain by these.
+  void forget(double speed, double way, double tilt);
+  void lose();
+  /// Before the first foot after a long flight: position and velocity go on as strangers.
+  void part_position();
+  void watch(double t, const ImuSample& sample);
+  void take_rest();
+  /// Another place or heading, of which nothing else was known; feet are put down anew.
+  void place_at(const Vector3<double>& shift);
+  void turn_by(double yaw, double deviation);
+  /// A refused measurement, or a taken one: whether all have been refused for too long.
+  bool refused_for_long(double t, bool refused, double& since) const;
+  BaseMeasurement position_measurement(const Vector3<double>& p_WQ, const Vector3<double>& p_BQ,
+                                       const Matrix3<double>& noise_W) const;
 
   EstimatorOptions options_;
   LegKinematics legs_;
@@ -138,8 +162,9 @@ class BaseEstimator {
   std::vector<FootStatus> feet_;
   std::array<double, 4> gates_;  ///< of 1, 2, 3 rows
   EstimatorDiagnostics diagnostics_;
-  bool ready_ = false, has_imu_ = false;
-  double t_ = 0, t_legs_ = 0;
+  bool ready_ = false, has_imu_ = false, lost_ = false;
+  double t_ = 0, t_legs_ = 0, t_watch_ = 0;
+  double feet_refused_since_ = 0, positions_refused_since_ = 0, yaws_refused_since_ = 0;
   ImuSample last_;
 };
 

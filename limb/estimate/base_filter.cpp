@@ -42,22 +42,33 @@ FilterMatrix BaseFilter::common_covariance() const {
 }
 
 void BaseFilter::reset(const FilterState& state, const Matrix15& covariance) {
-  if (!is_finite(state)) throw Error("BaseFilter::reset: the state is not finite");
-  check_rotation("BaseFilter::reset", "R_WS", state.R_WS, 1e-6);
-  if (!covariance.allFinite()) throw Error("BaseFilter::reset: the covariance is not finite");
+  if (const char* problem = start(state, covariance)) {
+    throw Error(std::string("BaseFilter::reset: ") + problem);
+  }
+}
+
+bool BaseFilter::try_reset(const FilterState& state, const Matrix15& covariance) {
+  return start(state, covariance) == nullptr;
+}
+
+const char* BaseFilter::start(const FilterState& state, const Matrix15& covariance) {
+  constexpr double kRounding = 1e-9, kRotation = 1e-6;
+  if (!is_finite(state)) return "the state is not finite";
+  if (!is_rotation<double>(state.R_WS, kRotation)) return "R_WS is not a rotation";
+  if (!covariance.allFinite()) return "the covariance is not finite";
   const double scale = covariance.cwiseAbs().maxCoeff();
-  constexpr double kRounding = 1e-9;
   const Matrix15 symmetric = (covariance + covariance.transpose()) / 2;
   const Matrix15 raised = symmetric + kRounding * scale * Matrix15::Identity();
   if ((covariance - symmetric).cwiseAbs().maxCoeff() > kRounding * scale ||
       (scale > 0 && raised.llt().info() != Eigen::Success)) {
-    throw Error("BaseFilter::reset: the covariance is not symmetric positive semidefinite");
+    return "the covariance is not symmetric positive semidefinite";
   }
   state_ = state;
   state_.feet = 0;
   P_.set_core(symmetric);
   common_to_own(P_);
   P_.bound(kLargestVariance);
+  return nullptr;
 }
 
 FilterState BaseFilter::advanced(const FilterState& x, const ImuStep& step) const {

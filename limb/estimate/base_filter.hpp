@@ -58,6 +58,8 @@ class BaseFilter {
   /// @throws Error if a number is not finite, R_WS no rotation, or the covariance not symmetric
   /// positive semidefinite.
   void reset(const FilterState& state, const Matrix15& covariance);
+  /// The same for control loops. @returns false, and does nothing, instead of throwing.
+  bool try_reset(const FilterState& state, const Matrix15& covariance);
 
   /// Moves on by a sample that holds for T seconds, biases included. Longer steps are cut in
   /// pieces.
@@ -127,6 +129,8 @@ class BaseFilter {
   FilterOptions options_;
 
  private:
+  /// What is wrong with a state to begin from; nothing: it has begun.
+  const char* start(const FilterState& state, const Matrix15& covariance);
   FilterState advanced(const FilterState& x, const ImuStep& step) const;
 };
 

@@ -56,6 +56,19 @@ double nis_of(const BaseMeasurement& m, const double* PHt) {
   return std::isfinite(nis) ? nis : kNone;
 }
 
+/// Whether a state may be that of a robot on earth: else it is the filter that has gone astray.
+/// Written so that NaN is refused, too.
+bool is_possible(const FilterState& x) {
+  constexpr double kPlace = 1e9, kSpeed = 1e6, kGyroBias = 100, kAccelBias = 1e4;
+  bool possible = x.p_WS.norm() < kPlace && x.v_WS.norm() < kSpeed &&
+                  x.gyro_bias.norm() < kGyroBias && x.accel_bias.norm() < kAccelBias &&
+                  x.R_WS.allFinite();
+  for (int i = 0; i < x.feet; ++i) {
+    possible = possible && x.p_WF[static_cast<std::size_t>(i)].norm() < kPlace;
+  }
+  return possible;
+}
+
 }  // namespace
 
 double BaseFilter::innovation(const BaseMeasurement& given) const {
@@ -133,16 +146,18 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     result.nis += white * white;
   }
   result.rows = rows;
-  if (!P.is_finite() || !error.allFinite() || !std::isfinite(result.nis)) return result;
+  const FilterState after = moved(error);
+  if (!P.is_finite() || !std::isfinite(result.nis) || !is_possible(after)) return result;
   const FilterState before = state_;
   if (absolute) own_to_common(P);
   P_.take(P);
-  retract(error, state_);
+  state_ = after;
   if (absolute) {
     common_to_own(P_);
   } else {
     after_update(before);
   }
+  P_.round_up();
   P_.bound(kLargestVariance);
   result.accepted = true;
   return result;

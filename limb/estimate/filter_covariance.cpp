@@ -51,6 +51,13 @@ void FilterCovariance::add_variance(int place, double variance) {
   for (int i = place; i < size_; ++i) columns_.column(i)[i] += variance;
 }
 
+void FilterCovariance::round_up() {
+  // Gains of up to 1e4 on sums of some ten products. Of a variance of 1 m^2 this is 0.04 mm after a
+  // second of 400 measurements.
+  constexpr double kShare = 4e-12;
+  for (int i = 0; i < size_; ++i) columns_.column(i)[i] *= 1 + kShare;
+}
+
 void FilterCovariance::bound(double limit) {
   for (int i = 0; i < size_; ++i) {
     const double variance = columns_.column(i)[i];

@@ -42,6 +42,9 @@ class FilterCovariance {
 
   /// Adds to every variance from this place on.
   void add_variance(int place, double variance);
+  /// Adds to each variance what rounding of a measurement's products may have taken from it. Where
+  /// one is large and others small, as of a lost position and of steps, they would not be positive.
+  void round_up();
   /// Keeps variances between zero and a limit. A row is scaled with its column, so that
   /// correlations stay and nothing becomes indefinite.
   void bound(double limit);

@@ -149,7 +149,7 @@ TEST_P(Robustness, GapsNaNAndSaturationAreCountedAndSurvived) {
   EXPECT_EQ(d.imu_not_finite, 12u);
   EXPECT_EQ(d.leg_not_finite, 11u);  // one was in the gap
   EXPECT_GE(d.contacts_not_finite, 9u);
-  EXPECT_EQ(d.counts().size(), 22u);
+  EXPECT_EQ(d.counts().size(), 26u);
   // The walk began at the origin of its own, with a height that the filter was not told.
   error.z() += noisy.truth().p_WS.z();
   EXPECT_LT(error.head<2>().norm(), 0.1);
