@@ -1,5 +1,7 @@
 #include "limb/legged/standing_hold.hpp"
 
+#include <Eigen/Cholesky>
+
 #include "limb/base/check.hpp"
 #include "limb/dynamics/center_of_mass.hpp"
 #include "limb/dynamics/jacobian.hpp"
@@ -45,7 +47,9 @@ void StandingHold::begin(VectorIn<double>& joint_q) {
     A.col(i) << 1, r.x(), r.y();
   }
   const Vector3<double> load(model_.total_mass() * model_.gravity().norm(), 0, 0);
-  const VectorX<double> forces = A.completeOrthogonalDecomposition().solve(load);
+  Matrix3<double> AAt = A * A.transpose();
+  AAt.diagonal().array() += 1e-9;  // feet on a line cannot do it: as near as they can
+  const VectorX<double> forces = A.transpose() * AAt.ldlt().solve(load);
   Matrix6X<double> J(6, model_.velocity_size());
   for (Eigen::Index i = 0; i < n; ++i) {
     frame_jacobian(model_, kinematics, feet_[static_cast<std::size_t>(i)].frame,
