@@ -95,9 +95,9 @@ void trot(const char* name, const testing::LeggedRobot& robot, int seeds, double
   print("whole-body program", whole);
 }
 
-void stand(const char* name, const testing::LeggedRobot& robot) {
+void stand(const char* name, const testing::LeggedRobot& robot, const BalanceOptions& options) {
   testing::GroundRun run(robot, 1e-3);
-  Balance balance(robot.model, robot.feet);
+  Balance balance(robot.model, robot.feet, options);
   const Balance::Reference reference = balance.reference_at(robot.q);
   std::vector<double> setup, solve, total, cpu;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
@@ -112,7 +112,8 @@ void stand(const char* name, const testing::LeggedRobot& robot) {
     solve.push_back(balance.whole_body().report().solve_us);
   });
   run.simulation().run_until(5);
-  std::printf("%s, standing, 5 s\n", name);
+  const bool strict = balance.whole_body().report().levels > 1;
+  std::printf("%s, standing, 5 s%s\n", name, strict ? ", tasks in three levels of priority" : "");
   print("control step", total);
   print("control step, its own time", cpu);
   print("writing the program", setup);
@@ -172,8 +173,12 @@ int main(int argc, char** argv) {
     log_trot(argv[2]);
     return 0;
   }
-  stand("builtin:quadruped", testing::quadruped());
-  stand("builtin:humanoid", testing::humanoid());
+  BalanceOptions strict;
+  strict.whole_body.priority = {.mass_center = 0, .turn = 1, .swing = 1, .posture = 2, .force = 2};
+  for (const BalanceOptions& options : {BalanceOptions{}, strict}) {
+    stand("builtin:quadruped", testing::quadruped(), options);
+    stand("builtin:humanoid", testing::humanoid(), options);
+  }
   trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0);
   trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0.02);
   const auto shared = testing::shared_folder();

@@ -28,6 +28,7 @@ struct Qp::Parts {
   explicit Parts(const QpProblem& p) : problem(p) {}
   QpProblem problem;
   std::unique_ptr<QpSolver> solver;
+  bool surely_feasible = false;
   VectorX<double> Ax, Cx, gradient;  ///< room for residuals
 };
 
@@ -49,6 +50,7 @@ Qp::Qp(int variables, int equalities, int inequalities, const QpOptions& options
   check_positive("Qp", "max_inner", options.max_inner);
   check_not_negative("Qp", "equilibrate_every", options.equilibrate_every);
   parts_ = std::make_unique<Parts>(QpProblem(variables, equalities, inequalities));
+  parts_->surely_feasible = options.surely_feasible;
   parts_->solver = make_qp_solver(parts_->problem, options);
   parts_->Ax.setZero(equalities);
   parts_->Cx.setZero(inequalities);
@@ -160,7 +162,8 @@ QpStatus Qp::solve() noexcept {
   if (status != QpStatus::solved) {
     parts_->solver->forget();
     status = parts_->solver->solve(p);
-    if (status == QpStatus::iteration_limit && proves_infeasible(*parts_)) {
+    if (status == QpStatus::iteration_limit && !parts_->surely_feasible &&
+        proves_infeasible(*parts_)) {
       status = QpStatus::primal_infeasible;
     }
     if (status == QpStatus::primal_infeasible || status == QpStatus::dual_infeasible) {

@@ -26,6 +26,7 @@ class ProxQp final : public QpSolver {
     qp_.settings.check_duality_gap = true;
     qp_.settings.eps_duality_gap_abs = 10 * options.tolerance;
     qp_.settings.eps_primal_inf = 1e-8;  // with its 1e-4, feasible problems were called infeasible
+    if (options.surely_feasible) qp_.settings.eps_primal_inf = 0;
     qp_.settings.max_iter = options.max_outer;
     qp_.settings.max_iter_in = options.max_inner;
     // From the solution before, but with the proximal parameters of a first solve: with those that

@@ -38,27 +38,17 @@ void check_options(const WholeBodyOptions& o) {
   check_not_negative(call, "fall_back_damping", o.fall_back_damping);
 }
 
-/// Variables, equations and inequalities of the program.
-Qp make_program(const Model<double>& model, const std::vector<Foot>& feet,
-                const WholeBodyOptions& o) {
-  check_options(o);
+void check_feet(const Model<double>& model, const std::vector<Foot>& feet) {
   if (feet.empty()) fail("WholeBody", "feet", "empty", "at least one foot");
   if (!model.loops().empty()) {
     fail("WholeBody", "model", "one with loops", "a tree: loops are not part of the program");
   }
-  int points = 0, rows = 0, motors = 0;
   for (const Foot& foot : feet) {
     if (foot.points.empty() || foot.points.size() == 2) {
       fail("WholeBody", "points of a foot", std::to_string(foot.points.size()),
            "one, or three and more that span a sole");
     }
-    points += static_cast<int>(foot.points.size());
-    rows += foot.is_sole() ? 6 : 3;
   }
-  for (int i = 0; i < model.velocity_size(); ++i) motors += is_driven(model, i) ? 1 : 0;
-  const int undriven = model.velocity_size() - motors;
-  return {model.velocity_size() + 3 * points, undriven + rows,
-          points * (o.cone_faces + 1) + 2 * motors, o.qp};
 }
 
 }  // namespace
@@ -70,10 +60,11 @@ WholeBody::WholeBody(const Model<double>& model, std::vector<Foot> feet,
       options_(options),
       n_(model.velocity_size()),
       weight_(model.total_mass() * model.gravity().norm()),
-      qp_(make_program(model, feet_, options)),
       work_(model),
       kinematics_(model),
       scratch_(model) {
+  check_options(options);
+  check_feet(model, feet_);
   if (options_.max_normal_force == 0) options_.max_normal_force = 4 * weight_;
   check_positive("WholeBody", "weight of the robot", weight_);
   if (options_.effort.size() > 0) {
@@ -128,6 +119,8 @@ WholeBody::WholeBody(const Model<double>& model, std::vector<Foot> feet,
   V_feet_.resize(feet_.size());
   bias_feet_.resize(feet_.size());
   p_points_.resize(static_cast<std::size_t>(points_));
+  x_.setZero(n_ + 3 * points_);
+  make_levels();
 }
 
 WholeBodyTargets WholeBody::targets() const {
@@ -195,34 +188,49 @@ const VectorX<double>& WholeBody::solve(const WholeBodyTargets& targets) noexcep
     fall_back(this->targets());
     return tau_;
   }
-  write_tasks(targets);
-  write_dynamics();
-  write_feet(targets);
-  write_limits();
-  report_.setup_us = watch.microseconds();
+  for (Level& level : levels_) {
+    watch.restart();
+    Qp& qp = level.program;
+    write_tasks(targets, level, qp);
+    write_dynamics(qp);
+    write_feet(targets, qp);
+    write_limits(qp);
+    write_kept(targets, level, qp);
+    report_.setup_us += watch.microseconds();
 
-  watch.restart();
-  report_.status = qp_.solve();
-  report_.solve_us = watch.microseconds();
-  report_.iterations = qp_.iterations();
+    watch.restart();
+    report_.status = qp.solve();
+    report_.solve_us += watch.microseconds();
+    report_.iterations += qp.iterations();
+    const QpResiduals residuals = qp.residuals();
+    // What one level has found serves where the next one fails.
+    if (!serves(qp, report_.status)) {
+      if (report_.levels == 0) report_.residuals = residuals;
+      break;
+    }
+    report_.residuals = residuals;
+    x_ = qp.x();
+    ++report_.levels;
+  }
   judge(targets);
   return tau_;
 }
 
+// A solution that was stopped in time serves if it keeps the constraints to a thousandth of what
+// they are about: the weight.
+bool WholeBody::serves(const Qp& qp, QpStatus status) const {
+  return status == QpStatus::solved || (status == QpStatus::iteration_limit &&
+                                        qp.residuals().primal < 1e-3 && qp.x().allFinite());
+}
+
 void WholeBody::judge(const WholeBodyTargets& targets) {
-  report_.residuals = qp_.residuals();
-  // A solution that was stopped in time serves if it keeps the constraints to a thousandth of what
-  // they are about: the weight.
-  const bool solved = report_.status == QpStatus::solved ||
-                      (report_.status == QpStatus::iteration_limit &&
-                       report_.residuals.primal < 1e-3 && qp_.x().allFinite());
-  if (!solved) {
+  if (report_.levels == 0) {
     fall_back(targets);
     return;
   }
   holding_ = false;
-  a_ = qp_.x().head(n_);
-  for (int k = 0; k < points_; ++k) f_.col(k) = weight_ * qp_.x().segment<3>(n_ + 3 * k);
+  a_ = x_.head(n_);
+  for (int k = 0; k < points_; ++k) f_.col(k) = weight_ * x_.segment<3>(n_ + 3 * k);
 
   // tau = M a + h - J^T f, of the motors.
   gravity_.noalias() = M_ * a_;

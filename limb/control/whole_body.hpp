@@ -19,6 +19,12 @@ struct Foot {
   bool is_sole() const { return points.size() > 1; }
 };
 
+/// Which tasks come first: a lower number before a higher one, strictly. Tasks of one number share
+/// by their weights.
+struct TaskPriorities {
+  int mass_center = 0, turn = 0, swing = 0, posture = 0, force = 0;
+};
+
 struct WholeBodyOptions {
   double friction = 0.6;  ///< that the forces may use; less than the ground is thought to have
   int cone_faces = 4;     ///< of the pyramid inside the cone of friction; even, 4 or more
@@ -31,6 +37,10 @@ struct WholeBodyOptions {
   double swing_weight = 3;         ///< of a foot in the air; of its turning, too, if it is a sole
   double posture_weight = 1e-3;    ///< of each joint's acceleration
   double force_weight = 1e-3;      ///< of a force equal to the weight, squared
+
+  /// All alike: one program. Else one for each number, in which what the tasks before have reached
+  /// is kept by equations.
+  TaskPriorities priority = {};
 
   double contact_damping = 50;       ///< 1/s: the rate at which what moves of a standing foot stops
   double contact_brake = 20;         ///< m/s^2, rad/s^2: but no harder than this
@@ -57,6 +67,7 @@ struct WholeBodyTargets {
 struct WholeBodyReport {
   QpStatus status = QpStatus::solved;
   bool fell_back = false;  ///< the torques are those of the fall-back, not of the program
+  int levels = 0;  ///< of priority that were solved; torques are those of the last one of them
   int iterations = 0;
   QpResiduals residuals;              ///< of the program
   double outside_cone = 0;            ///< N: how far a force is outside its pyramid or pulls
@@ -111,7 +122,8 @@ class WholeBody {
   const WholeBodyOptions& options() const { return options_; }
   /// Targets of the right sizes: all feet stand, nothing accelerates.
   WholeBodyTargets targets() const;
-  Qp& program() { return qp_; }
+  /// Of the last level.
+  Qp& program() { return levels_.back().program; }
 
  private:
   struct Joint {
@@ -122,10 +134,21 @@ class WholeBody {
     int first_point, first_row, rows;
   };
 
-  void write_tasks(const WholeBodyTargets& targets);
-  void write_dynamics();
-  void write_feet(const WholeBodyTargets& targets);
-  void write_limits();
+  /// Tasks of one priority, and the equations that keep what those before have reached.
+  struct Level {
+    int priority;
+    int kept;  ///< equations
+    Qp program;
+  };
+
+  void make_levels();
+  int task_rows(int before) const;
+  void write_tasks(const WholeBodyTargets& targets, const Level& level, Qp& qp);
+  void write_dynamics(Qp& qp);
+  void write_feet(const WholeBodyTargets& targets, Qp& qp);
+  void write_limits(Qp& qp);
+  void write_kept(const WholeBodyTargets& targets, const Level& level, Qp& qp);
+  bool serves(const Qp& qp, QpStatus status) const;
   void judge(const WholeBodyTargets& targets);
   void fall_back(const WholeBodyTargets& targets);
   /// How hard a standing foot that moves is stopped.
@@ -141,7 +164,8 @@ class WholeBody {
   std::vector<int> undriven_;
   std::vector<Place> places_;
   double weight_;  ///< N
-  Qp qp_;
+  std::vector<Level> levels_;
+  VectorX<double> x_;  ///< of the last level that was solved
 
   Workspace<double> work_;
   Kinematics<double> kinematics_;

@@ -16,6 +16,9 @@ constexpr double kNone = std::numeric_limits<double>::infinity();
 /// Bound on what is zero anyhow.
 constexpr double kLoose = 1;
 
+/// Share of the weights of posture and forces in levels that do not ask for them.
+constexpr double kRest = 1e-4;
+
 /// weight |J a - wanted|^2 into H and g; J moves the first variables.
 template <typename Jacobian, typename Wanted>
 void add_task(Qp& qp, double weight, const Jacobian& J, const Wanted& wanted) {
@@ -26,17 +29,21 @@ void add_task(Qp& qp, double weight, const Jacobian& J, const Wanted& wanted) {
 
 }  // namespace
 
-void WholeBody::write_tasks(const WholeBodyTargets& targets) {
-  Qp& qp = qp_;
+void WholeBody::write_tasks(const WholeBodyTargets& targets, const Level& level, Qp& qp) {
   qp.H().setZero();
   qp.g().setZero();
-  add_task(qp, options_.mass_center_weight, J_com_,
-           Vector3<double>(targets.mass_center - bias_com_));
-  add_task(qp, options_.turn_weight, J_base_.bottomRows<3>(),
-           Vector3<double>(targets.turn - bias_base_.w));
+  const TaskPriorities& first = options_.priority;
+  if (first.mass_center == level.priority) {
+    add_task(qp, options_.mass_center_weight, J_com_,
+             Vector3<double>(targets.mass_center - bias_com_));
+  }
+  if (first.turn == level.priority) {
+    add_task(qp, options_.turn_weight, J_base_.bottomRows<3>(),
+             Vector3<double>(targets.turn - bias_base_.w));
+  }
   for (std::size_t i = 0; i < feet_.size(); ++i) {
     const auto& foot = targets.feet[i];
-    if (foot.stands) continue;
+    if (foot.stands || first.swing != level.priority) continue;
     add_task(qp, options_.swing_weight, J_feet_[i].topRows<3>(),
              Vector3<double>(foot.acceleration.v - bias_feet_[i].v));
     if (feet_[i].is_sole()) {
@@ -44,29 +51,33 @@ void WholeBody::write_tasks(const WholeBodyTargets& targets) {
                Vector3<double>(foot.acceleration.w - bias_feet_[i].w));
     }
   }
+  // Where no task asks, of a whole level even, a little of it makes the program strictly convex.
+  const bool has_posture = first.posture == level.priority;
+  const double posture = has_posture ? options_.posture_weight : kRest * options_.posture_weight;
   for (const Joint& joint : joints_) {
-    qp.H()(joint.velocity, joint.velocity) += options_.posture_weight;
-    qp.g()[joint.velocity] -= options_.posture_weight * targets.posture[joint.velocity];
+    qp.H()(joint.velocity, joint.velocity) += posture;
+    if (has_posture) qp.g()[joint.velocity] -= posture * targets.posture[joint.velocity];
   }
   for (const int i : undriven_) {  // a thousandth of it: for bases that no task asks of
-    qp.H()(i, i) += 1e-3 * options_.posture_weight;
+    qp.H()(i, i) += 1e-3 * posture;
   }
+  const bool has_force = first.force == level.priority;
+  const double force = has_force ? options_.force_weight : kRest * options_.force_weight;
   for (std::size_t i = 0; i < feet_.size(); ++i) {
     const auto count = static_cast<double>(feet_[i].points.size());
     for (std::size_t k = 0; k < feet_[i].points.size(); ++k) {
       const int column = n_ + 3 * (places_[i].first_point + static_cast<int>(k));
-      qp.H().diagonal().segment<3>(column).setConstant(options_.force_weight);
-      if (targets.feet[i].stands) {
-        qp.g().segment<3>(column) =
-            -options_.force_weight / (count * weight_) * targets.feet[i].force;
+      qp.H().diagonal().segment<3>(column).setConstant(force);
+      if (targets.feet[i].stands && has_force) {
+        qp.g().segment<3>(column) = -force / (count * weight_) * targets.feet[i].force;
       }
     }
   }
 }
 
-void WholeBody::write_dynamics() {
-  auto A = qp_.A();
-  auto C = qp_.C();
+void WholeBody::write_dynamics(Qp& qp) {
+  auto A = qp.A();
+  auto C = qp.C();
   A.setZero();
   for (std::size_t r = 0; r < undriven_.size(); ++r) {
     const int i = undriven_[r];
@@ -76,7 +87,7 @@ void WholeBody::write_dynamics() {
       A.row(row).segment<3>(n_ + 3 * k) =
           -J_points_[static_cast<std::size_t>(k)].col(i).transpose();
     }
-    qp_.b()[row] = -h_[i] / weight_;
+    qp.b()[row] = -h_[i] / weight_;
   }
   const int first = points_ * (options_.cone_faces + 1);
   for (std::size_t r = 0; r < joints_.size(); ++r) {
@@ -87,14 +98,14 @@ void WholeBody::write_dynamics() {
       C.row(row).segment<3>(n_ + 3 * k) =
           -J_points_[static_cast<std::size_t>(k)].col(joint.velocity).transpose();
     }
-    qp_.lower()[row] = (-joint.effort - h_[joint.velocity]) / weight_;
-    qp_.upper()[row] = (joint.effort - h_[joint.velocity]) / weight_;
+    qp.lower()[row] = (-joint.effort - h_[joint.velocity]) / weight_;
+    qp.upper()[row] = (joint.effort - h_[joint.velocity]) / weight_;
   }
 }
 
-void WholeBody::write_feet(const WholeBodyTargets& targets) {
-  auto A = qp_.A();
-  auto C = qp_.C();
+void WholeBody::write_feet(const WholeBodyTargets& targets, Qp& qp) {
+  auto A = qp.A();
+  auto C = qp.C();
   const int base = static_cast<int>(undriven_.size());
   const int torques = points_ * (options_.cone_faces + 1);
   const double slope = options_.friction * std::cos(std::numbers::pi / options_.cone_faces);
@@ -105,9 +116,9 @@ void WholeBody::write_feet(const WholeBodyTargets& targets) {
     const int column = n_ + 3 * place.first_point;
     if (foot.stands) {
       A.middleRows(place.first_row, place.rows).leftCols(n_) = J_feet_[i].topRows(place.rows);
-      qp_.b().segment(place.first_row, 3) = -bias_feet_[i].v - brake(V_feet_[i].v);
+      qp.b().segment(place.first_row, 3) = -bias_feet_[i].v - brake(V_feet_[i].v);
       if (place.rows == 6) {
-        qp_.b().segment(place.first_row + 3, 3) = -bias_feet_[i].w - brake(V_feet_[i].w);
+        qp.b().segment(place.first_row + 3, 3) = -bias_feet_[i].w - brake(V_feet_[i].w);
       }
     } else {
       // The rows say f = 0, as far as they reach; columns of zeros say it of the rest.
@@ -116,7 +127,7 @@ void WholeBody::write_feet(const WholeBodyTargets& targets) {
           .middleCols(column, 3 * count)
           .setZero();
       for (int k = 0; k < place.rows; ++k) A(place.first_row + k, column + k) = 1;
-      qp_.b().segment(place.first_row, place.rows).setZero();
+      qp.b().segment(place.first_row, place.rows).setZero();
     }
     const Matrix3<double> R_WC = contact_axes(foot.normal);
     for (int k = 0; k < count; ++k) {
@@ -124,12 +135,12 @@ void WholeBody::write_feet(const WholeBodyTargets& targets) {
       const int at = column + 3 * k;
       for (const Vector3<double>& d : directions_) {
         C.row(row).segment<3>(at) = (R_WC * d - slope * foot.normal).transpose();
-        qp_.lower()[row] = -kNone;
-        qp_.upper()[row++] = foot.stands ? 0 : kLoose;
+        qp.lower()[row] = -kNone;
+        qp.upper()[row++] = foot.stands ? 0 : kLoose;
       }
       C.row(row).segment<3>(at) = foot.normal.transpose();
-      qp_.lower()[row] = foot.stands ? 0 : -kLoose;
-      qp_.upper()[row] = foot.stands ? options_.max_normal_force / weight_ : kLoose;
+      qp.lower()[row] = foot.stands ? 0 : -kLoose;
+      qp.upper()[row] = foot.stands ? options_.max_normal_force / weight_ : kLoose;
     }
   }
 }
@@ -140,13 +151,13 @@ Vector3<double> WholeBody::brake(const Vector3<double>& v) const {
   return std::min(wanted, options_.contact_brake) / std::max(v.norm(), 1e-9) * v;
 }
 
-void WholeBody::write_limits() {
-  auto C = qp_.C();
+void WholeBody::write_limits(Qp& qp) {
+  auto C = qp.C();
   const int first = points_ * (options_.cone_faces + 1) + static_cast<int>(joints_.size());
   for (std::size_t r = 0; r < joints_.size(); ++r) {
     const int row = first + static_cast<int>(r);
     C(row, joints_[r].velocity) = 1;
-    acceleration_bounds(joints_[r], qp_.lower()[row], qp_.upper()[row]);
+    acceleration_bounds(joints_[r], qp.lower()[row], qp.upper()[row]);
   }
 }
 
