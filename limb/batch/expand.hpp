@@ -17,7 +17,7 @@ template <RowsLike E, RowsLike M>
 void expand(const codegen::Pattern& pattern, const E& entries, M&& matrices) {
   const auto from = rows_of("expand", "entries", entries);
   const auto to = mutable_rows_of("expand", "the result", matrices);
-  check_shape("expand", "entries", from.rows, from.cols, to.rows, pattern.size());
+  check_shape("expand", "entries", from.rows, from.cols, to.rows, pattern.length());
   check_shape("expand", "the result", to.rows, to.cols, from.rows, pattern.rows * pattern.cols);
   if (from.layout != codegen::Layout::rows || to.layout != codegen::Layout::rows) {
     throw Error("expand: matrices must be stored by rows");

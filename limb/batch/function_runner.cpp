@@ -90,7 +90,7 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
     if (is_whole_) return;
     if (!patterns.empty()) patterns_ = patterns;
     for (std::size_t k = 0; k < patterns_.size(); ++k) {
-      shape_.outputs[k] = {shape_.outputs[k].name, patterns_[k].size()};
+      shape_.outputs[k] = {shape_.outputs[k].name, patterns_[k].length()};
     }
   };
   if (form == Form::recursion || !obstacle.empty()) {

@@ -29,7 +29,7 @@ std::vector<T> expanded(const Pattern& pattern, const std::vector<T>& entries,
                         std::int64_t states) {
   std::vector<T> whole(static_cast<std::size_t>(states * pattern.rows * pattern.cols));
   for (std::int64_t i = 0; i < states; ++i) {
-    pattern.expand(entries.data() + i * pattern.size(),
+    pattern.expand(entries.data() + i * pattern.length(),
                    whole.data() + i * pattern.rows * pattern.cols);
   }
   return whole;
@@ -46,7 +46,7 @@ void check_pattern(const Pattern& p, const std::vector<double>& entries, std::in
     EXPECT_TRUE(k == 0 || p.place(k) > p.place(k - 1));  // column by column
     double sum = 0;
     for (std::int64_t i = 0; i < states; ++i)
-      sum += std::abs(entries[std::size_t(i * p.size() + k)]);
+      sum += std::abs(entries[std::size_t(i * p.length() + k)]);
     EXPECT_GT(sum, 0) << r << ", " << c;
   }
 }
@@ -74,7 +74,7 @@ void check(const Model<double>& model, Function f) {
   const double tolerance = f == Function::crba ? 0 : 1e7 * kEps;
   for (std::size_t k = 0; k < sparse.patterns.size(); ++k) {
     const Pattern& pattern = sparse.patterns[k];
-    EXPECT_EQ(sparse.outputs[k].size(), pattern.size());
+    EXPECT_EQ(sparse.outputs[k].size(), pattern.length());
     EXPECT_EQ(pattern.rows * pattern.cols, dense.outputs[k].size());
     if (dense.outputs[k].cols > 1) check_pattern(pattern, rows.data[k], states);
     EXPECT_LE(testing::relative(expanded(pattern, rows.data[k], states), whole.data[k], states),
@@ -117,8 +117,13 @@ TEST(Nonzeros, AreThoseOfTheTree) {
     const int r = p.row[std::size_t(k)], c = p.col[std::size_t(k)];
     EXPECT_TRUE(r < 6 || r / 3 == c / 3) << r << ", " << c;
   }
+  // Whole lines of the cache.
+  EXPECT_EQ(p.length() % 8, 0);
+  EXPECT_LT(p.zeros, 8);
+  EXPECT_EQ(fast.shape(Function::crba).outputs[0].size(), p.length());
   EXPECT_EQ(fast.pattern(Function::crba_packed).size(), 18 * 19 / 2);
-  EXPECT_EQ(fast.pattern(Function::rnea).size(), 18);
+  EXPECT_EQ(fast.pattern(Function::crba_packed).length(), 18 * 19 / 2);
+  EXPECT_EQ(fast.pattern(Function::rnea).length(), 18);
   EXPECT_EQ(testing::message([&] { fast.pattern(Function::crba, 1); }),
             "crba: result is 1, expected 0 to 0");
 }
@@ -151,13 +156,15 @@ TEST(Nonzeros, AreTheSameInEveryForm) {
       const Compiled fast = compile(model, {Function::aba_derivatives}, options);
       std::vector<RowMatrix<double>> entries;
       for (int k = 0; k < 3; ++k) {
-        entries.emplace_back(N, fast.pattern(Function::aba_derivatives, k).size());
+        entries.emplace_back(N, fast.pattern(Function::aba_derivatives, k).length());
+        entries.back().setConstant(7);
       }
       EXPECT_LT(entries[0].cols() + entries[1].cols() + entries[2].cols(), 3 * n * n);
       fast.run(Function::aba_derivatives, from, rows(entries));
       for (int k = 0; k < 3; ++k) {
-        expand(fast.pattern(Function::aba_derivatives, k), entries[std::size_t(k)],
-               found[std::size_t(k)]);
+        const Pattern& p = fast.pattern(Function::aba_derivatives, k);
+        expand(p, entries[std::size_t(k)], found[std::size_t(k)]);
+        EXPECT_TRUE(entries[std::size_t(k)].rightCols(p.zeros).isZero(0));
         // Other orders of sums, times the condition of the mass matrix.
         EXPECT_LT((found[std::size_t(k)] - whole[std::size_t(k)]).norm(),
                   1e7 * kEps * whole[std::size_t(k)].norm());
@@ -176,6 +183,42 @@ TEST(Nonzeros, AreTheSameInEveryForm) {
       }
     }
   }
+}
+
+/// Rows of whole lines through the caches and past them, wherever the array begins.
+template <typename T>
+void check_streams() {
+  const Model<double> model = load_model("builtin:quadruped");
+  CompileOptions options;
+  options.entries = Entries::nonzeros;
+  const Compiled fast = compile(model, {Function::crba}, options);
+  const int N = 43, length = fast.pattern(Function::crba).length();
+  const codegen::Trace arguments = codegen::trace(model, Function::crba);
+  const Batch<double> in = testing::random_inputs(model, arguments, N, 4);
+  const std::vector<T> q(in.data[0].begin(), in.data[0].end());
+  const std::vector<ConstRows<T>> from = {{q.data(), N, model.position_size()}};
+  const std::size_t size = static_cast<std::size_t>(N * length), margin = 64;  // of 7s
+  std::vector<T> expected(size);
+  const std::vector<Rows<T>> first = {{expected.data(), N, length}};
+  fast.run(Function::crba, from, first, {.stores = Stores::cached});
+  for (const Stores stores : {Stores::cached, Stores::streaming}) {
+    for (std::size_t offset = 0; offset < 64 / sizeof(T); ++offset) {
+      std::vector<T> room(size + 2 * margin, T(7));
+      const std::size_t past = reinterpret_cast<std::uintptr_t>(room.data()) / sizeof(T) % 16;
+      T* const out = room.data() + margin - past + offset;
+      const std::vector<Rows<T>> to = {{out, N, length}};
+      fast.run(Function::crba, from, to, {.stores = stores});
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << offset;
+      EXPECT_TRUE(std::all_of(room.data(), out, [](T x) { return x == T(7); }));
+      EXPECT_TRUE(
+          std::all_of(out + size, room.data() + room.size(), [](T x) { return x == T(7); }));
+    }
+  }
+}
+
+TEST(Nonzeros, GoPastTheCachesAsWell) {
+  check_streams<double>();
+  check_streams<float>();
 }
 
 TEST(Nonzeros, ExpandChecksSizes) {

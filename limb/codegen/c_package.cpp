@@ -56,8 +56,9 @@ std::string describe(const Trace& trace, std::size_t k) {
   if (!trace.patterns.empty()) {
     const Pattern& p = trace.patterns[k];
     if (p.symmetric || p.size() != p.rows * p.cols) {
-      return fmt::format(" {0}: {1} entries of a {2}{3} x {4} matrix, at {0}_row, {0}_col.", a.name,
-                         p.size(), p.symmetric ? "symmetric " : "", p.rows, p.cols);
+      return fmt::format(" {0}: {1} entries of a {2}{3} x {4} matrix, at {0}_row, {0}_col{5}.",
+                         a.name, p.size(), p.symmetric ? "symmetric " : "", p.rows, p.cols,
+                         p.zeros > 0 ? "; then zeros" : "");
     }
   }
   return describe(a);

@@ -35,7 +35,8 @@ Function function_named(std::string_view name);
 enum class Entries {
   all,
   /// Those that are not zero whatever the state, of symmetric matrices the upper triangle alone,
-  /// column by column: Trace::patterns says where they belong. Vectors and poses stay as they are.
+  /// column by column: Trace::patterns says where they belong, and how many zeros follow to make
+  /// rows of 64 and more whole lines of the cache. Vectors and poses stay as they are.
   nonzeros,
 };
 

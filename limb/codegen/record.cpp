@@ -107,6 +107,7 @@ std::vector<Pattern> nonzeros(Function function, const std::vector<Array>& resul
       const bool zero = x.is_constant() && x.constant() == 0;
       if (!zero) left.add(patterns[k].row[std::size_t(j)], patterns[k].col[std::size_t(j)]);
     }
+    left.fill_lines();
     patterns[k] = std::move(left);
   }
   return patterns;
@@ -127,7 +128,7 @@ Trace FunctionTracer::trace(Function function) const {
   }
   std::vector<Pattern> patterns = nonzeros(function, shape.outputs, out);
   for (std::size_t k = 0; k < out.size(); ++k) {
-    MatrixX<Traced> entries(patterns[k].size(), 1);
+    MatrixX<Traced> entries(patterns[k].length(), 1);
     patterns[k].gather(out[k].data(), entries.data());
     tracer.output(shape.outputs[k].name, entries);
   }

@@ -261,8 +261,9 @@ void keep(Split& split, const std::vector<Pattern>& patterns) {
     for (int j = 0; j < patterns[k].size(); ++j) {
       kept.push_back(split.results[start + at(patterns[k].place(j))]);
     }
+    kept.insert(kept.end(), at(patterns[k].zeros), 0);
     start += at(x.size());
-    x = {x.name, patterns[k].size()};
+    x = {x.name, patterns[k].length()};
   }
   split.results = std::move(kept);
 }

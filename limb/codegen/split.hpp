@@ -21,7 +21,7 @@ struct Product {
 /// products are most of the work and a straight line of them would be longer than the caches of
 /// instructions.
 struct Split {
-  Trace trace;                    ///< results, in order: the first numbers
+  Trace trace;                    ///< results, in order: the first numbers; the first one is zero
   std::vector<Product> products;  ///< each of numbers that stand before its results
   int size = 0;                   ///< of the list
   std::vector<Array> outputs;     ///< what the whole computes

@@ -24,19 +24,26 @@ bool ResultWriter::is_aligned(int size) const {
   return machine_.is_wide() && size * machine_.target().scalar_bytes() % (RowMover::kLine / 2) == 0;
 }
 
-int ResultWriter::step_count(int array) const {
-  const int size = size_of(array);
-  if (size / mover_.columns() < RowMover::kLoopFrom) return 0;
-  return (is_aligned(size) ? size - columns() - 3 * mover_.columns() / 2 : size) / columns();
+/// Whether every other row of these begins in the middle of a line, where the others begin with
+/// one.
+bool ResultWriter::has_late(int size) const {
+  return is_aligned(size) && size * machine_.target().scalar_bytes() % RowMover::kLine != 0;
 }
 
 // Of aligned rows, some columns go before the steps: up to a line, and what late rows begin with.
+int ResultWriter::step_count(int array) const {
+  const int size = size_of(array), n = mover_.columns();
+  if (size / n < RowMover::kLoopFrom) return 0;
+  return (is_aligned(size) ? size - lead(size) - 3 * n / 2 : size) / columns();
+}
 int ResultWriter::first_entry(int array, int step) const {
-  return is_aligned(size_of(array)) ? (step + 1) * columns() - mover_.columns() : step * columns();
+  const int size = size_of(array);
+  return step * columns() + lead(size) - (has_late(size) ? mover_.columns() : 0);
 }
 int ResultWriter::last_entry(int array, int step) const {
-  return is_aligned(size_of(array)) ? (step + 2) * columns() + 3 * mover_.columns() / 2 - 1
-                                    : (step + 1) * columns() - 1;
+  const int size = size_of(array);
+  return (step + 1) * columns() + lead(size) + (is_aligned(size) ? 3 * mover_.columns() / 2 : 0) -
+         1;
 }
 
 /// eax = bytes from rcx to the next line.
@@ -119,7 +126,7 @@ void ResultWriter::begin_rows(const std::vector<Source>& sources) {
 void ResultWriter::write_portion(const Portion& p) {
   Machine& m = machine_;
   const int size = size_of(p.array);
-  const int first = (p.first + (is_aligned(size) ? 1 : 0)) * columns();
+  const int first = p.first * columns() + lead(size);
   mover_.point_at(m.rsi, p.array, size);
   m.lea(m.r8, m.ptr[tables_.at(p.array) + first * kEntry]);
   if (is_aligned(size)) {
@@ -145,8 +152,8 @@ void ResultWriter::finish_rows() {
       continue;
     }
     const auto around = [&](int start) {
-      write_range(k, 0, start + columns());
-      write_range(k, start + (steps + 1) * columns() - n, size);
+      write_range(k, 0, start + lead(size));
+      write_range(k, start + lead(size) + steps * columns() - (has_late(size) ? n : 0), size);
     };
     if (!is_aligned(size)) {
       write_range(k, steps * columns(), size);
@@ -174,11 +181,12 @@ void ResultWriter::write_routines() {
       machine_.cmp(machine_.r13d, kStream);
       machine_.je(stream, machine_.T_NEAR);
     }
-    mover_.write_loop(machine_.rcx, size);
+    mover_.write_loop(machine_.rcx, size, false);
     machine_.ret();
     if (!is_aligned(size)) continue;
     machine_.L(stream);
-    mover_.stream_loop(machine_.rcx, size);
+    has_late(size) ? mover_.stream_late(machine_.rcx, size)
+                   : mover_.write_loop(machine_.rcx, size, true);
     machine_.ret();
   }
 }

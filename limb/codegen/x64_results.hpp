@@ -51,6 +51,8 @@ class ResultWriter {
 
  private:
   bool is_aligned(int size) const;
+  bool has_late(int size) const;
+  int lead(int size) const { return has_late(size) ? columns() : 0; }
   void find_offset();
   int size_of(int array) const { return arrays_[static_cast<std::size_t>(array)].size(); }
   std::span<const Source> row_of(int array) const;

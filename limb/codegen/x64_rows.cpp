@@ -236,7 +236,7 @@ void RowMover::load_group(int at) {
   transpose();
 }
 
-void RowMover::write_loop(const Xbyak::Reg64& rows, int stride) {
+void RowMover::write_loop(const Xbyak::Reg64& rows, int stride, bool stream) {
   Machine& m = machine_;
   const int n = columns(), bytes = m.target().scalar_bytes();
   constexpr int kEntry = static_cast<int>(sizeof(std::int32_t));
@@ -253,7 +253,8 @@ void RowMover::write_loop(const Xbyak::Reg64& rows, int stride) {
     }
     transpose();
     for (int l = 0; l < n; ++l) {
-      m.vmovups(m.ptr[rows + (l + upper * n) * stride * bytes], full(l));
+      const auto to = m.ptr[rows + (l + upper * n) * stride * bytes];
+      stream ? m.vmovntps(to, full(l)) : m.vmovups(to, full(l));
     }
   }
   m.add(rows, 2 * n * bytes);
@@ -273,18 +274,14 @@ void RowMover::stream_lines(const Xbyak::RegExp& row, int stride, int first, int
   m.vmovntpd(m.ptr[row + columns() * stride * m.target().scalar_bytes()], high);
 }
 
-void RowMover::stream_loop(const Xbyak::Reg64& rows, int stride) {
+void RowMover::stream_late(const Xbyak::Reg64& rows, int stride) {
   Machine& m = machine_;
   const int n = columns(), bytes = m.target().scalar_bytes(), group = n * bytes;
-  // Rows whose lines begin half a line before those of the first row.
-  const bool alternate = stride * bytes % kLine != 0;
-  const auto is_late = [&](int l) { return alternate && l % 2 == 1; };
+  const auto is_late = [](int l) { return l % 2 == 1; };
   constexpr int kKept = 20;  // groups that wait for the other half of their line
   Xbyak::Label next;
-  if (alternate) {
-    load_group(-n);
-    for (int l = 1; l < n; l += 2) m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));
-  }
+  load_group(-n);
+  for (int l = 1; l < n; l += 2) m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));
   m.L(next);
   load_group(0);
   for (int l = 0; l < n; ++l) {

@@ -44,11 +44,11 @@ class RowMover {
   void read_groups(const Xbyak::Reg64& rows, int stride, int groups, int place);
   /// The other way, 2 columns() columns at a time: the places stand from r8 to r9,
   /// in the frame at r10.
-  void write_loop(const Xbyak::Reg64& rows, int stride);
-  /// The same past the caches, whole lines of them: two groups at a time from where a line of the
-  /// first row begins. Rows whose lines begin elsewhere are one group behind and take one that
-  /// stands before r8. Only where rows are a multiple of half a line long.
-  void stream_loop(const Xbyak::Reg64& rows, int stride);
+  /// @param stream past the caches, where all rows begin with a line of them.
+  void write_loop(const Xbyak::Reg64& rows, int stride, bool stream);
+  /// The same past the caches where rows are an odd number of half lines long: from where a line of
+  /// the first row begins. Every other row is one group behind and takes one that stands before r8.
+  void stream_late(const Xbyak::Reg64& rows, int stride);
   static constexpr int kLine = 64;
 
  private:

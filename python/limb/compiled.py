@@ -22,7 +22,8 @@ class Compiled:
     `turned_joints` take `turned`, roll, pitch and yaw of its axes. In this order; all zero is the robot as it is.
 
     With `nonzeros=True` a matrix is a vector of the entries that are not zero in every state, of a symmetric matrix
-    those of the upper triangle: `rows, cols = fast.crba.pattern()`, then `M[..., rows, cols] = fast.crba(q)`.
+    those of the upper triangle: `rows, cols = fast.crba.pattern()`, then `M[..., rows, cols] = fast.crba(q)[..., :len(rows)]`.
+    Zeros follow where 64 entries or more are filled up to whole lines of the cache.
     """
 
     rnea: CompiledFunction

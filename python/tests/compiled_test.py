@@ -117,15 +117,16 @@ def test_nonzeros(robot):
     Q, V, A = states(robot, 20)
     rows, cols = fast.crba.pattern()
     entries = fast.crba(Q)
-    assert entries.shape == (20, len(rows)) and len(rows) < robot.nv**2
+    assert len(rows) <= entries.shape[1] < robot.nv**2  # zeros follow where rows become whole lines of the cache
+    assert not entries[:, len(rows):].any()
     M = np.zeros((20, robot.nv, robot.nv))
-    M[:, rows, cols] = M[:, cols, rows] = entries
+    M[:, rows, cols] = M[:, cols, rows] = entries[:, :len(rows)]
     near(M, robot.mass_matrix(Q), DOUBLE)
     near(fast.crba(Q[3]), entries[3], DOUBLE)
     for k, (found, expected) in enumerate(zip(fast.rnea_derivatives(Q, V, A), robot.rnea_derivatives(Q, V, A))):
         D = np.zeros((20, robot.nv, robot.nv))
         rows, cols = fast.rnea_derivatives.pattern(k)
-        D[:, rows, cols] = found
+        D[:, rows, cols] = found[:, :len(rows)]
         near(D, expected, DOUBLE)
     assert fast.rnea(Q, V, A).shape == (20, robot.nv)
     again = pickle.loads(pickle.dumps(fast))
