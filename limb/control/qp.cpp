@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "limb/base/check.hpp"
 #include "limb/control/qp_problem.hpp"
@@ -29,6 +30,7 @@ struct Qp::Parts {
   QpProblem problem;
   std::unique_ptr<QpSolver> solver;
   bool surely_feasible = false;
+  bool forget_next = false;
   VectorX<double> Ax, Cx, gradient;  ///< room for residuals
 };
 
@@ -49,6 +51,7 @@ Qp::Qp(int variables, int equalities, int inequalities, const QpOptions& options
   check_positive("Qp", "max_outer", options.max_outer);
   check_positive("Qp", "max_inner", options.max_inner);
   check_not_negative("Qp", "equilibrate_every", options.equilibrate_every);
+  check_not_negative("Qp", "time_limit", options.time_limit);
   parts_ = std::make_unique<Parts>(QpProblem(variables, equalities, inequalities));
   parts_->surely_feasible = options.surely_feasible;
   parts_->solver = make_qp_solver(parts_->problem, options);
@@ -145,6 +148,7 @@ bool Qp::proves_infeasible(Parts& p) {
 
 QpStatus Qp::solve() noexcept {
   const QpProblem& p = parts_->problem;
+  if (std::exchange(parts_->forget_next, false)) parts_->solver->forget();
   const bool numbers = p.H.allFinite() && p.g.allFinite() && p.A.allFinite() && p.b.allFinite() &&
                        p.C.allFinite() && !p.lower.hasNaN() && !p.upper.hasNaN();
   if (!numbers) {
@@ -156,10 +160,14 @@ QpStatus Qp::solve() noexcept {
     parts_->solver->forget();
     return QpStatus::primal_infeasible;
   }
+  parts_->solver->begin_time();
   QpStatus status = parts_->solver->solve(p);
   // A start near another problem's solution may look like a proof that there is none, or lead away:
   // only from zero does a failure count.
-  if (status != QpStatus::solved) {
+  if (status != QpStatus::solved && parts_->solver->out_of_time()) {
+    // What it stopped at is left for residuals(); the next solve starts from zero.
+    parts_->forget_next = true;
+  } else if (status != QpStatus::solved) {
     parts_->solver->forget();
     status = parts_->solver->solve(p);
     if (status == QpStatus::iteration_limit && !parts_->surely_feasible &&

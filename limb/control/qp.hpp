@@ -18,10 +18,14 @@ enum class QpStatus {
 std::string_view to_text(QpStatus status);
 
 struct QpOptions {
-  double tolerance = 1e-6;       ///< of stationarity and constraints, in the units of the problem
-  int max_outer = 30;            ///< changes of the multipliers, and
-  int max_inner = 50;            ///< steps of Newton for each: twice their product bounds a solve
-  int equilibrate_every = 50;    ///< solves between two scalings of the problem; 0: only the first
+  double tolerance = 1e-6;     ///< of stationarity and constraints, in the units of the problem
+  int max_outer = 30;          ///< changes of the multipliers, and
+  int max_inner = 50;          ///< steps of Newton for each: twice their product bounds a solve
+  int equilibrate_every = 50;  ///< solves between two scalings of the problem; 0: only the first
+  /// s, of the clock on the wall; 0: none. It is looked at between some changes of the multipliers:
+  /// a solve ends a few dozen steps of Newton after it. For hardware: runs under it are not the
+  /// same bits again.
+  double time_limit = 0;
   bool surely_feasible = false;  ///< no verdict of infeasibility: where it is known to be false
 };
 

@@ -188,6 +188,34 @@ TEST_F(QpTest, TheBoundOnIterationsHolds) {
   EXPECT_LE(qp.iterations(), 12);
 }
 
+// The clock is looked at after four changes of the multipliers: then this one is over.
+TEST_F(QpTest, TheLimitOfTimeHolds) {
+  std::mt19937_64 engine(12);
+  QpOptions options;
+  options.tolerance = 1e-15;  // out of reach
+  options.max_outer = 100;
+  VectorX<double> x, y, z;
+  Qp patient(60, 10, 80, options);
+  write_problem(patient, engine, x, y, z);
+  EXPECT_EQ(patient.solve(), QpStatus::iteration_limit);
+  options.time_limit = 1e-6;
+  Qp qp(60, 10, 80, options);
+  write_problem(qp, engine, x, y, z);
+  EXPECT_EQ(qp.solve(), QpStatus::iteration_limit);
+  EXPECT_LE(qp.iterations(), 4 * options.max_inner);
+  EXPECT_LT(qp.iterations(), patient.iterations() / 2);
+  EXPECT_LT((qp.x() - x).norm(), 1e-2);  // near to the solution, all the same
+  EXPECT_LT(qp.residuals().primal, 1e-2);
+  options.tolerance = 1e-6;
+  options.time_limit = 10;  // in slices, and solved
+  Qp calm(60, 10, 80, options);
+  for (int trial = 0; trial < 5; ++trial) {
+    write_problem(calm, engine, x, y, z);
+    ASSERT_EQ(calm.solve(), QpStatus::solved);
+    EXPECT_LT((calm.x() - x).norm(), 1e-3);
+  }
+}
+
 TEST_F(QpTest, StartsFromTheSolutionBefore) {
   std::mt19937_64 engine(7);
   Qp qp(30, 12, 40);
