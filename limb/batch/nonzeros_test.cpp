@@ -7,6 +7,7 @@
 #include "limb/codegen/emit_c.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/patience.hpp"
 #include "limb/model/load.hpp"
 
 namespace limb {
@@ -90,7 +91,8 @@ TEST(Nonzeros, ExpandToTheWholeMatrices) {
     const Model<double> model = load_model(robot);
     for (const Function f : kMatrices) check(model, f);
   }
-  for (const testing::Sample& s : testing::samples(2, 7)) {
+  const unsigned seeds = testing::kSanitized ? 1 : 2;
+  for (const testing::Sample& s : testing::samples(seeds, testing::kSanitized ? 3 : 7)) {
     SCOPED_TRACE(s.name);
     for (const Function f : kMatrices) {
       // Frames of random trees may have no task inertia.

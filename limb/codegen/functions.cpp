@@ -134,7 +134,7 @@ std::vector<Pattern> whole_patterns(Function function, const std::vector<Array>&
       upper = true;
       rows = cols = static_cast<int>(std::sqrt(2 * x.rows));  // n (n + 1) < (n + 1)^2
     }
-    Pattern& p = patterns.emplace_back(Pattern{rows, cols, upper, {}, {}});
+    Pattern& p = patterns.emplace_back(rows, cols, upper);
     for (int c = 0; c < cols; ++c) {
       for (int r = 0; r < (upper ? c + 1 : rows); ++r) p.add(r, c);
     }

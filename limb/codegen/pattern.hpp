@@ -7,12 +7,15 @@
 namespace limb::codegen {
 
 /// Which entries of a matrix a result holds, in their order. Zeros may follow them.
-struct Pattern {
+class Pattern {
+ public:
+  Pattern() = default;
+  Pattern(int r, int c, bool is_symmetric) : rows(r), cols(c), symmetric(is_symmetric) {}
+
   int rows = 0, cols = 0;     ///< of the matrix
   bool symmetric = false;     ///< what lies below the diagonal is what lies above
   std::vector<int> row, col;  ///< of each entry
-
-  int zeros = 0;  ///< after the entries
+  int zeros = 0;              ///< after the entries
 
   int size() const { return static_cast<int>(row.size()); }
   /// Numbers of the result: entries and zeros.
@@ -25,6 +28,9 @@ struct Pattern {
   void add(int r, int c) {
     row.push_back(r);
     col.push_back(c);
+    const int to = r + c * rows;
+    if (runs_.empty() || runs_.back().place + runs_.back().count != to) runs_.push_back({to, 0});
+    ++runs_.back().count;
   }
   /// Where the matrix has entry k, counted column by column.
   int place(int k) const {
@@ -44,9 +50,16 @@ struct Pattern {
   /// The other way.
   template <typename T>
   void gather(const T* matrix, T* entries) const {
-    for (int k = 0; k < size(); ++k) entries[k] = matrix[place(k)];
-    std::fill_n(entries + size(), zeros, T(0));
+    for (const Run& run : runs_) entries = std::copy_n(matrix + run.place, run.count, entries);
+    std::fill_n(entries, zeros, T(0));
   }
+
+ private:
+  /// Entries that are neighbours in the matrix, too.
+  struct Run {
+    int place, count;
+  };
+  std::vector<Run> runs_;
 };
 
 }  // namespace limb::codegen

@@ -99,9 +99,7 @@ std::vector<Pattern> nonzeros(Function function, const std::vector<Array>& resul
   std::vector<Pattern> patterns = whole_patterns(function, results, Entries::nonzeros);
   for (std::size_t k = 0; k < patterns.size(); ++k) {
     if (results[k].cols == 1 || function == Function::frame_poses) continue;
-    Pattern left = patterns[k];
-    left.row.clear();
-    left.col.clear();
+    Pattern left(patterns[k].rows, patterns[k].cols, patterns[k].symmetric);
     for (int j = 0; j < patterns[k].size(); ++j) {
       const Traced& x = values[k].data()[patterns[k].place(j)];
       const bool zero = x.is_constant() && x.constant() == 0;
