@@ -146,8 +146,9 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     result.nis += white * white;
   }
   result.rows = rows;
+  P.round_up();
   const FilterState after = moved(error);
-  if (!P.is_finite() || !std::isfinite(result.nis) || !is_possible(after)) return result;
+  if (!P.is_sound() || !std::isfinite(result.nis) || !is_possible(after)) return result;
   const FilterState before = state_;
   if (absolute) own_to_common(P);
   P_.take(P);
@@ -157,7 +158,6 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
   } else {
     after_update(before);
   }
-  P_.round_up();
   P_.bound(kLargestVariance);
   result.accepted = true;
   return result;

@@ -107,6 +107,26 @@ inline void sum_blocks(const double* X, const Block* blocks, int count, double* 
   }
 }
 
+/// S <- L, by columns of `Lead`.
+template <int Lead>
+bool factorize_columns(double* S, int rows) {
+  static_assert(Lead % kLanes == 0);
+  const int count = eights(rows);
+  for (int j = 0; j < rows; ++j) {
+    double* column = S + Lead * j;
+    const double pivot = column[j];
+    if (!(pivot > 0)) return false;
+    const double inverse = 1 / std::sqrt(pivot);
+    if (!std::isfinite(inverse)) return false;
+    for (int b = j / kLanes; b < count; ++b) packs(column)[b] *= inverse;
+    for (int k = j + 1; k < rows; ++k) {
+      const double l = column[k];
+      for (int b = k / kLanes; b < count; ++b) packs(S + Lead * k)[b] -= packs(column)[b] * l;
+    }
+  }
+  return true;
+}
+
 /// The upper triangle becomes the lower one.
 void mirror(double* P, int n) {
   for (int j = 0; j < n; ++j) {
@@ -178,21 +198,7 @@ void add_rows(double* S, int first, int rows, int last, const Block* blocks, int
 }
 
 bool factorize(double* S, int rows) {
-  static_assert(kMaxRows % kLanes == 0);
-  const int count = eights(rows);
-  for (int j = 0; j < rows; ++j) {
-    double* column = S + kMaxRows * j;
-    const double pivot = column[j];
-    if (!(pivot > 0)) return false;
-    const double inverse = 1 / std::sqrt(pivot);
-    if (!std::isfinite(inverse)) return false;
-    for (int b = j / kLanes; b < count; ++b) packs(column)[b] *= inverse;
-    for (int k = j + 1; k < rows; ++k) {
-      const double l = column[k];
-      for (int b = k / kLanes; b < count; ++b) packs(S + kMaxRows * k)[b] -= packs(column)[b] * l;
-    }
-  }
-  return true;
+  return factorize_columns<kMaxRows>(S, rows);
 }
 
 void divide_by_factor(double* K, int n, int rows, const double* L) {
@@ -358,14 +364,28 @@ void carry(double* P, int n, const CoreStep& step) {
   mirror(P, n);
 }
 
-double sum(const double* P, int n) {
-  Pack s = {};
+bool is_semidefinite(const double* P, int n) {
+  constexpr double kRounding = 1e-12;
+  double largest = 0;
   for (int j = 0; j < n; ++j) {
-    for (int b = 0; b < eights(n); ++b) s += packs(P + kStride * j)[b];
+    const double variance = P[kStride * j + j];
+    if (!(variance <= 1e300)) return false;
+    largest = largest < variance ? variance : largest;
   }
-  double all = 0;
-  for (int i = 0; i < kLanes; ++i) all += s[i];
-  return all;
+  if (largest == 0) return true;
+  // Scaled to variances of one: a part that is nothing beside another must be positive, too.
+  Padded<kMaxErrors> L;
+  double scale[kStride] = {};
+  for (int j = 0; j < n; ++j) {
+    scale[j] = 1 / std::sqrt(P[kStride * j + j] + kRounding * largest);
+  }
+  for (int j = 0; j < n; ++j) {
+    for (int b = j / kLanes; b < eights(n); ++b) {
+      packs(L.column(j))[b] = packs(P + kStride * j)[b] * packs(scale)[b] * scale[j];
+    }
+    L.column(j)[j] = 1;
+  }
+  return factorize_columns<kStride>(L.numbers, n);
 }
 
 }  // namespace limb::kernel

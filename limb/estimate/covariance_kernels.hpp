@@ -74,7 +74,7 @@ void carry_noise(const double* U, const double* noise, CoreStep& step);
 /// P <- F P F^T + Q, symmetric to the last bit. P n x n, n - 15 of feet.
 void carry(double* P, int n, const CoreStep& step);
 
-/// The sum of all numbers: finite if they are.
-double sum(const double* P, int n);
+/// Whether P is positive semidefinite to 1e-12 of its largest number; not so if one is not finite.
+bool is_semidefinite(const double* P, int n);
 
 }  // namespace limb::kernel

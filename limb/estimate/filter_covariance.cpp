@@ -70,8 +70,8 @@ void FilterCovariance::bound(double limit) {
   }
 }
 
-bool FilterCovariance::is_finite() const {
-  return std::isfinite(kernel::sum(columns_.numbers, size_));
+bool FilterCovariance::is_sound() const {
+  return kernel::is_semidefinite(columns_.numbers, size_);
 }
 
 }  // namespace limb

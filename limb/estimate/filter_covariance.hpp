@@ -48,7 +48,8 @@ class FilterCovariance {
   /// Keeps variances between zero and a limit. A row is scaled with its column, so that
   /// correlations stay and nothing becomes indefinite.
   void bound(double limit);
-  bool is_finite() const;
+  /// Whether it is one: finite and positive semidefinite, to rounding of its largest variance.
+  bool is_sound() const;
 
  private:
   explicit FilterCovariance(int size) : size_(size) {}
