@@ -170,15 +170,7 @@ class Estimate final : public Verb {
       errors.gyro_bias[i] = 5e-3 * noise.normal();
       errors.accel_bias[i] = 0.05 * noise.normal();
     }
-    // Some legs reach farther when they bend more.
-    const Model<double> model = load({});
-    try {
-      write_walk_log(kCall, log_, {model, walking}, errors, seed_, model_);
-    } catch (const Error& error) {
-      if (error.kind() != Error::Kind::computation_failed) throw;
-      walking.crouch = 0.25;
-      write_walk_log(kCall, log_, {model, walking}, errors, seed_, model_);
-    }
+    write_walk_log(kCall, log_, {load({}), walking}, errors, seed_, model_);
   }
 
   void write_output(const EstimateSummary& summary, const std::string& notice) const {

@@ -4,6 +4,7 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "limb/dynamics/inverse_kinematics.hpp"
@@ -32,7 +33,8 @@ void check_options(const WalkOptions& o) {
     check_not_negative(kCall, name, value);
   }
   if (!(o.duty > 0 && o.duty <= 1)) fail(kCall, "duty", to_text(o.duty), "above 0, at most 1");
-  if (!(o.crouch > 0 && o.crouch < 1)) fail(kCall, "crouch", to_text(o.crouch), "between 0 and 1");
+  if (!std::isnan(o.crouch) && !(o.crouch > 0 && o.crouch < 1))
+    fail(kCall, "crouch", to_text(o.crouch), "between 0 and 1");
   if (o.duration < 2 * o.rest) {
     fail(kCall, "duration", to_text(o.duration) + " s", "at least twice the rest");
   }
@@ -175,6 +177,26 @@ VectorX<double> standing_posture(const Model<double>& model, const LegKinematics
 SyntheticWalk::SyntheticWalk(const Model<double>& given, const WalkOptions& options)
     : options_(options), legs_(given, options.feet, options.imu) {
   check_options(options_);
+  if (options_.posture.size() > 0 || !std::isnan(options_.crouch)) {
+    plan();
+    return;
+  }
+  // Straight legs reach farther down, bent ones farther away: which of both counts, steps show.
+  constexpr std::array<double, 6> kBends = {0.15, 0.2, 0.25, 0.3, 0.1, 0.12};
+  for (const double bend : kBends) {
+    try {
+      options_.crouch = bend;
+      options_.posture.resize(0);
+      instants_.clear();
+      plan();
+      return;
+    } catch (const Error&) {
+      if (bend == kBends.back()) throw;
+    }
+  }
+}
+
+void SyntheticWalk::plan() {
   const Model<double>& robot = legs_.model();
   if (options_.posture.size() == 0) {
     options_.posture = standing_posture(robot, legs_, options_.crouch);

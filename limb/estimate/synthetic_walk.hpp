@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct WalkOptions {
   double step_height = 0.06;      ///< m
   double sway = 0.01;             ///< m, of the base up and down and sideways
   double tilt = 0.05;             ///< rad, of the base in roll and pitch
-  double crouch = 0.15;           ///< part of the height by which straight legs bend
+  /// Part of the height by which straight legs bend; NaN: one of 0.1 to 0.3 with which feet reach.
+  double crouch = std::numeric_limits<double>::quiet_NaN();
   /// Configuration in which it stands; empty: found, from the neutral one.
   VectorX<double> posture = {};
   /// A standing foot that is dragged away, though its contact stays.
@@ -61,6 +63,7 @@ class SyntheticWalk {
   double length() const { return length_; }
 
  private:
+  void plan();
   WalkOptions options_;
   LegKinematics legs_;
   std::vector<WalkInstant> instants_;

@@ -224,5 +224,25 @@ TEST(NoisyWalk, HasTheNoiseThatWasAskedForAndASeed) {
   EXPECT_NEAR(std::sqrt(encoder / n), 1e-3, 0.05e-3);
 }
 
+// Whoever gives a robot and its feet gets a walk, of the default options.
+TEST(SyntheticWalk, DefaultsServeEveryWalker) {
+  std::vector<testing::Walker> all = testing::walkers();
+  all.push_back({"go2.urdf", {"FL_foot", "FR_foot", "RL_foot", "RR_foot"}, ""});
+  int walked = 0;
+  for (const testing::Walker& walker : all) {
+    if (!walker.is_here()) continue;
+    WalkOptions options;
+    options.feet = walker.feet;
+    SCOPED_TRACE(walker.name);
+    try {
+      EXPECT_GT(SyntheticWalk(walker.load(), options).length(), 2);
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+    ++walked;
+  }
+  EXPECT_GE(walked, 2);
+}
+
 }  // namespace
 }  // namespace limb

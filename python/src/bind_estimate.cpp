@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <cmath>
 
 #include "limb/estimate/base_estimator.hpp"
 #include "limb/estimate/synthetic_walk.hpp"
@@ -254,21 +255,22 @@ void bind_estimate(nb::module_& m) {
       .def("counts", &Estimator::counts, nb::sig("def counts(self) -> dict[str, int]"),
            "What has come in and what has become of it.")
       .def("feet", &Estimator::feet, nb::sig("def feet(self) -> list[FootStatus]"));
-  m.def("synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
-        "duration"_a = 10.0, "rate"_a = 400.0, "speed"_a = 0.3, "rest"_a = 1.2, "crouch"_a = 0.15,
-        "seed"_a = 1, "gyro_noise"_a = 2e-3, "accel_noise"_a = 2e-2, "encoder"_a = 1e-3,
-        "encoder_rate"_a = 0.02, "creep"_a = 2e-3, "gyro_bias"_a = V3::Zero().eval(),
-        "accel_bias"_a = V3::Zero().eval(), "slips"_a = nb::list(),
-        nb::sig("def synthetic_walk(robot: Any, feet: Sequence[str], *, imu: str = '', duration: "
-                "float = 10, rate: float = 400, speed: float = 0.3, rest: float = 1.2, crouch: "
-                "float = 0.15, seed: int = 1, gyro_noise: float = 2e-3, accel_noise: float = "
-                "2e-2, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
-                "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
-                "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
-        "A walk whose sensors are known exactly, and noise on them: arrays t, gyro, accel, q, v,\n"
-        "contact (N), q_true, v_true, a row for each instant. A slip drags a standing foot, by "
-        "number,\n"
-        "from begin to end with a velocity.");
+  m.def(
+      "synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
+      "duration"_a = 10.0, "rate"_a = 400.0, "speed"_a = 0.3, "rest"_a = 1.2,
+      "crouch"_a = std::nan(""), "seed"_a = 1, "gyro_noise"_a = 2e-3, "accel_noise"_a = 2e-2,
+      "encoder"_a = 1e-3, "encoder_rate"_a = 0.02, "creep"_a = 2e-3,
+      "gyro_bias"_a = V3::Zero().eval(), "accel_bias"_a = V3::Zero().eval(), "slips"_a = nb::list(),
+      nb::sig("def synthetic_walk(robot: Any, feet: Sequence[str], *, imu: str = '', duration: "
+              "float = 10, rate: float = 400, speed: float = 0.3, rest: float = 1.2, crouch: "
+              "float = float('nan'), seed: int = 1, gyro_noise: float = 2e-3, accel_noise: float = "
+              "2e-2, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
+              "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
+              "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
+      "A walk whose sensors are known exactly, and noise on them: arrays t, gyro, accel, q, v,\n"
+      "contact (N), q_true, v_true, a row for each instant. A slip drags a standing foot, by "
+      "number,\n"
+      "from begin to end with a velocity.");
 }
 
 }  // namespace limb::python
