@@ -77,7 +77,7 @@ class Estimate final : public Verb {
     number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
     number("--rest", options_.initial.rest, "S", "of standing still at the begin");
     app.add_option("--make-force", make_force_,
-                   "contact from there, default a fifth of the weight on each foot")
+                   "contact from there, default 1/5 of the weight a foot")
         ->type_name("N");
     app.add_option("--break-force", break_force_, "none below, default half of that")
         ->type_name("N");

@@ -93,8 +93,8 @@ LeggedRun::LeggedRun(LeggedRobot robot, LeggedRunOptions options)
   a_ = tau_ = v_before_ = VectorX<double>::Zero(nv);
   simulation_ = std::make_unique<Simulation>(*world_, SimulationOptions{.step = options_.step});
   simulation_->set_state(0, start.q, VectorX<double>::Zero(nv));
-  simulation_->set_controller([this](const ControlInput& now, VectorX<double>& tau) {
-    tick(now.t);
+  simulation_->set_controller([this](const ControlInput&, VectorX<double>& tau) {
+    tick(ticks_ * options_.step);  // its own clock, which does not depend on how a run is cut
     tau = tau_;
   });
 }
