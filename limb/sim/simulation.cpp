@@ -115,13 +115,14 @@ int Simulation::run_until(double t_end) {
   const double slack = part * (adaptive ? period_ : options_.step);
   constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
   const double rounding = kRounding * std::abs(t_end);
-  if (t_end > state_.t && t_end - state_.t <= rounding) state_.t = t_end;  // it is there
   const double rest = std::max(std::min(slack, part * (t_end - state_.t)), rounding);
   while (t_end - state_.t > rest) {
     if (state_.t >= period_end_ - slack) begin_period();
     const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
     double stop = std::min(period_end_, jump);
-    if (stop >= t_end - rest) stop = t_end;
+    // A time of the grid stands for one that is a rounding away: the next steps are then those of
+    // the whole run to the last bit.
+    if (stop >= t_end - rest && std::abs(stop - t_end) > rounding) stop = t_end;
     world_.hold(state_.t);
     const double begin = state_.t;
     integrator_->advance(world_, state_, stop);

@@ -55,7 +55,7 @@ class Simulation {
   void set_observer(Observer observer) { observer_ = std::move(observer); }
 
   /// Runs to t_end or to the first event. Where t_end is no multiple of the step, the last one is
-  /// shorter.
+  /// shorter; where it is one but for rounding, the time is then that of the step.
   /// @returns the index of the event, or -1.
   /// @throws Error (computation failed, with the time) if the motion ends before; the state is then
   /// the last good one.
