@@ -126,6 +126,7 @@ bool BaseFilter::remove_foot(int foot) {
   const int slot = state_.slot_of(foot);
   if (slot < 0) return false;
   P_.remove(Place::foot(slot));
+  P_.bound(kLargestVariance);
   for (int i = slot; i + 1 < state_.feet; ++i) {
     const auto k = static_cast<std::size_t>(i);
     state_.foot[k] = state_.foot[k + 1];

@@ -68,6 +68,19 @@ void FilterCovariance::bound(double limit) {
       columns_.column(k)[i] *= scale;
     }
   }
+  // What rounding beside a large variance has left of a small one shows when the large one is gone.
+  for (double share = 1e-11; !is_sound(); share *= 100) {
+    if (share > 0.01) return uncorrelate(limit);
+    for (int i = 0; i < size_; ++i) columns_.column(i)[i] *= 1 + share;
+  }
+}
+
+void FilterCovariance::uncorrelate(double limit) {
+  for (int j = 0; j < size_; ++j) {
+    const double variance = columns_.column(j)[j];
+    std::fill_n(columns_.column(j), size_, 0.0);
+    columns_.column(j)[j] = variance <= limit ? variance : limit;
+  }
 }
 
 bool FilterCovariance::is_sound() const {

@@ -45,14 +45,16 @@ class FilterCovariance {
   /// Adds to each variance what rounding of a measurement's products may have taken from it. Where
   /// one is large and others small, as of a lost position and of steps, they would not be positive.
   void round_up();
-  /// Keeps variances between zero and a limit. A row is scaled with its column, so that
-  /// correlations stay and nothing becomes indefinite.
+  /// Keeps variances between zero and a limit, and makes it sound. A row is scaled with its column,
+  /// so that correlations stay; where it is indefinite, variances grow as little as is needed.
   void bound(double limit);
   /// Whether it is one: finite and positive semidefinite, to rounding of its largest variance.
   bool is_sound() const;
 
  private:
   explicit FilterCovariance(int size) : size_(size) {}
+  /// Variances alone: what is left of numbers that are none.
+  void uncorrelate(double limit);
 
   kernel::Padded<kMaxErrors> columns_;
   int size_ = kCoreSize;

@@ -173,5 +173,35 @@ TEST(FilterCovariance, BoundKeepsCorrelations) {
   EXPECT_DOUBLE_EQ(P(1, 1), 1);
 }
 
+TEST(FilterCovariance, BoundMakesItSound) {
+  // Two errors whose correlation is beyond one by rounding, as it is beside a variance of 1e6.
+  FilterCovariance P;
+  Matrix15 given = 0.09 * Matrix15::Identity();
+  given(3, 4) = given(4, 3) = 0.09 + 1e-7;
+  P.set_core(given);
+  P.append();
+  P.add_variance(kCoreSize, 1e6);
+  EXPECT_TRUE(P.is_sound());
+  P.remove(kCoreSize);
+  EXPECT_FALSE(P.is_sound());
+  P.bound(1e6);
+  EXPECT_TRUE(P.is_sound());
+  // Variances grow by what was missing, or by the step in which that was looked for.
+  EXPECT_LT((P.dense() - given).norm(), 100 * 1e-7);
+  EXPECT_EQ(P(3, 4), given(3, 4));
+
+  // What is no covariance at all keeps its variances.
+  given(3, 4) = given(4, 3) = 10;
+  P.set_core(given);
+  P.bound(1e6);
+  EXPECT_TRUE(P.is_sound());
+  EXPECT_EQ(P(3, 4), 0);
+  EXPECT_NEAR(P(3, 3), 0.09, 0.01 * 0.09);
+  given(5, 6) = given(6, 5) = std::nan("");
+  P.set_core(given);
+  P.bound(1e6);
+  EXPECT_TRUE(P.is_sound());
+}
+
 }  // namespace
 }  // namespace limb
