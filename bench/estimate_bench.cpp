@@ -66,7 +66,8 @@ void measure(const char* name, const std::vector<std::string>& feet) {
       H.middleRows(3 * i, 3) = filter->jacobian(all.back());
     }
     const Dense one = Dense::Identity(n, n);
-    // Begins anew now and then, so that the numbers stay those of a robot.
+    // Begins anew now and then, so that the numbers stay those of a robot. Windows may be shorter.
+    int calls = 0;
     const auto restart = [&] {
       filter->reset(estimator.filter().state(), Matrix15::Identity() * 1e-4);
       for (int i = 0; i < legs.feet(); ++i) {
@@ -75,8 +76,8 @@ void measure(const char* name, const std::vector<std::string>& feet) {
     };
     rows.push_back(side_by_side(
         label + ", prediction",
-        [&](int k) {
-          if (k % 25 == 24) restart();
+        [&](int) {
+          if (++calls % 25 == 0) restart();
           filter->predict(sample, 0.0025);
         },
         [&](int) {
@@ -86,8 +87,8 @@ void measure(const char* name, const std::vector<std::string>& feet) {
         }));
     rows.push_back(side_by_side(
         label + ", feet",
-        [&](int k) {
-          if (k % 25 == 24) restart();
+        [&](int) {
+          if (++calls % 25 == 0) restart();
           for (int i = 0; i < legs.feet(); ++i) {
             all[static_cast<std::size_t>(i)] =
                 foot_position(filter->state(), i, legs.p_SF(i), legs.noise(i, 1e-3, 1e-3));
