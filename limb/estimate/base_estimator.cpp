@@ -11,7 +11,7 @@ namespace {
 using Vec = Vector3<double>;
 using Mat = Matrix3<double>;
 using Place = ErrorPlace;
-constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr double kNever = -std::numeric_limits<double>::infinity(), kNoLate = -kNever;
 
 FilterOptions filter_options(const Model<double>& model, const EstimatorOptions& options) {
   return {options.imu, options.contact_noise, model.gravity()};
@@ -56,6 +56,7 @@ std::vector<EstimatorDiagnostics::Named> EstimatorDiagnostics::counts() const {
           {"imu_saturated", imu_saturated},
           {"imu_gaps", imu_gaps},
           {"imu_lost", imu_lost},
+          {"clock_set_back", clock_set_back},
           {"rest_broken", rest_broken},
           {"leg_samples", leg_samples},
           {"leg_not_finite", leg_not_finite},
@@ -97,6 +98,7 @@ BaseEstimator::BaseEstimator(const Model<double>& model, const std::vector<std::
 void BaseEstimator::reset() {
   ready_ = has_imu_ = lost_ = false;
   t_ = t_legs_ = t_watch_ = kNever;
+  t_late_ = kNoLate;
   feet_refused_since_ = positions_refused_since_ = yaws_refused_since_ = std::nan("");
   diagnostics_ = {};
   rest_.reset();
@@ -113,6 +115,7 @@ void BaseEstimator::initialize(double t, const FilterState& state, const Matrix1
   has_imu_ = lost_ = false;
   t_ = t;
   t_legs_ = t_watch_ = kNever;
+  t_late_ = kNoLate;
   feet_refused_since_ = positions_refused_since_ = yaws_refused_since_ = std::nan("");
 }
 
@@ -124,8 +127,9 @@ bool BaseEstimator::imu(double t, const ImuSample& sample) {
   }
   if (t <= t_ && (has_imu_ || t < t_)) {
     ++(t == t_ ? diagnostics_.imu_duplicate : diagnostics_.imu_late);
-    return false;
+    return t < t_ && set_back(t, sample);
   }
+  t_late_ = kNoLate;
   const ImuSample before = has_imu_ ? last_ : sample;
   const double T = t - t_;
   t_ = t;

@@ -53,7 +53,7 @@ struct EstimatorOptions {
 struct EstimatorDiagnostics {
   using Count = std::uint64_t;
   Count imu_samples = 0, imu_not_finite = 0, imu_duplicate = 0, imu_late = 0, imu_saturated = 0;
-  Count imu_gaps = 0, imu_lost = 0, rest_broken = 0;
+  Count imu_gaps = 0, imu_lost = 0, clock_set_back = 0, rest_broken = 0;
   Count leg_samples = 0, leg_not_finite = 0, leg_duplicate = 0, leg_late = 0, leg_early = 0;
   Count contacts_made = 0, contacts_broken = 0, contacts_not_finite = 0;
   Count feet_used = 0, feet_refused = 0, slips = 0;
@@ -142,6 +142,9 @@ class BaseEstimator {
   /// The velocity is zero or unknown by `speed`; position and tilt are less certain by these.
   void forget(double speed, double way, double tilt);
   void lose();
+  /// A late sample. Those that come in order for `lost_gap` are the time, whatever a single stamp
+  /// said before. @returns whether this one is the first of them.
+  bool set_back(double t, const ImuSample& sample);
   /// Before the first foot after a long flight: position and velocity go on as strangers.
   void part_position();
   void watch(double t, const ImuSample& sample);
@@ -164,6 +167,7 @@ class BaseEstimator {
   EstimatorDiagnostics diagnostics_;
   bool ready_ = false, has_imu_ = false, lost_ = false;
   double t_ = 0, t_legs_ = 0, t_watch_ = 0;
+  double t_late_ = 0, late_begin_ = 0;  ///< of late samples in order, the last and the first
   double feet_refused_since_ = 0, positions_refused_since_ = 0, yaws_refused_since_ = 0;
   ImuSample last_;
 };

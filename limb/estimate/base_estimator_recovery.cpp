@@ -2,6 +2,7 @@
 // of it is kept, and how it is found again.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "limb/estimate/base_estimator.hpp"
 
@@ -50,6 +51,27 @@ void BaseEstimator::forget(double speed, double way, double tilt) {
 void BaseEstimator::lose() {
   lost_ = true;
   rest_.reset();
+}
+
+bool BaseEstimator::set_back(double t, const ImuSample& sample) {
+  if (t <= t_late_) late_begin_ = t;
+  t_late_ = t;
+  const double lost = t - late_begin_;
+  if (lost < options_.lost_gap) return false;
+  ++diagnostics_.clock_set_back;
+  constexpr double kSpeed = 1, kTilt = 0.3;
+  const double inf = std::numeric_limits<double>::infinity();
+  t_ = t;
+  t_legs_ = t_watch_ = -inf;
+  t_late_ = inf;
+  last_ = sample;
+  has_imu_ = true;
+  feet_refused_since_ = positions_refused_since_ = yaws_refused_since_ = std::nan("");
+  for (auto& foot : feet_) foot = {};
+  for (auto& detector : detectors_) detector.reset();
+  rest_.reset();
+  if (ready_) forget(kSpeed, kSpeed * lost, kTilt);
+  return true;
 }
 
 void BaseEstimator::part_position() {

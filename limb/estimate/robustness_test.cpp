@@ -149,7 +149,7 @@ TEST_P(Robustness, GapsNaNAndSaturationAreCountedAndSurvived) {
   EXPECT_EQ(d.imu_not_finite, 12u);
   EXPECT_EQ(d.leg_not_finite, 11u);  // one was in the gap
   EXPECT_GE(d.contacts_not_finite, 9u);
-  EXPECT_EQ(d.counts().size(), 26u);
+  EXPECT_EQ(d.counts().size(), 27u);
   // The walk began at the origin of its own, with a height that the filter was not told.
   error.z() += noisy.truth().p_WS.z();
   EXPECT_LT(error.head<2>().norm(), 0.1);
@@ -159,6 +159,32 @@ TEST_P(Robustness, GapsNaNAndSaturationAreCountedAndSurvived) {
   EXPECT_TRUE(estimator.imu(t, {Vec::Zero(), {0, 0, 9.81}}));
   EXPECT_EQ(estimator.diagnostics().imu_lost, 1u);
   EXPECT_EQ(estimator.filter().state().feet, 0);
+  expect_sound(estimator.filter());
+}
+
+// One stamp of next year: half a second later the clock of all the other samples counts again, and
+// the walk goes on.
+TEST_P(Robustness, OneStampFarAheadIsForgotten) {
+  const SyntheticWalk& walk = dog_walk({});
+  NoisyWalk noisy(walk, testing::typical_errors(), 8);
+  BaseEstimator estimator(walk.model(), walk.options().feet, "", gated(GetParam(), 0.999));
+  std::vector<double> forces(4);
+  double before = 0, refused = 0, error = 0;
+  int k = 0;
+  while (noisy.next()) {
+    const double t = noisy.instant().t;
+    for (std::size_t i = 0; i < 4; ++i) forces[i] = noisy.instant().contact[i] ? 100 : 0;
+    const bool odd = ++k == 700;
+    const bool taken = estimator.imu(odd ? t + 3e7 : t, noisy.imu());
+    if (!taken) refused += t - before;
+    before = t;
+    estimator.legs(t, noisy.q(), noisy.v(), forces);
+    if (estimator.ready()) error = (estimator.filter().state().v_WS - noisy.truth().v_WS).norm();
+  }
+  EXPECT_EQ(estimator.diagnostics().clock_set_back, 1u);
+  EXPECT_NEAR(refused, 0.5, 0.02);  // EstimatorOptions::lost_gap
+  EXPECT_NEAR(estimator.time(), before, 1e-12);
+  EXPECT_LT(error, 0.1);
   expect_sound(estimator.filter());
 }
 
