@@ -109,7 +109,7 @@ Part compile_part(const Model<double>& model) {
   CompileOptions templates;
   templates.program.interpret = true;
   const Compiled slow = compile(model, functions, templates);
-  constexpr std::int64_t kStates = 1024;
+  constexpr std::int64_t kStates = 4096;
   const FunctionTimer timer(model, 0.04, kStates);
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   Table table("", {"ns a state", "templates", "compiled", fmt::format("batch of {}", kStates),
