@@ -74,17 +74,22 @@ void ControlledRobot::check_tree(const char* call) const {
   throw Error(std::string(call) + ": the robot has closed loops, whose forces it does not know");
 }
 
-double effort_limit(const Model<double>& model, int velocity) {
+double dof_limit(const Model<double>& model, int velocity,
+                 std::optional<double> DofLimits<double>::*which) {
   const auto& rows = model.coupling().rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].yq < 0 || rows[i].terms.empty()) continue;
     const int j = velocity - rows[i].terms[0].y;
     const auto& limits = model.bodies()[i + 1].limits;
     if (j < 0 || j >= static_cast<int>(limits.size())) continue;
-    const auto& effort = limits[static_cast<std::size_t>(j)].effort;
-    if (effort && *effort > 0) return *effort;
+    const auto& limit = limits[static_cast<std::size_t>(j)].*which;
+    if (limit && *limit > 0) return *limit;
   }
   return std::numeric_limits<double>::infinity();
+}
+
+double effort_limit(const Model<double>& model, int velocity) {
+  return dof_limit(model, velocity, &DofLimits<double>::effort);
 }
 
 std::string velocity_text(const Model<double>& model, int velocity) {

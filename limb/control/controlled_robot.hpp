@@ -56,6 +56,11 @@ class ControlledRobot {
   MotorLimits limits_;
 };
 
+/// A limit of the joint that owns this velocity, effort or velocity; infinite where the model names
+/// none.
+double dof_limit(const Model<double>& model, int velocity,
+                 std::optional<double> DofLimits<double>::*which);
+
 /// The largest torque of the joint that owns this velocity, N m or N, as the model says; infinite
 /// where it names none.
 double effort_limit(const Model<double>& model, int velocity);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "limb/control/controlled_robot.hpp"
 #include "limb/dynamics/check_state.hpp"
 #include "limb/dynamics/manifold.hpp"
 #include "limb/math/so3.hpp"
@@ -36,20 +36,6 @@ std::size_t way_at(const std::vector<double>& begins, double t) noexcept {
   return i;
 }
 
-/// The velocity limit of the joint that owns a velocity, or infinite.
-double velocity_limit(const Model<double>& model, int velocity) {
-  const auto& rows = model.coupling().rows();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].yq < 0 || rows[i].terms.empty()) continue;
-    const int j = velocity - rows[i].terms[0].y;
-    const auto& limits = model.bodies()[i + 1].limits;
-    if (j < 0 || j >= static_cast<int>(limits.size())) continue;
-    const auto& limit = limits[static_cast<std::size_t>(j)].velocity;
-    if (limit && *limit > 0) return *limit;
-  }
-  return std::numeric_limits<double>::infinity();
-}
-
 std::vector<double> shortest(const Model<double>& model,
                              const std::vector<VectorX<double>>& waypoints, double velocity,
                              double acceleration) {
@@ -63,7 +49,7 @@ std::vector<double> shortest(const Model<double>& model,
     difference(model, waypoints[i], waypoints[i + 1], way);
     double longest = 1e-3;  // s, where two waypoints are one
     for (int k = 0; k < way.size(); ++k) {
-      const double limit = velocity_limit(model, k);
+      const double limit = dof_limit(model, k, &DofLimits<double>::velocity);
       longest = std::max(
           longest, minimum_jerk_duration(std::abs(way[k]), std::isfinite(limit) ? limit : velocity,
                                          acceleration));
