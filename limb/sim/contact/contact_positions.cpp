@@ -15,29 +15,32 @@ using Vector = Vector3<double>;
 
 /// Overlaps go back by position alone, as split impulses do: displacements M^-1 J^T x, x >= 0, that
 /// leave no overlap deeper than the slop, and no joint beyond its stop; velocities do not hear of
-/// them.
+/// them. And what an impulse moved before the moment at which it acts is taken back.
 void Contacts::correct(double h, const StickingJoints* joints, int joint_rows) {
   const ContactParameters& parameters = setup_.parameters;
   const int n = static_cast<int>(candidates_.size());
   const double most = parameters.recovery_speed * h;
+  bool overlap = false;
   overlaps_.clear();
   if (!std::isfinite(parameters.stiffness)) {
     for (int c = 0; c < n; ++c) {
       const double gap = candidates_[static_cast<std::size_t>(c)].point.gap;
-      correct_ |= gap < -parameters.slop;
+      overlap |= gap < -parameters.slop;
       overlaps_.push_back({3 * c, 1, std::min(-gap - parameters.slop, most)});
     }
   }
   for (int r = 0; r < joint_rows; ++r) {
     if (joints->way_back(r) == 0) continue;
     const double beyond = joints->beyond(r);
-    correct_ |= beyond > parameters.slop;
+    overlap |= beyond > parameters.slop;
     overlaps_.push_back({3 * n + r, joints->way_back(r), std::min(beyond, most)});
   }
+  const bool late = (late_.array() != 0).any();
+  correct_ = overlap || late;
   if (!correct_) return;
   push_.setZero();
   constexpr int kSweeps = 100;
-  for (int k = 0; k < kSweeps; ++k) {
+  for (int k = 0; k < kSweeps && overlap; ++k) {
     double moved = 0;
     for (const Overlap& now : overlaps_) {
       const double W = solver_.A(now.row, now.row);
@@ -52,6 +55,7 @@ void Contacts::correct(double h, const StickingJoints* joints, int joint_rows) {
     }
     if (moved < 1e-3 * parameters.slop) break;
   }
+  if (late) push_ -= late_;
   rows_.displace(push_, correction_);
 }
 

@@ -149,96 +149,6 @@ void Contacts::find(double margin) {
   }
 }
 
-/// What each row's velocity shall at least be, and with it b; the softness of springs.
-void Contacts::set_targets(double h, const StickingJoints* joints, int joint_rows) {
-  const ContactParameters& parameters = setup_.parameters;
-  const int n = static_cast<int>(candidates_.size());
-  for (int c = 0; c < n; ++c) {
-    Candidate& now = candidates_[at(c)];
-    const int i = 3 * c;
-    const double gap = now.point.gap;
-    now.u_begin = u_begin_[i];
-    now.softness = 0;
-    if (std::isfinite(parameters.stiffness)) {
-      // p = h (-k (gap + h u) - c u): the spring and the damper at the end of the step.
-      const double stiff = h * parameters.stiffness + parameters.damping;
-      now.softness = 1 / (h * stiff);
-      now.target = -parameters.stiffness * gap / stiff;
-      now.bounces = false;
-    } else {
-      // No deeper than the surface at the end of the step; thrown back if it comes in fast.
-      now.target = -std::max(gap, 0.0) / h;
-      now.bounces = now.restitution > 0 && -now.u_begin > parameters.restitution_speed &&
-                    gap + h * u_free_[i] < 0;
-      if (now.bounces) now.target = std::max(now.target, -now.restitution * now.u_begin);
-    }
-    solver_.A(i, i) += now.softness;
-    solver_.b[i] = u_free_[i] - now.target;
-    solver_.b[i + 1] = u_free_[i + 1];
-    solver_.b[i + 2] = u_free_[i + 2];
-    solver_.mu[c] = now.point.friction;
-  }
-  for (int r = 0; r < joint_rows; ++r) {
-    // With loops the velocity differs from the one that the joints know.
-    solver_.b[3 * n + r] = joints->wish(r) + u_free_[3 * n + r] - joints->end_velocity(r);
-    solver_.lower[r] = joints->lower(r);
-    solver_.upper[r] = joints->upper(r);
-  }
-}
-
-/// Impulses of the last step, for the same places.
-void Contacts::warm_start(double h, const StickingJoints* joints, int joint_rows) {
-  const int n = static_cast<int>(candidates_.size());
-  std::size_t from = 0;
-  for (int c = 0; c < n; ++c) {
-    const Candidate& now = candidates_[at(c)];
-    Vector p = Vector::Zero();
-    // Both lists come from the same order of pairs: the search seldom goes far.
-    for (std::size_t k = 0; k < points_.size(); ++k) {
-      const ContactPoint& last = points_[(from + k) % points_.size()];
-      if (last.shape != now.point.shape || last.other != now.point.other ||
-          last.feature != now.point.feature) {
-        continue;
-      }
-      p = h * (now.axes_W.transpose() * last.force_W);
-      from += k + 1;
-      break;
-    }
-    p[0] = std::max(p[0], 0.0);
-    const double size = std::hypot(p[1], p[2]), bound = now.point.friction * p[0];
-    if (size > bound) p.tail<2>() *= bound / size;
-    solver_.p.segment<3>(3 * c) = p;
-  }
-  for (int r = 0; r < joint_rows; ++r) {
-    const double last = step_ > 0 ? joint_impulse_[joints->row(r)] * h / step_ : 0;
-    solver_.p[3 * n + r] = std::clamp(last, joints->lower(r), joints->upper(r));
-  }
-}
-
-/// @returns the kinetic energy that the impulses add to the motion without them:
-/// p (u_free + u_end) / 2, never positive where nothing bounces.
-double Contacts::solve_step(int joint_rows) {
-  const auto report = solver_.solve(setup_.parameters.solver);
-  pending_report_.sweeps += report.sweeps;
-  pending_report_.newton_steps += report.newton_steps;
-  pending_report_.residual = report.residual;
-  pending_report_.converged = report.converged;
-  const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
-  double energy = 0, contacts = 0, joints = 0;
-  for (int i = 0; i < size; ++i) {
-    const double soft = i < 3 * n && i % 3 == 0 ? candidates_[at(i / 3)].softness : 0;
-    const double change = solver_.velocity()[i] - solver_.b[i] - soft * solver_.p[i];
-    energy += solver_.p[i] * (u_free_[i] + change / 2);
-    // All forces together change the kinetic energy by their sum of p (u_begin + u_end) / 2.
-    const double work = solver_.p[i] * (u_begin_[i] + u_free_[i] + change) / 2;
-    (i < 3 * n ? contacts : joints) += work;
-  }
-  pending_report_.dissipated = -contacts;
-  pending_report_.joints_dissipated = -joints;
-  pending_report_.impulse_energy = energy;
-  return energy;
-}
-
 void Contacts::apply(const Model<double>& model, const State<double>& before, double h,
                      VectorX<double>& v, StickingJoints* joints) {
   if (!ended_at(before.t)) {
@@ -302,7 +212,8 @@ void Contacts::attempt(const Model<double>& model, const State<double>& before, 
   for (int r = 0; r < joint_rows; ++r) rows_.add_joint(model, joints->joint_velocity(r));
   solver_.resize(n, joint_rows);
   if (u_free_.size() < solver_.A.rows()) {
-    u_free_ = u_begin_ = push_ = VectorX<double>::Zero(solver_.A.rows());
+    u_free_ = u_begin_ = u_end_ = VectorX<double>::Zero(solver_.A.rows());
+    drift_ = impulse_ = late_ = push_ = u_free_;
   }
   const int singular = rows_.finish(model, solver_.A);
   if (singular >= 0) {
@@ -311,52 +222,12 @@ void Contacts::attempt(const Model<double>& model, const State<double>& before, 
   }
   rows_.velocities(before.v, u_begin_);
   rows_.velocities(v, u_free_);
-  set_targets(h, joints, joint_rows);
-  warm_start(h, joints, joint_rows);
-  // Newton's restitution at several places with friction may ask for more than there is; then
-  // nothing bounces in this step.
-  const bool bounces = std::any_of(candidates_.begin(), candidates_.end(),
-                                   [](const Candidate& c) { return c.bounces; });
-  if (solve_step(joint_rows) > 0 && bounces) {
-    for (int c = 0; c < n; ++c) {
-      Candidate& now = candidates_[at(c)];
-      if (!now.bounces) continue;
-      now.target = -std::max(now.point.gap, 0.0) / h;
-      solver_.b[3 * c] = u_free_[3 * c] - now.target;
-    }
-    solve_step(joint_rows);
-  }
-  rows_.apply(solver_.p, v);
+  solve_step(h, joints, joint_rows);
+  rows_.apply(impulse_, v);
   for (int r = 0; r < joint_rows; ++r) {
-    pending_joint_impulse_[joints->row(r)] = solver_.p[3 * n + r];
+    pending_joint_impulse_[joints->row(r)] = impulse_[3 * n + r];
   }
   correct(h, joints, joint_rows);
-}
-
-void Contacts::note_result(double h) {
-  ContactReport& report = pending_report_;
-  pending_points_.clear();
-  pending_stored_ = 0;
-  for (std::size_t c = 0; c < candidates_.size(); ++c) {
-    Candidate& now = candidates_[c];
-    const auto i = 3 * static_cast<Eigen::Index>(c);
-    const Vector p = solver_.p.segment<3>(i);
-    Vector u = solver_.velocity().segment<3>(i);
-    report.complementarity = std::max(report.complementarity, std::abs(p[0] * u[0]) / h);
-    report.cone = std::max(report.cone, (std::hypot(p[1], p[2]) - now.point.friction * p[0]) / h);
-    report.penetration = std::max(report.penetration, -now.point.gap);
-    report.touching += p[0] > 0 ? 1 : 0;
-    u[0] += now.target - now.softness * p[0];
-    now.point.force_W = now.axes_W * p / h;
-    now.point.velocity_W = now.axes_W * u;
-    if (now.softness > 0 && p[0] > 0) {
-      const double depth = std::min(now.point.gap + h * u[0], 0.0);
-      pending_stored_ += setup_.parameters.stiffness * depth * depth / 2;
-    }
-    pending_points_.push_back(now.point);
-  }
-  report.contacts = static_cast<int>(candidates_.size());
-  report.dissipated -= pending_stored_ - stored_;
 }
 
 bool Contacts::ended_at(double t) const {

@@ -18,8 +18,9 @@ struct ContactParameters {
   double stiffness = std::numeric_limits<double>::infinity();
   double damping = 0;  ///< N s/m, of the compliant mode
 
-  double restitution_speed = 0.02;  ///< m/s; slower impacts do not bounce
-  double slop = 1e-5;               ///< m of overlap that is left alone
+  /// m/s; slower impacts do not bounce, and end with the step. Faster ones act at their moment.
+  double restitution_speed = 0.02;
+  double slop = 1e-5;         ///< m of overlap that is left alone
   double recovery_speed = 1;  ///< m/s at which more than that is taken back, by position alone
   /// m; a step in which the path of something that touches bends towards the other by more is taken
   /// in parts.
@@ -63,7 +64,7 @@ struct ContactReport {
   double dissipated = 0;         ///< J, in this step by contacts
   double joints_dissipated = 0;  ///< J, in this step by stops and friction of joints
   /// J, kinetic energy of the motion with all impulses of the step less that of the motion without
-  /// them: never above zero, but for rounding.
+  /// them, where they bounce at that moment: never above zero, but for rounding.
   double impulse_energy = 0;
   bool converged = true;
 };
@@ -127,17 +128,24 @@ class Contacts {
     ContactPoint point;
     Matrix3<double> axes_W;  ///< columns n, t1, t2
     double restitution = 0, target = 0, softness = 0;
-    double u_begin = 0;
-    bool bounces = false;
+    // In a step with landings: the gap at the last of them, and the time of the own one.
+    double height = 0, landing = 0;
+    bool lands = false, bounces = false;
   };
   double reach(const Model<double>& model, const VectorX<double>& v, double h);
   void find(double margin);
   void attempt(const Model<double>& model, const State<double>& before, double h, double margin,
                VectorX<double>& v, StickingJoints* joints);
   void add_candidates(int shape, int other, const Surface& surface);
+  // contact_impulses.cpp
   void set_targets(double h, const StickingJoints* joints, int joint_rows);
   void warm_start(double h, const StickingJoints* joints, int joint_rows);
-  double solve_step(int joint_rows);
+  void solve_problem(double h, double time, int joint_rows);
+  void solve_step(double h, const StickingJoints* joints, int joint_rows);
+  double closing(int c, double h, double time) const;
+  double drift(int c) const;
+  double next_landing(double h, double last);
+  void set_landing(double h, double last, double time, bool all, int joint_rows);
   void note_result(double h);
   // contact_positions.cpp
   void correct(double h, const StickingJoints* joints, int joint_rows);
@@ -158,7 +166,9 @@ class Contacts {
     double sign, wanted;  ///< the way out, and how far
   };
   std::vector<Overlap> overlaps_;
-  VectorX<double> u_begin_, u_free_, v_free_, push_, correction_;
+  VectorX<double> u_begin_, u_free_, u_end_, v_free_, push_, correction_;
+  VectorX<double> drift_;           ///< accelerations of the rows without landings
+  VectorX<double> impulse_, late_;  ///< of the step; each times the time at which it acts
   VectorX<double> joint_impulse_, pending_joint_impulse_;  ///< over all rows of the joints
   // Of the step that was computed last, and of the last one that has ended.
   std::vector<ContactPoint> pending_points_, points_;
