@@ -189,6 +189,32 @@ TEST(Contact, RodDroppedAtAnAngleTurnsAsTheBookSays) {
   }
 }
 
+// The same from heights that let it land anywhere in a step, here of 2 ms: the whole impact is in
+// the step of landing, and the end that hits lies on the ground when it is over.
+TEST(Contact, LandingsDoNotDependOnWhereInAStepTheyFall) {
+  const double m = 1.5, l = 0.8, a = 0.6, h = 2e-3;
+  Body1 rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(), Kind::capsule,
+            {0, l, 0});
+  const Matrix3<double> R = axis_rotation(1, std::numbers::pi / 2 - a);
+  for (int k = 0; k < 40; ++k) {
+    const double H = 0.2 + 1e-4 * k, v = std::sqrt(2 * kG * H);  // 2 m/s, 4 mm a step
+    BodyRun run(rod, Ground::plane({0, 0}), h);
+    run.start({0, 0, l / 2 * std::sin(a) + H}, quaternion_from_matrix(R), {0, 0, 0});
+    double w = 0;
+    while (w == 0) {
+      ASSERT_LT(run.simulation.state().t, 1);
+      run.simulation.run_until(run.simulation.state().t + h);
+      w = run.turn()[1];
+    }
+    const double P = m * v / (1 + 3 * std::cos(a) * std::cos(a));
+    // The weight of half a step is g h / 2 = 0.01 m/s, 0.5 % of v.
+    EXPECT_NEAR(w * m * l / (6 * P * std::cos(a)), 1, 6e-3) << H;
+    const double low = run.position()[2] - l / 2 * run.rotation()(2, 2);
+    EXPECT_NEAR(low, 0, 1.1 * w * w * l / 2 * h * h / 2) << H;  // the bend of its path in a step
+    EXPECT_NEAR(run.world.contacts()->dissipated(), P * v / 2, 0.01 * P * v) << H;
+  }
+}
+
 // Spring and damper: it rests at depth m g / (4 k) on four corners, and friction is the same.
 TEST(Contact, CompliantModeRestsOnItsSprings) {
   const Vector3<double> size(0.3, 0.2, 0.1);
