@@ -1,6 +1,7 @@
 // Contact against the closed forms of the books: bouncing, sliding, sticking, rolling, impact.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -212,6 +213,35 @@ TEST(Contact, LandingsDoNotDependOnWhereInAStepTheyFall) {
     const double low = run.position()[2] - l / 2 * run.rotation()(2, 2);
     EXPECT_NEAR(low, 0, 1.1 * w * w * l / 2 * h * h / 2) << H;  // the bend of its path in a step
     EXPECT_NEAR(run.world.contacts()->dissipated(), P * v / 2, 0.01 * P * v) << H;
+  }
+}
+
+// A second body just above the ground falls on undisturbed while the first one lands.
+TEST(Contact, WhatIsAboveTheGroundFallsOn) {
+  RobotBuilder<double> robot("two");
+  for (const char* name : {"a", "b"}) {
+    robot.link(name, 1, {0, 0, 0}, 0.01 * Matrix3<double>::Identity());
+    robot.joint(std::string("z_") + name, Joint<double>::prismatic({0, 0, 1}), "world", name);
+  }
+  const double h = 1e-3, v = 2;
+  for (const double part : {0.2, 0.9, 0.985, 0.992, 0.9999}) {
+    World world(robot.build());
+    ContactSetup setup{Ground::plane({0.5, 0}), {}, {}};
+    for (const char* name : {"a", "b"}) {
+      setup.shapes.push_back(make_foot(world.model(), world.model().find_frame(name), 0));
+    }
+    world.set_contact(setup);
+    Simulation simulation(world, {.step = h});
+    // The other one ends its step just above the ground, so that it is looked at as well.
+    const double fall = v + kG * h;
+    simulation.set_state(0, Vector::Map(std::array{part * h * fall, 1.02 * h * fall}.data(), 2),
+                         Vector::Constant(2, -v));
+    simulation.run_until(h);
+    EXPECT_EQ(world.contacts()->report().contacts, 2);
+    EXPECT_NEAR(simulation.state().v[0], 0, 1e-12) << part;
+    EXPECT_NEAR(simulation.state().q[0], 0, 1e-12) << part;
+    EXPECT_NEAR(simulation.state().v[1], -fall, 1e-12) << part;
+    EXPECT_NEAR(simulation.state().q[1], 0.02 * h * fall, 1e-12) << part;
   }
 }
 

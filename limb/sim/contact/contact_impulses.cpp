@@ -184,7 +184,7 @@ double Contacts::next_landing(double h, double last) {
   double first = h;
   for (int c = 0; c < static_cast<int>(candidates_.size()); ++c) {
     Candidate& now = candidates_[at(c)];
-    now.landing = h;
+    now.landing = std::numeric_limits<double>::infinity();
     const double left = h - last, u = closing(c, h, last), a = drift(c);
     if (!now.lands || now.height + (u + a * left / 2) * left >= 0) continue;
     // The first root of height + u t + a t^2 / 2, which begins above zero and ends below.
@@ -199,6 +199,7 @@ double Contacts::next_landing(double h, double last) {
 /// The problem of what lands at that time, or next to it. All that touches takes part.
 void Contacts::set_landing(double h, double last, double time, bool all, int joint_rows) {
   constexpr double kTogether = 0.01;  // of the step
+  const double left = std::max(h - time, kTogether * h);
   const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
   for (int c = 0; c < n; ++c) {
     Candidate& now = candidates_[at(c)];
@@ -212,8 +213,11 @@ void Contacts::set_landing(double h, double last, double time, bool all, int joi
       if (now.bounces) {
         now.target = std::max(-now.restitution * u - drift(c) * (time - h / 2), 0.0);
       }
-    } else {
-      now.target = now.lands && !all ? kNotYet : -now.height / h;
+    } else if (now.lands && !all) {
+      now.target = kNotYet;
+    } else {  // What is pressed on stays so; the rest ends no deeper than the surface.
+      const bool pressed = impulse_[3 * c] > 0 && u_end_[3 * c] <= 0;
+      now.target = pressed ? u_end_[3 * c] : -now.height / left;
     }
     solver_.b.segment<3>(3 * c) = u_end_.segment<3>(3 * c);
     solver_.b[3 * c] -= now.target;
