@@ -30,6 +30,7 @@ std::size_t code_room(const Code& code, const Target& target, const Split* split
   for (const auto* arrays : {&code.inputs, split != nullptr ? &split->outputs : &code.outputs}) {
     for (const Array& array : *arrays) rows += static_cast<std::size_t>(array.size()) + 16;
   }
+  rows += RowSeams::kCode / 128 * (split != nullptr ? split->outputs : code.outputs).size();
   const std::size_t products = split != nullptr ? ProductWriter::code_bytes(*split, target) : 0;
   return 4096 + 48 * code.instructions.size() + 128 * rows + products;
 }
@@ -218,14 +219,7 @@ class KernelWriter {
     m.inc(m.r12);
     m.jmp(next, m.T_NEAR);
     m.L(done);
-    if (!by_columns()) {
-      // What went past the caches must be seen before what the caller writes next.
-      Xbyak::Label plain;
-      m.cmp(m.r13d, ResultWriter::kStream);
-      m.jne(plain);
-      m.sfence();
-      m.L(plain);
-    }
+    if (!by_columns()) results.finish_stream();
     m.mov(m.rax, m.r12);
     leave();
     if (products) products->write_routines();

@@ -159,8 +159,14 @@ void ResultWriter::finish_rows() {
       write_range(k, steps * columns(), size);
       continue;
     }
-    Xbyak::Label done;
+    Xbyak::Label plain, done;
     find_offset();
+    m.cmp(m.r13d, kStream);
+    m.jne(plain, m.T_NEAR);
+    const auto seams = seams_.try_emplace(k, m, frame_, size, has_late(size), steps).first;
+    seams->second.write(mover_, row_of(k));
+    m.jmp(done, m.T_NEAR);
+    m.L(plain);
     for (int unit = 0; unit < RowMover::kLine / kUnit; ++unit) {
       Xbyak::Label other;
       m.cmp(m.eax, unit * kUnit);
@@ -171,6 +177,24 @@ void ResultWriter::finish_rows() {
     }
     m.L(done);
   }
+}
+
+void ResultWriter::finish_stream() {
+  Machine& m = machine_;
+  Xbyak::Label none, fence;
+  m.cmp(m.r13d, kStream);
+  m.jne(none, m.T_NEAR);
+  m.test(m.r12, m.r12);
+  m.jz(fence, m.T_NEAR);
+  for (auto& [k, seams] : seams_) {
+    mover_.point_at(m.rsi, k, size_of(k));
+    find_offset();
+    seams.finish();
+  }
+  m.L(fence);
+  // What went past the caches must be seen before what the caller writes next.
+  m.sfence();
+  m.L(none);
 }
 
 void ResultWriter::write_routines() {

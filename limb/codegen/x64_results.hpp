@@ -5,6 +5,7 @@
 
 #include "limb/codegen/x64_registers.hpp"
 #include "limb/codegen/x64_rows.hpp"
+#include "limb/codegen/x64_seams.hpp"
 
 namespace limb::codegen {
 
@@ -44,6 +45,8 @@ class ResultWriter {
   void begin_rows(const std::vector<Source>& sources);
   void write_portion(const Portion& portion);
   void finish_rows();
+  /// After the last block, r12 of them: what still waits, and a fence, if rows went past the caches.
+  void finish_stream();
   /// What write_portion() calls; where no other code runs into it.
   void write_routines();
   /// Constants that loops over results need.
@@ -66,6 +69,7 @@ class ResultWriter {
   std::vector<Source> sources_;
   std::map<double, int> constants_;       ///< their places
   std::map<int, Xbyak::RegExp> tables_;   ///< of the arrays that are written in portions
+  std::map<int, RowSeams> seams_;         ///< of the arrays that may go past the caches
   std::map<int, Xbyak::Label> routines_;  ///< by the size of a row
 };
 
