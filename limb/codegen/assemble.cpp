@@ -6,6 +6,7 @@
 
 #include "limb/base/error.hpp"
 #include "limb/codegen/x64_products.hpp"
+#include "limb/codegen/x64_weave.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -146,6 +147,7 @@ class KernelWriter {
                           {[&](int i) { return m.ptr[input(i)]; },
                            input,
                            [&](int i) { return m.ptr[output(i)]; },
+                           {},
                            {}});
     writer.write(beyond);
     counts_ = writer.counts();
@@ -175,6 +177,12 @@ class KernelWriter {
     Xbyak::Label next, done;
     m.mov(m.r13, m.rcx);
     m.set_quarters();
+    ResultWriter results(m, frame_, split_ != nullptr ? split_->outputs : code_.outputs);
+    std::optional<RowWeaver> weaver;
+    if (!by_columns() && m.is_wide() && split_ == nullptr && !in_groups) {
+      weaver.emplace(m, frame_, results, code_);
+      weaver->has_portions() ? weaver->begin() : weaver.reset();
+    }
     m.xor_(m.r12d, m.r12d);
     m.L(next);
     m.cmp(m.r12, m.rdx);
@@ -201,16 +209,20 @@ class KernelWriter {
                                      i - e.entry + first};
       };
     }
+    std::function<void(int)> between;
+    if (weaver) between = [&](int instruction) { weaver->before(instruction); };
     RegisterWriter writer(
         m, code_, frame_,
         {[&](int i) { return m.ptr[m.slot(input_place[static_cast<std::size_t>(i)])]; },
          [&](int) -> Xbyak::RegExp { throw Error("assemble: fours have no place in lanes"); },
-         [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }, group});
+         [&](int) -> Xbyak::Address { throw Error("assemble: results are rows"); }, group,
+         between});
     writer.write(done);
     counts_ = writer.counts();
-    ResultWriter results(m, frame_, split_ != nullptr ? split_->outputs : code_.outputs);
     std::optional<ProductWriter> products;
-    if (split_ == nullptr) {
+    if (weaver) {
+      weaver->end_block(sources_of(writer));
+    } else if (split_ == nullptr) {
       results.write(sources_of(writer));
     } else {
       products.emplace(m, *split_);
@@ -219,11 +231,13 @@ class KernelWriter {
     m.inc(m.r12);
     m.jmp(next, m.T_NEAR);
     m.L(done);
+    if (weaver) weaver->finish();
     if (!by_columns()) results.finish_stream();
     m.mov(m.rax, m.r12);
     leave();
     if (products) products->write_routines();
     results.write_routines();
+    if (weaver) weaver->write_routines();
   }
 
   bool reads_in_loop(int size) const {

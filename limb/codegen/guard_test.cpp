@@ -67,6 +67,7 @@ void run_guarded(const Program& p, std::int64_t states, bool at_end) {
     if (states == 1) p.run(call.in.data(), call.out.data());
   }
   p.run_rows(call.in.data(), call.out.data(), states);
+  p.run_rows(call.in.data(), call.out.data(), states, {.stream = true});
   p.run_columns(call.in.data(), call.out.data(), states, 0, states);
 }
 

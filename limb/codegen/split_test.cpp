@@ -176,6 +176,56 @@ TEST(Stream, GivesTheSameBitsAtEveryAlignment) {
   }
 }
 
+// The first and the last lines of a call, and what waits for the next block, with rows of an odd
+// number of half lines (all entries of 18 x 18) and of whole lines (nonzeros).
+TEST(Stream, GivesTheSameBitsForEveryNumberOfStates) {
+  const Model<double> model = load_model("builtin:quadruped");
+  for (const Entries entries : {Entries::all, Entries::nonzeros}) {
+    FunctionOptions options;
+    options.entries = entries;
+    for (const Function f : {Function::crba, Function::rnea_derivatives}) {
+      for (const Isa isa : instruction_sets()) {
+        const Program p(codegen::trace(model, f, options), {.most = isa});
+        const Batch<double> in = testing::random_inputs(model, p.trace(), 40, 9);
+        const Batch<float> in32 = testing::cast<float>(in);
+        for (std::int64_t states = 1; states <= 40; ++states) {
+          const Batch<double> expected = rows(p, in, states, {});
+          const Batch<float> expected32 = rows(p, in32, states, {});
+          for (const std::size_t offset : {0, 2, 4, 6, 12}) {
+            EXPECT_TRUE(
+                testing::same_bits(rows(p, in, states, {.stream = true}, offset % 8), expected))
+                << name(f) << " of " << states << " at " << offset;
+            EXPECT_TRUE(
+                testing::same_bits(rows(p, in32, states, {.stream = true}, offset), expected32))
+                << name(f) << " of " << states << " at " << offset;
+          }
+        }
+      }
+    }
+  }
+}
+
+// A block that ends early leaves what the one before has still to write.
+TEST(Stream, TakesAnyAngle) {
+  const Model<double> model = load_model("builtin:quadruped");
+  constexpr std::int64_t kStates = 61;
+  for (const Function f : {Function::crba, Function::rnea_derivatives}) {
+    for (const Isa isa : instruction_sets()) {
+      const Program p(codegen::trace(model, f), {.most = isa});
+      for (const std::int64_t state : {0, 9, 25, 40, 60}) {
+        Batch<double> in = testing::random_inputs(model, p.trace(), kStates, 3);
+        const int size = p.inputs()[0].size();
+        in.data[0][static_cast<std::size_t>(state * size + size - 1)] += 1e7;
+        const Batch<float> in32 = testing::cast<float>(in);
+        EXPECT_TRUE(testing::same_bits(rows(p, in, kStates, {.stream = true}, 2),
+                                       rows(p, in, kStates, {})));
+        EXPECT_TRUE(testing::same_bits(rows(p, in32, kStates, {.stream = true}, 4),
+                                       rows(p, in32, kStates, {})));
+      }
+    }
+  }
+}
+
 TEST(Split, IsRefusedWhereThereIsNone) {
   const Model<double> model = load_model("builtin:arm7");
   const codegen::FunctionTracer tracer(model, {});

@@ -67,9 +67,14 @@ Machine::Address Machine::four_constants(const std::array<double, 4>& x) {
 }
 
 Xbyak::RegExp Machine::table(std::span<const std::int32_t> numbers) {
-  const int start = pool_room(numbers.size_bytes(), sizeof(std::int32_t));
-  std::memcpy(pool_ + start, numbers.data(), numbers.size_bytes());
-  return pool(start);
+  const Table made = table_of(numbers.size());
+  std::copy(numbers.begin(), numbers.end(), made.numbers.begin());
+  return made.begin;
+}
+
+Machine::Table Machine::table_of(std::size_t count) {
+  const int start = pool_room(count * sizeof(std::int32_t), sizeof(std::int32_t));
+  return {pool(start), {reinterpret_cast<std::int32_t*>(pool_ + start), count}};
 }
 
 Machine::Address Machine::first_entries(int count) {

@@ -42,6 +42,12 @@ class Machine : public Xbyak::CodeGenerator {
   Address four_constants(const std::array<double, 4>& x);
   /// Whole numbers in a row; where they begin.
   Xbyak::RegExp table(std::span<const std::int32_t> numbers);
+  /// Room for so many, and what stands there.
+  struct Table {
+    Xbyak::RegExp begin;
+    std::span<std::int32_t> numbers;
+  };
+  Table table_of(std::size_t count);
   /// Without AVX-512: all bits of the first `count` entries of a register.
   Address first_entries(int count);
 

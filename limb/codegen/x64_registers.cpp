@@ -26,6 +26,12 @@ RegisterWriter::RegisterWriter(Machine& machine, const Code& code, Frame& frame,
   results_.assign(n, -1);
   held_.assign(index(machine.target().registers()), -1);
   find_uses();
+  if (places_.between) {
+    is_result_.assign(n, 0);
+    for (const Instruction& x : code.instructions) {
+      if (x.act == Act::store) is_result_[index(x.a)] = 1;
+    }
+  }
   if (!places_.group) return;
   was_read_.assign(n, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -136,7 +142,7 @@ void RegisterWriter::leave_register(int r) {
   if (!has_memory(value)) {
     const bool four = at(value).four;
     std::vector<int>& free = four ? free_wide_slots_ : free_slots_;
-    if (free.empty()) {
+    if (free.empty() || (!is_result_.empty() && is_result_[index(value)] != 0)) {
       slots_[index(value)] = frame_.take(four ? 32 : machine_.target().bytes());
     } else {
       slots_[index(value)] = free.back();

@@ -46,6 +46,9 @@ class RegisterWriter {
     /// In double lanes of AVX-512, by rows: the neighbours of an argument, which are read together
     /// where the first of them is used. Null: arguments lie in memory, lane by lane.
     std::function<Group(int input)> group;
+    /// Called before each instruction, in lanes: results keep their places until the first
+    /// instruction of another block computes them again. Null: nothing between instructions.
+    std::function<void(int instruction)> between;
   };
 
   RegisterWriter(Machine& machine, const Code& code, Frame& frame, Places places);
@@ -111,8 +114,9 @@ class RegisterWriter {
   std::vector<int> uses_, first_use_;             ///< places where a value is used, by value
   std::vector<int> registers_, slots_, results_;  ///< of each value; -1: none
   std::vector<int> held_;                         ///< of each register: value, -1 or kTaken
-  std::vector<int> of_input_;   ///< the value of each argument that is read in groups; -1: none
-  std::vector<char> was_read_;  ///< of each value
+  std::vector<int> of_input_;    ///< the value of each argument that is read in groups; -1: none
+  std::vector<char> was_read_;   ///< of each value
+  std::vector<char> is_result_;  ///< of each value, where results have places of their own
   static constexpr int kTaken = -2;
   std::vector<int> free_slots_, free_wide_slots_;
   std::size_t reserved_ = 0;  ///< so many registers, the first ones, are not given away

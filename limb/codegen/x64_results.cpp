@@ -63,10 +63,14 @@ std::span<const ResultWriter::Source> ResultWriter::row_of(int array) const {
 void ResultWriter::write(const std::vector<Source>& sources) {
   if (machine_.target().layout == Layout::columns) return write_columns(sources);
   begin_rows(sources);
+  write_portions();
+  finish_rows();
+}
+
+void ResultWriter::write_portions() {
   for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
     if (step_count(k) > 0) write_portion({k, 0, step_count(k)});
   }
-  finish_rows();
 }
 
 void ResultWriter::write_columns(const std::vector<Source>& sources) {
@@ -118,17 +122,44 @@ void ResultWriter::write_range(int array, int begin, int end) {
 void ResultWriter::begin_rows(const std::vector<Source>& sources) {
   sources_ = sources;
   for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
-    if (step_count(k) > 0) tables_.emplace(k, machine_.table(places_of(row_of(k))));
+    if (step_count(k) == 0) continue;
+    const std::vector<std::int32_t> places = places_of(row_of(k));
+    std::copy(places.begin(), places.end(), table(k).numbers.begin());
   }
   if (!tables_.empty()) machine_.mov(machine_.r10, machine_.rsp);
 }
 
+const Machine::Table& ResultWriter::table(int array) {
+  const auto found = tables_.find(array);
+  if (found != tables_.end()) return found->second;
+  return tables_.emplace(array, machine_.table_of(static_cast<std::size_t>(size_of(array))))
+      .first->second;
+}
+
+std::vector<int> ResultWriter::registers() const {
+  bool late = false;
+  for (const Array& array : arrays_) late = late || has_late(array.size());
+  return mover_.registers(late);
+}
+
 void ResultWriter::write_portion(const Portion& p) {
+  mover_.point_at(machine_.rsi, p.array, size_of(p.array));
+  call_portion(p);
+}
+
+void ResultWriter::write_before(const Portion& p) {
+  Machine& m = machine_;
+  mover_.point_at(m.rsi, p.array, size_of(p.array));
+  m.sub(m.rcx, m.target().bytes() * size_of(p.array));
+  m.mov(m.r10, m.rsp);
+  call_portion(p);
+}
+
+void ResultWriter::call_portion(const Portion& p) {
   Machine& m = machine_;
   const int size = size_of(p.array);
   const int first = p.first * columns() + lead(size);
-  mover_.point_at(m.rsi, p.array, size);
-  m.lea(m.r8, m.ptr[tables_.at(p.array) + first * kEntry]);
+  m.lea(m.r8, m.ptr[table(p.array).begin + first * kEntry]);
   if (is_aligned(size)) {
     // So many bytes on in the array, and as many entries in the table.
     find_offset();

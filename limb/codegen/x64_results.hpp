@@ -44,8 +44,15 @@ class ResultWriter {
   std::vector<std::int32_t> places_of(std::span<const Source> sources);
   void begin_rows(const std::vector<Source>& sources);
   void write_portion(const Portion& portion);
+  void write_portions();  ///< all steps
+  /// The same of the block before, even before begin_rows(); registers() are changed.
+  void write_before(const Portion& portion);
+  std::vector<int> registers() const;
+  /// Whether rows of an array are written past the caches if asked for.
+  bool has_streams(int array) const { return is_aligned(size_of(array)) && step_count(array) > 0; }
   void finish_rows();
-  /// After the last block, r12 of them: what still waits, and a fence, if rows went past the caches.
+  /// After the last block, r12 of them: what still waits, and a fence, if rows went past the
+  /// caches.
   void finish_stream();
   /// What write_portion() calls; where no other code runs into it.
   void write_routines();
@@ -57,6 +64,8 @@ class ResultWriter {
   bool has_late(int size) const;
   int lead(int size) const { return has_late(size) ? columns() : 0; }
   void find_offset();
+  void call_portion(const Portion& portion);
+  const Machine::Table& table(int array);
   int size_of(int array) const { return arrays_[static_cast<std::size_t>(array)].size(); }
   std::span<const Source> row_of(int array) const;
   void write_columns(const std::vector<Source>& sources);
@@ -68,7 +77,7 @@ class ResultWriter {
   RowMover mover_;
   std::vector<Source> sources_;
   std::map<double, int> constants_;       ///< their places
-  std::map<int, Xbyak::RegExp> tables_;   ///< of the arrays that are written in portions
+  std::map<int, Machine::Table> tables_;  ///< of the arrays that are written in portions
   std::map<int, RowSeams> seams_;         ///< of the arrays that may go past the caches
   std::map<int, Xbyak::Label> routines_;  ///< by the size of a row
 };

@@ -274,11 +274,18 @@ void RowMover::stream_lines(const Xbyak::RegExp& row, int stride, int first, int
   m.vmovntpd(m.ptr[row + columns() * stride * m.target().scalar_bytes()], high);
 }
 
+std::vector<int> RowMover::registers(bool late) const {
+  std::vector<int> all;
+  for (int i = 0; i < columns(); ++i) all.push_back(i);
+  for (int i = 0; i < (single() ? columns() + 4 : columns()); ++i) all.push_back(kWork + i);
+  for (int i = 0; late && i < columns(); ++i) all.push_back(kKept + i);
+  return all;
+}
+
 void RowMover::stream_late(const Xbyak::Reg64& rows, int stride) {
   Machine& m = machine_;
   const int n = columns(), bytes = m.target().scalar_bytes(), group = n * bytes;
   const auto is_late = [](int l) { return l % 2 == 1; };
-  constexpr int kKept = 20;  // groups that wait for the other half of their line
   Xbyak::Label next;
   load_group(-n);
   for (int l = 1; l < n; l += 2) m.vmovapd(Xbyak::Zmm(kKept + l), Xbyak::Zmm(l));

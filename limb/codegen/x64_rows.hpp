@@ -50,6 +50,8 @@ class RowMover {
   /// the first row begins. Every other row is one group behind and takes one that stands before r8.
   void stream_late(const Xbyak::Reg64& rows, int stride);
   static constexpr int kLine = 64;
+  /// What these two change with AVX-512; `late`: stream_late() is one of them.
+  std::vector<int> registers(bool late) const;
 
  private:
   bool single() const { return machine_.target().precision == Precision::f32; }
@@ -74,6 +76,8 @@ class RowMover {
 
   // Registers: data in 0 .. 7, work from 8 on.
   static constexpr int kWork = 8;
+  /// Groups that wait for the other half of their line.
+  static constexpr int kKept = 20;
   Machine& machine_;
 };
 

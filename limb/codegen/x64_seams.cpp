@@ -6,7 +6,7 @@ namespace limb::codegen {
 namespace {
 
 // In the room, with space between seams for columns that are written there in vain.
-constexpr int kFirstEnd = 320;                       ///< end of the seam before row 0
+constexpr int kFirstEnd = 320;                      ///< end of the seam before row 0
 constexpr int kStep = 320, kLateStep = kStep + 32;  ///< from a seam to the next
 
 }  // namespace

@@ -21,6 +21,7 @@ void RegisterWriter::write(Xbyak::Label& beyond) {
     while (done < zeros.size()) write_zeros(zeros[done++]);
   }
   for (int now = 0; now < count; ++now) {
+    if (places_.between) places_.between(now);
     if (live_[static_cast<std::size_t>(now)] != 0) write_one(now, beyond);
     while (done * static_cast<std::size_t>(count) < zeros.size() * static_cast<std::size_t>(now)) {
       write_zeros(zeros[done++]);

@@ -1,0 +1,124 @@
+#include "limb/codegen/x64_weave.hpp"
+
+#include <algorithm>
+
+namespace limb::codegen {
+namespace {
+
+/// Steps of a portion: registers are saved around each.
+constexpr int kSteps = 16;
+
+/// Before which instruction a result must have been read; constants stay.
+std::vector<int> deadlines(const Code& code) {
+  std::vector<int> all;
+  const int end = static_cast<int>(code.instructions.size());
+  for (const Array& array : code.outputs) {
+    all.resize(all.size() + static_cast<std::size_t>(array.size()), end);
+  }
+  for (const Instruction& x : code.instructions) {
+    if (x.act != Act::store) continue;
+    const bool stays = code.instructions[static_cast<std::size_t>(x.a)].act == Act::constant;
+    all[static_cast<std::size_t>(x.b)] = stays ? end : x.a;
+  }
+  return all;
+}
+
+}  // namespace
+
+RowWeaver::RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, const Code& code)
+    : machine_(machine), results_(results) {
+  const std::vector<int> before = deadlines(code);
+  // A block that ends where angles are out of range leaves all that the block before has.
+  int last_bound = 0;
+  for (std::size_t i = 0; i < code.instructions.size(); ++i) {
+    if (code.instructions[i].act == Act::bound) last_bound = static_cast<int>(i);
+  }
+  std::size_t start = 0;
+  for (int k = 0; k < static_cast<int>(code.outputs.size()); ++k) {
+    const int size = code.outputs[static_cast<std::size_t>(k)].size(),
+              steps = results.step_count(k);
+    for (int i = 0; i < steps; i += kSteps) {
+      Due portion{{k, i, std::min(kSteps, steps - i)}, 0};
+      const int last = std::min(results.last_entry(k, i + portion.steps - 1), size - 1);
+      const auto row = before.begin() + static_cast<std::ptrdiff_t>(start);
+      portion.before = *std::min_element(row + results.first_entry(k, i), row + last + 1);
+      if (results.has_streams(k) && portion.before > last_bound) {
+        portions_.push_back(portion);
+      } else {
+        at_end_.push_back(portion);
+      }
+    }
+    start += static_cast<std::size_t>(size);
+  }
+  std::stable_sort(portions_.begin(), portions_.end(),
+                   [](const Due& x, const Due& y) { return x.before < y.before; });
+  // As many as are due by then, were all of them spread evenly; not later than they must.
+  const std::size_t count = portions_.size(), end = code.instructions.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    portions_[i].before =
+        std::min(portions_[i].before, static_cast<int>((2 * i + 1) * end / (2 * count)));
+  }
+  for (std::size_t i = 0; has_portions() && i < results.registers().size(); ++i) {
+    saved_.push_back(frame.take(machine.target().bytes()));
+  }
+}
+
+void RowWeaver::begin() {
+  machine_.xor_(machine_.r14d, machine_.r14d);
+}
+
+void RowWeaver::write(std::size_t begin, std::size_t end) {
+  if (begin == end) return;
+  Machine& m = machine_;
+  Xbyak::Label none;
+  m.test(m.r14d, m.r14d);
+  m.jz(none, m.T_NEAR);
+  m.call(save_);
+  for (std::size_t i = begin; i < end; ++i) results_.write_before(portions_[i]);
+  m.call(restore_);
+  m.L(none);
+}
+
+void RowWeaver::before(int instruction) {
+  const std::size_t begin = next_;
+  while (next_ < portions_.size() && portions_[next_].before <= instruction) ++next_;
+  write(begin, next_);
+}
+
+void RowWeaver::end_block(const std::vector<RowMover::Source>& sources) {
+  Machine& m = machine_;
+  write(next_, portions_.size());
+  next_ = portions_.size();
+  results_.begin_rows(sources);
+  Xbyak::Label stream, done;
+  m.cmp(m.r13d, ResultWriter::kStream);
+  m.je(stream, m.T_NEAR);
+  results_.write_portions();
+  m.jmp(done, m.T_NEAR);
+  m.L(stream);
+  for (const auto& portion : at_end_) results_.write_portion(portion);
+  m.mov(m.r14d, 1);
+  m.L(done);
+  results_.finish_rows();
+}
+
+void RowWeaver::finish() {
+  write(0, portions_.size());
+}
+
+void RowWeaver::write_routines() {
+  Machine& m = machine_;
+  const std::vector<int> registers = results_.registers();
+  m.L(save_);
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    m.store(m.ptr[m.slot(saved_[i])], registers[i]);
+  }
+  m.ret();
+  m.L(restore_);
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    m.load(registers[i], m.ptr[m.slot(saved_[i])]);
+  }
+  m.ret();
+}
+
+}  // namespace limb::codegen
