@@ -28,6 +28,18 @@ LIMB_INLINE void inertial_force(const CanonicalStep<T>& step, typename Workspace
   b.n.y = b.n.y + U.xz * Szz + h.z * a.x;
 }
 
+/// U and wd.x, wd.y of a step that turns about z, from w, wd.z and U z.
+template <typename T>
+LIMB_INLINE void turning_about_z(const Triple<T>& Uz, typename Workspace<T>::Step& b) {
+  const Triple<T>& w = b.w;
+  const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+  const T y2 = w.y * w.y, z2 = w.z * w.z;
+  b.wd.x = yz - Uz.y;
+  b.wd.y = Uz.x - xz;
+  b.U = {-(y2 + z2), xy - b.wd.z, Uz.x,        xy + b.wd.z, (y2 + Uz.z) - z2,
+         Uz.y,       xz - b.wd.y, yz + b.wd.x, Uz.z};
+}
+
 /// Motion of a revolute step from that of its parent.
 template <typename T, typename Alpha>
 LIMB_INLINE void outward_turning(const CanonicalStep<T>& step, const Alpha& alpha, const T& c,
@@ -40,11 +52,20 @@ LIMB_INLINE void outward_turning(const CanonicalStep<T>& step, const Alpha& alph
     b.a = to_child(step, alpha, c, s, parent.a);
   } else {
     const Triple<T> w = to_child(step, alpha, c, s, parent.w);
-    const Triple<T> wd = to_child(step, alpha, c, s, parent.wd);
     const Triple<T> at = product(parent.U, triple(step.p)) + parent.a;
     b.w = {w.x, w.y, w.z + rate};
-    b.wd = {wd.x + w.y * rate, wd.y - w.x * rate, wd.z + acceleration};
     b.a = to_child(step, alpha, c, s, at);
+    if (!Branching<T> && step.along >= 0) {
+      // Points on the axis move with the parent, so U z is its own; numbers gain nothing by it.
+      const int k = step.along;
+      const T sign = step.R(k, 2);
+      const Triple<T> x = column(parent.U, k);
+      b.wd.z = sign * (k == 0 ? parent.wd.x : k == 1 ? parent.wd.y : parent.wd.z) + acceleration;
+      turning_about_z(to_child(step, alpha, c, s, {sign * x.x, sign * x.y, sign * x.z}), b);
+      return;
+    }
+    const Triple<T> wd = to_child(step, alpha, c, s, parent.wd);
+    b.wd = {wd.x + w.y * rate, wd.y - w.x * rate, wd.z + acceleration};
   }
   b.U = turning(b.w, b.wd);
 }

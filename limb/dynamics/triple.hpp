@@ -204,6 +204,14 @@ LIMB_INLINE Turning<T> turning(const Triple<T>& w, const Triple<T>& wd) {
           yz - wd.x,  xz - wd.y, yz + wd.x, -(x2 + y2)};
 }
 
+/// Column k of U.
+template <typename T>
+LIMB_INLINE Triple<T> column(const Turning<T>& U, int k) {
+  if (k == 0) return {U.xx, U.yx, U.zx};
+  if (k == 1) return {U.xy, U.yy, U.zy};
+  return {U.xz, U.yz, U.zz};
+}
+
 /// U p
 template <typename T>
 LIMB_INLINE Triple<T> product(const Turning<T>& U, const Triple<T>& p) {

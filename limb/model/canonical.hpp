@@ -47,6 +47,9 @@ struct CanonicalStep {
   bool has_gamma = false;
   /// Of alpha: how many quarter turns it is exactly, 0 to 3; -1 where it is none.
   int alpha_quarter = 0;
+  /// Of a revolute step: which axis of the parent its own lies along, 0 to 2, whatever the
+  /// direction; -1 where it is none.
+  int along = -1;
   bool plain = false;  ///< R is the identity
   /// A revolute step after regrouping: its mass, first_moment z and second_moments zz are zero.
   bool regrouped = false;
@@ -143,6 +146,7 @@ Canonical<U> Canonical<T>::cast() const {
     o.sin_alpha = U(s.sin_alpha);
     o.has_gamma = s.has_gamma;
     o.alpha_quarter = s.alpha_quarter;
+    o.along = s.along;
     o.plain = s.plain;
     o.regrouped = s.regrouped;
     o.v_end = s.v_end;

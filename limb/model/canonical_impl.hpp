@@ -84,7 +84,12 @@ class Canonicalizer {
     for (int b = 1; b < model_.body_count(); ++b) add_body(b);
     if constexpr (Real<T>) absorb_turns();
     if (Real<T> && options_.regroup) regroup();
-    for (Step& step : result_.steps) step.plain = step.R == Matrix3<T>::Identity();
+    for (Step& step : result_.steps) {
+      step.plain = step.R == Matrix3<T>::Identity();
+      for (int k = 0; k < 3 && step.kind == Kind::revolute; ++k) {
+        if (step.R(k, 2) == T(1) || step.R(k, 2) == T(-1)) step.along = k;
+      }
+    }
     add_drives();
     number_velocities();
     return std::move(result_);

@@ -179,6 +179,10 @@ TEST(Canonical, QuarterTurnsAreExact) {
     for (const double x : {step.cos_gamma, step.sin_gamma, step.cos_alpha, step.sin_alpha}) {
       EXPECT_TRUE(x == 0 || x == 1 || x == -1) << x;
     }
+    ASSERT_EQ(step.along >= 0, step.kind == Kind::revolute);
+    if (step.along >= 0) {
+      EXPECT_EQ(std::abs(step.R(step.along, 2)), 1);
+    }
   }
 }
 
@@ -189,7 +193,9 @@ TEST(Canonical, SnapsQuarterTurnsWrittenShortOnlyWhenAsked) {
           {axis_rotation(0, 1.5707963), Vector3d::Zero()});
   const Model<double> model = b.build();
   EXPECT_NE(canonicalize(model).steps[1].cos_alpha, 0);
+  EXPECT_EQ(canonicalize(model).steps[1].along, -1);
   EXPECT_EQ(canonicalize(model, {1e-6, true}).steps[1].cos_alpha, 0);
+  EXPECT_EQ(canonicalize(model, {1e-6, true}).steps[1].along, 1);
 }
 
 TEST(Canonical, CastKeepsTheNumbers) {
