@@ -22,8 +22,8 @@ bool same(const Node& x, const Node& y) {
 
 }  // namespace
 
-Graph::Graph() : table_(1024, -1) {
-  nodes_.reserve(512);
+Graph::Graph() : table_(8192, -1) {
+  nodes_.reserve(4096);
 }
 
 void Graph::grow() {
@@ -105,6 +105,40 @@ double Graph::split_factor(int& a) const {
   return constant_value(n.a);
 }
 
+/// a + k x (or minus), where a = r + k y: r + k (y + x); -1 where a has no such part. `term` is k
+/// x. One product less; if a is used elsewhere, too, at least none more.
+int Graph::join(int a, int term, bool minus, int depth) {
+  const Node sum = (*this)[a], kx = (*this)[term];
+  if (sum.op != Op::add && sum.op != Op::sub) return -1;
+  for (const bool second : {true, false}) {
+    const int part = second ? sum.b : sum.a, rest = second ? sum.a : sum.b;
+    const bool minus_part = second && sum.op == Op::sub;
+    const bool minus_rest = !second && sum.op == Op::sub;
+    const Node n = (*this)[part];
+    if (n.op == Op::mul && n.a == kx.a) {
+      const int both = this->sum(n.b, false, kx.b, minus != minus_part);
+      return this->sum(rest, minus_rest, scaled(constant_value(kx.a), both), minus_part);
+    }
+    if (depth == 0) continue;
+    const int joined = join(part, term, minus != minus_part, depth - 1);
+    if (joined >= 0) return this->sum(rest, minus_rest, joined, minus_part);
+  }
+  return -1;
+}
+
+/// The same where the term is k x, or k x + l y whose parts both meet their like in a.
+int Graph::join_parts(int a, int term, bool minus) {
+  constexpr int kSumsBetween = 4;  // as many as limbs of a body add
+  const Node n = (*this)[term];
+  const auto is_scaled = [&](int x) {
+    return (*this)[x].op == Op::mul && is_constant((*this)[x].a);
+  };
+  if (is_scaled(term)) return join(a, term, minus, kSumsBetween);
+  if ((n.op != Op::add && n.op != Op::sub) || !is_scaled(n.a) || !is_scaled(n.b)) return -1;
+  const int first = join(a, n.a, minus, kSumsBetween);
+  return first < 0 ? -1 : join(first, n.b, minus != (n.op == Op::sub), kSumsBetween);
+}
+
 int Graph::sum(int a, bool minus_a, int b, bool minus_b) {
   if (is_constant(a) && is_constant(b)) {
     const double x = constant_value(a), y = constant_value(b);
@@ -118,6 +152,16 @@ int Graph::sum(int a, bool minus_a, int b, bool minus_b) {
   const double factor_a = split_factor(rest_a), factor_b = split_factor(rest_b);
   if (rest_a == rest_b) {
     return scaled((minus_a ? -factor_a : factor_a) + (minus_b ? -factor_b : factor_b), rest_a);
+  }
+  if (factor_a == factor_b && factor_a != 1) {
+    const int both = sum(rest_a, minus_a, rest_b, minus_b);
+    return scaled(factor_a, both);
+  }
+  for (const bool second : {true, false}) {
+    const int term = second ? b : a, to = second ? a : b;
+    const bool minus_term = second ? minus_b : minus_a, minus_to = second ? minus_a : minus_b;
+    const int joined = join_parts(to, term, minus_term != minus_to);
+    if (joined >= 0) return minus_to ? neg(joined) : joined;
   }
   if (minus_a == minus_b) {
     const int both = make(Op::add, std::min(a, b), std::max(a, b));

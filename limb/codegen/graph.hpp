@@ -56,7 +56,7 @@ struct Node {
 /// constant factors and signs gather in one place, so that equal values meet in one node.
 ///
 /// The simplifications that round differently from what was written: k1 (k2 x) is (k1 k2) x, and
-/// k1 x + k2 x is (k1 + k2) x.
+/// k1 x + k2 x is (k1 + k2) x; and r + k x + k y is r + k (x + y), with up to two sums between.
 class Graph {
  public:
   Graph();
@@ -95,6 +95,8 @@ class Graph {
   int make(Op op, std::int32_t a, std::int32_t b = 0, std::int32_t c = 0);
   int sum(int a, bool minus_a, int b, bool minus_b);
   int scaled(double factor, int a);
+  int join(int a, int term, bool minus, int depth);
+  int join_parts(int a, int term, bool minus);
   void strip_sign(int& a, bool& minus);
   double split_factor(int& a) const;
   void grow();

@@ -55,6 +55,23 @@ TEST(Graph, KeepsEqualValuesOnce) {
   EXPECT_GT(after, before);
 }
 
+TEST(Graph, TakesEqualFactorsOutOfSums) {
+  Graph g;
+  const int x = g.input(0), y = g.input(1), r = g.input(2), s = g.input(3), k = g.constant(3);
+  const int kx = g.mul(k, x), ky = g.mul(k, y);
+  EXPECT_EQ(g.add(kx, ky), g.mul(k, g.add(x, y)));
+  EXPECT_EQ(g.sub(kx, ky), g.mul(k, g.sub(x, y)));
+  EXPECT_EQ(g.add(g.add(r, kx), ky), g.add(r, g.mul(k, g.add(x, y))));
+  EXPECT_EQ(g.sub(ky, g.add(r, kx)), g.sub(g.mul(k, g.sub(y, x)), r));
+  EXPECT_EQ(g.sub(g.sub(r, kx), ky), g.sub(r, g.mul(k, g.add(x, y))));
+  EXPECT_EQ(g.sub(ky, g.sub(r, kx)), g.sub(g.mul(k, g.add(x, y)), r));
+  EXPECT_EQ(g.sub(g.sub(g.sub(r, kx), s), ky), g.sub(g.sub(r, g.mul(k, g.add(x, y))), s));
+  EXPECT_EQ(g.add(g.sub(s, g.sub(r, kx)), ky), g.sub(s, g.sub(r, g.mul(k, g.add(x, y)))));
+  const int other = g.add(g.add(r, kx), g.mul(g.constant(4), y));
+  EXPECT_EQ(g[other].op, Op::add);
+  EXPECT_EQ(g[other].b, g.mul(g.constant(4), y));
+}
+
 // A user's template: nothing in it knows of tracing.
 template <typename T>
 T damped_spring(const T& x, const T& v, double stiffness) {
