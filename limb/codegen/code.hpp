@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -82,10 +84,66 @@ struct Operands {
   int count = 0;
   int value[3] = {-1, -1, -1};
 };
-Operands operands_of(const Instruction& instruction);
+
+constexpr int operand_count(Act act) {
+  switch (act) {
+    case Act::constant:
+    case Act::input:
+    case Act::lane:
+    case Act::four_inputs:
+    case Act::four_constants:
+    case Act::four_values:
+      return 0;
+    case Act::neg:
+    case Act::abs:
+    case Act::sqrt:
+    case Act::sine:
+    case Act::cosine:
+    case Act::complement:
+    case Act::spread:
+    case Act::store:
+      return 1;
+    case Act::fma:
+    case Act::fms:
+    case Act::fnma:
+    case Act::select:
+    case Act::quadrant_choice:
+      return 3;
+    default:  // quadrant_sign and bound, too, have two: their last field is a number
+      return 2;
+  }
+}
+
+/// operand_count of each Act; asked for several times for each instruction.
+inline constexpr auto kOperandCounts = [] {
+  std::array<std::int8_t, static_cast<std::size_t>(Act::store) + 1> counts{};
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    counts[k] = static_cast<std::int8_t>(operand_count(static_cast<Act>(k)));
+  }
+  return counts;
+}();
+
+inline Operands operands_of(const Instruction& i) {
+  return {kOperandCounts[static_cast<std::size_t>(i.act)], {i.a, i.b, i.c}};
+}
 
 /// A straight-line program that computes the roots of the trace, in the order of its recording,
 /// sines and cosines of the inputs first.
 Code lower(const Trace& trace, const LowerOptions& options = {});
+
+/// What does not depend on sines and precision: found once, it serves several calls of lower. The
+/// trace must outlive it.
+class Lowerer {
+ public:
+  explicit Lowerer(const Trace& trace, bool fuse = true);
+  ~Lowerer();
+  /// @param options their `fuse` as given above.
+  Code lower(const LowerOptions& options) const;
+
+ private:
+  struct Uses;
+  std::unique_ptr<Uses> uses_;
+  const Trace& trace_;
+};
 
 }  // namespace limb::codegen

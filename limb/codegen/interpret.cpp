@@ -80,7 +80,7 @@ constexpr Precision kPrecisionOf = sizeof(T) == 8 ? Precision::f64 : Precision::
 
 template <typename T>
 SinCos<T> sincos(T x) {
-  if (x * x <= static_cast<T>(sincos_bound(kPrecisionOf<T>))) {
+  if (std::abs(x) <= static_cast<T>(sincos_bound(kPrecisionOf<T>))) {
     return make_sincos(kPrecisionOf<T>, x, Number<T>{});
   }
   return {std::sin(x), std::cos(x)};

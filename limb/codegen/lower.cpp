@@ -22,37 +22,8 @@ int Code::count(Act act) const {
                                         [&](const Instruction& i) { return i.act == act; }));
 }
 
-Operands operands_of(const Instruction& i) {
-  switch (i.act) {
-    case Act::constant:
-    case Act::input:
-    case Act::lane:
-    case Act::four_inputs:
-    case Act::four_constants:
-    case Act::four_values:
-      return {};
-    case Act::neg:
-    case Act::abs:
-    case Act::sqrt:
-    case Act::sine:
-    case Act::cosine:
-    case Act::complement:
-    case Act::spread:
-    case Act::store:
-      return {1, {i.a, -1, -1}};
-    case Act::fma:
-    case Act::fms:
-    case Act::fnma:
-    case Act::select:
-    case Act::quadrant_choice:
-      return {3, {i.a, i.b, i.c}};
-    default:  // quadrant_sign and bound, too, have two: their last field is a number
-      return {2, {i.a, i.b, -1}};
-  }
-}
-
 double sincos_bound(Precision precision) {
-  return precision == Precision::f64 ? 1e12 : 1e9;
+  return precision == Precision::f64 ? 1e6 : 31622;
 }
 
 namespace {
@@ -61,9 +32,54 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
+}  // namespace
+
+/// Of each node: whether a result needs it, how often it is used, whether it is computed the other
+/// way round, and with which product.
+struct Lowerer::Uses {
+  std::vector<char> needed, turned;
+  std::vector<int> count;
+  Fusion fusion;
+
+  Uses(const Trace& trace, bool fuse) : needed(trace.graph.needed_by(trace.roots)) {
+    const Graph& graph = trace.graph;
+    count.assign(needed.size(), 0);
+    turned.assign(needed.size(), 0);
+    for (int i = 0; i < graph.size(); ++i) {
+      if (needed[at(i)] == 0) continue;
+      const Node& n = graph[i];
+      const int operands[] = {n.a, n.b, n.c};
+      for (int k = 0; k < operand_count(n.op); ++k) ++count[at(operands[k])];
+    }
+    for (const int root : trace.roots) ++count[at(root)];
+    // A difference of which only the negative is used is computed the other way round.
+    for (int i = 0; i < graph.size(); ++i) {
+      const Node& n = graph[i];
+      if (needed[at(i)] == 0 || n.op != Op::neg) continue;
+      if (graph[n.a].op == Op::sub && count[at(n.a)] == 1) turned[at(n.a)] = 1;
+    }
+    if (fuse) {
+      // Code that computes matrices waits for its instructions and for stores, not for products.
+      const bool matrices = trace.output_size() > 2 * trace.input_size();
+      fusion = choose_fusion(graph, needed, count, matrices);
+    } else {
+      fusion.product.assign(needed.size(), -1);
+      fusion.fused.assign(needed.size(), 0);
+    }
+  }
+};
+
+namespace {
+
+template <typename Uses>
 class Lowering {
  public:
-  Lowering(const Trace& trace, const LowerOptions& options) : trace_(trace), graph_(trace.graph) {
+  Lowering(const Trace& trace, const Uses& uses, const LowerOptions& options)
+      : trace_(trace),
+        graph_(trace.graph),
+        needed_(uses.needed),
+        turned_(uses.turned),
+        fusion_(uses.fusion) {
     code_.name = trace.name;
     code_.options = options;
     code_.inputs = trace.inputs;
@@ -72,9 +88,7 @@ class Lowering {
   }
 
   Code run() {
-    needed_ = graph_.needed_by(trace_.roots);
     value_.assign(needed_.size(), -1);
-    count_uses();
     list_results();
     if (code_.options.inline_sincos) sines_of_inputs();
     for (int i = 0; i < graph_.size(); ++i) {
@@ -97,32 +111,6 @@ class Lowering {
           emit(Act::constant, static_cast<int>(code_.constants.size()) - 1, -1, -1, four);
     }
     return found->second;
-  }
-
-  void count_uses() {
-    uses_.assign(needed_.size(), 0);
-    for (int i = 0; i < graph_.size(); ++i) {
-      if (needed_[at(i)] == 0) continue;
-      const Node& n = graph_[i];
-      const int operands[] = {n.a, n.b, n.c};
-      for (int k = 0; k < operand_count(n.op); ++k) ++uses_[at(operands[k])];
-    }
-    for (const int root : trace_.roots) ++uses_[at(root)];
-    // A difference of which only the negative is used is computed the other way round.
-    turned_.assign(needed_.size(), 0);
-    for (int i = 0; i < graph_.size(); ++i) {
-      const Node& n = graph_[i];
-      if (needed_[at(i)] == 0 || n.op != Op::neg) continue;
-      if (graph_[n.a].op == Op::sub && uses_[at(n.a)] == 1) turned_[at(n.a)] = 1;
-    }
-    if (code_.options.fuse) {
-      // Code that computes matrices waits for its instructions and for stores, not for products.
-      const bool matrices = trace_.output_size() > 2 * trace_.input_size();
-      fusion_ = choose_fusion(graph_, needed_, uses_, matrices);
-    } else {
-      fusion_.product.assign(needed_.size(), -1);
-      fusion_.fused.assign(needed_.size(), 0);
-    }
   }
 
   /// Results of each node as a list, next_result_[k] after k.
@@ -230,7 +218,7 @@ class Lowering {
       both = known->second;
     } else {
       const int x = value(n.a);
-      emit(Act::bound, emit(Act::mul, x, x), constant(sincos_bound(code_.options.precision)));
+      emit(Act::bound, emit(Act::abs, x), constant(sincos_bound(code_.options.precision)));
       both = angles_[n.a] = sincos(x, false);
     }
     return sine ? both.sine : both.cosine;
@@ -282,13 +270,19 @@ class Lowering {
       by_fours(angles);
       return;
     }
-    int squares = -1;
+    int sizes = -1;
     for (const int angle : angles) {
       const int x = value(angle);
-      squares = squares < 0 ? emit(Act::mul, x, x) : emit(Act::fma, x, x, squares);
+      add_size(x, sizes, false);
       angles_[angle] = sincos(x, false);
     }
-    emit(Act::bound, squares, constant(sincos_bound(code_.options.precision)));
+    emit(Act::bound, sizes, constant(sincos_bound(code_.options.precision)));
+  }
+
+  /// Sums have units of their own in many processors; sizes would take those of products.
+  void add_size(int x, int& sizes, bool four) {
+    const int size = emit(Act::abs, x, -1, -1, four);
+    sizes = sizes < 0 ? size : emit(Act::add, sizes, size, -1, four);
   }
 
   /// An angle that is an input, plus a constant perhaps.
@@ -330,7 +324,7 @@ class Lowering {
     }
     std::stable_sort(plain.begin(), plain.end(),
                      [](const Plain& x, const Plain& y) { return x.input < y.input; });
-    int squares = -1;
+    int sizes = -1;
     for (std::size_t k = 0; k < plain.size();) {
       std::array<int, 4> group{};
       std::array<double, 4> offset{};
@@ -348,7 +342,7 @@ class Lowering {
                  emit(Act::four_constants, static_cast<int>(code_.fours.size()) - 1, -1, -1, true),
                  -1, true);
       }
-      four_sines(x, group, count, squares);
+      four_sines(x, group, count, sizes);
     }
     for (std::size_t k = 0; k < others.size(); k += 4) {
       const std::size_t count = std::min<std::size_t>(4, others.size() - k);
@@ -359,13 +353,13 @@ class Lowering {
       }
       code_.groups.push_back(values);
       const int x = emit(Act::four_values, static_cast<int>(code_.groups.size()) - 1, -1, -1, true);
-      four_sines(x, group, count, squares);
+      four_sines(x, group, count, sizes);
     }
-    emit(Act::bound, squares, constant(sincos_bound(code_.options.precision), true), -1, true);
+    emit(Act::bound, sizes, constant(sincos_bound(code_.options.precision), true), -1, true);
   }
 
-  void four_sines(int x, const std::array<int, 4>& group, std::size_t count, int& squares) {
-    squares = squares < 0 ? emit(Act::mul, x, x, -1, true) : emit(Act::fma, x, x, squares, true);
+  void four_sines(int x, const std::array<int, 4>& group, std::size_t count, int& sizes) {
+    add_size(x, sizes, true);
     const SinCos<int> both = sincos(x, true);
     const int sines = emit(Act::spread, both.sine, -1, -1, true);
     const int cosines = emit(Act::spread, both.cosine, -1, -1, true);
@@ -377,18 +371,26 @@ class Lowering {
 
   const Trace& trace_;
   const Graph& graph_;
+  const std::vector<char>&needed_, &turned_;
+  const Fusion& fusion_;
   Code code_;
-  std::vector<char> needed_, turned_;
-  Fusion fusion_;
-  std::vector<int> value_, uses_, first_result_, next_result_;
+  std::vector<int> value_, first_result_, next_result_;
   std::unordered_map<std::uint64_t, int> constants_[2];  ///< of one, of four
   std::unordered_map<int, SinCos<int>> angles_;          ///< of the node of an angle
 };
 
 }  // namespace
 
+Lowerer::Lowerer(const Trace& trace, bool fuse)
+    : uses_(std::make_unique<Uses>(trace, fuse)), trace_(trace) {}
+Lowerer::~Lowerer() = default;
+
+Code Lowerer::lower(const LowerOptions& options) const {
+  return Lowering(trace_, *uses_, options).run();
+}
+
 Code lower(const Trace& trace, const LowerOptions& options) {
-  return Lowering(trace, options).run();
+  return Lowerer(trace, options.fuse).lower(options);
 }
 
 }  // namespace limb::codegen

@@ -64,6 +64,7 @@ const std::string& why_no_machine_code() {
 
 struct Program::Parts {
   Trace trace;
+  Lowerer lowerer;
   Isa isa = Isa::none;
   std::string notice;
   std::optional<MachineCode> one;
@@ -73,7 +74,8 @@ struct Program::Parts {
   std::function<Split()> make_split;
   mutable Lazy<Split> split;
 
-  explicit Parts(Trace t) : trace(std::move(t)), interpreter(lower(trace, calls())) {}
+  explicit Parts(Trace t)
+      : trace(std::move(t)), lowerer(trace), interpreter(lowerer.lower(calls())) {}
 
   static LowerOptions calls(Precision precision = Precision::f64) {
     return {.precision = precision, .inline_sincos = false};
@@ -104,9 +106,9 @@ struct Program::Parts {
     const bool by_rows = layout == Layout::rows;
     const auto made = [&](Lazy<MachineCode>& lazy, const Split* two) {
       std::call_once(lazy.once, [&] {
-        const Trace& from = two != nullptr ? two->trace : trace;
-        lazy.made.emplace(ordered(lower(from, {.precision = kPrecision}), kLanesOrder), target,
-                          two);
+        const LowerOptions how{.precision = kPrecision};
+        Code code = two != nullptr ? lower(two->trace, how) : lowerer.lower(how);
+        lazy.made.emplace(ordered(std::move(code), kLanesOrder), target, two);
       });
       return &*lazy.made;
     };
@@ -120,7 +122,7 @@ struct Program::Parts {
       interpreter.run(in, out);
     } else {
       Lazy<Interpreter<T>>& lazy = f32.interpreter;
-      std::call_once(lazy.once, [&] { lazy.made.emplace(lower(trace, calls(Precision::f32))); });
+      std::call_once(lazy.once, [&] { lazy.made.emplace(lowerer.lower(calls(Precision::f32))); });
       lazy.made->run(in, out);
     }
   }
@@ -195,7 +197,7 @@ Program::Program(Trace trace, const ProgramOptions& options, std::function<Split
   if (p.notice.empty() && options.most == Isa::none) p.notice = "asked to interpret";
   if (!p.notice.empty()) return;
   p.isa = std::min(detect_isa(), options.most);
-  p.one.emplace(ordered(lower(p.trace, {.by_fours = true}), kOneOrder),
+  p.one.emplace(ordered(p.lowerer.lower({.by_fours = true}), kOneOrder),
                 Target{p.isa, Precision::f64, Shape::one});
 }
 

@@ -68,12 +68,21 @@ void for_operands(const Code& code, const Instruction& x, const Visit& visit) {
 }
 
 class Scheduler {
+  static constexpr int kNone = 2;
+  struct State {
+    int missing = 0, earliest = 0;  ///< operands not yet written; when those that are are ready
+    int unit = kNone;               ///< 0: for products, 1: for sums and the rest
+  };
+
  public:
   Scheduler(const Code& code, const ScheduleOptions& options) : code_(code), options_(options) {
     const std::size_t n = code.instructions.size();
     place_.assign(n, -1);
-    missing_.assign(n, 0);
-    earliest_.assign(n, 0);
+    states_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Act act = code.instructions[i].act;
+      states_[i].unit = is_memory(act) ? kNone : is_product(act) ? 0 : 1;
+    }
     find_users();
     out_ = code;
     out_.instructions.clear();
@@ -82,12 +91,13 @@ class Scheduler {
 
   Code run() {
     const int n = static_cast<int>(code_.instructions.size());
-    int next = 0;
-    while (next < n || !waiting_.empty()) {
-      while (next < n && static_cast<int>(waiting_.size()) < options_.window) {
-        waiting_.push_back(next++);
+    int waiting = 0;
+    while (next_ < n || waiting > 0) {
+      for (; next_ < n && waiting < options_.window; ++next_, ++waiting) {
+        if (states_[at(next_)].missing == 0) ready_.push_back(next_);
       }
       pick();
+      --waiting;
     }
     return std::move(out_);
   }
@@ -106,36 +116,32 @@ class Scheduler {
     for (int i = 0; i < n; ++i) {
       for_operands(code_, code_.instructions[at(i)], [&](int value) {
         users_[at(fill[at(value)]++)] = i;
-        ++missing_[at(i)];
+        ++states_[at(i)].missing;
       });
     }
   }
 
-  /// Writes the first of those that wait whose operands are there, or whose will be soonest.
+  /// Writes the first of those that wait whose operands are there, or whose will be soonest. (The
+  /// first that waits has all its operands written.)
   void pick() {
     std::size_t best = 0;
     int best_time = -1;
-    for (std::size_t k = 0; k < waiting_.size(); ++k) {
-      const int i = waiting_[k];
-      if (missing_[at(i)] > 0) continue;
-      const Act act = code_.instructions[at(i)].act;
-      const int begin =
-          is_memory(act) ? earliest_[at(i)] : std::max(earliest_[at(i)], free_unit(act));
+    const int free[] = {free_unit(0), free_unit(1), 0};
+    for (std::size_t k = 0; k < ready_.size(); ++k) {
+      const State& state = states_[at(ready_[k])];
+      const int begin = std::max(state.earliest, free[state.unit]);
       if (best_time >= 0 && begin >= best_time) continue;
       best_time = begin;
       best = k;
       if (begin <= now_) break;
     }
-    const int i = waiting_[best];
-    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(best));
+    const int i = ready_[best];
+    ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(best));
     write(i, best_time);
   }
 
-  /// The first cycle in which a unit for it is free.
-  int free_unit(Act act) const {
-    const int k = is_product(act) ? 0 : 1;
-    return count_[k] < options_.per_cycle ? cycle_[k] : cycle_[k] + 1;
-  }
+  /// The first cycle in which a unit of this kind is free.
+  int free_unit(int k) const { return count_[k] < options_.per_cycle ? cycle_[k] : cycle_[k] + 1; }
 
   void write(int i, int time) {
     Instruction x = code_.instructions[at(i)];
@@ -150,12 +156,15 @@ class Scheduler {
     out_.instructions.push_back(x);
     const int ready = time + latency(x.act);
     for (int k = first_user_[at(i)]; k < first_user_[at(i) + 1]; ++k) {
-      const std::size_t user = at(users_[at(k)]);
-      --missing_[user];
-      earliest_[user] = std::max(earliest_[user], ready);
+      const int user = users_[at(k)];
+      State& state = states_[at(user)];
+      state.earliest = std::max(state.earliest, ready);
+      if (--state.missing == 0 && user < next_) {
+        ready_.insert(std::upper_bound(ready_.begin(), ready_.end(), user), user);
+      }
     }
-    if (is_memory(x.act)) return;
-    const int k = is_product(x.act) ? 0 : 1;
+    const int k = states_[at(i)].unit;
+    if (k == kNone) return;
     if (time > cycle_[k]) {
       cycle_[k] = time;
       count_[k] = 0;
@@ -169,9 +178,9 @@ class Scheduler {
   Code out_;
   std::vector<int> first_user_, users_;
   std::vector<int> place_;  ///< of each instruction in the new order; -1: not yet
-  std::vector<int> missing_,
-      earliest_;  ///< operands not yet written; when those that are are ready
-  std::vector<int> waiting_;
+  std::vector<State> states_;
+  std::vector<int> ready_;  ///< those that wait and have their operands written, in order
+  int next_ = 0;            ///< the first that does not wait yet
   int now_ = 0, cycle_[2] = {0, 0}, count_[2] = {0, 0};
 };
 

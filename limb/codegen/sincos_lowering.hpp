@@ -4,7 +4,7 @@
 
 namespace limb::codegen {
 
-/// Up to which sum of squares the polynomials serve; beyond, and for NaN, the C library does.
+/// Up to which sum of sizes |x| the polynomials serve; beyond, and for NaN, the C library does.
 double sincos_bound(Precision precision);
 
 /// A sine and a cosine of one angle.
@@ -13,7 +13,7 @@ struct SinCos {
   V sine, cosine;
 };
 
-/// Both of x, within 2 units in the last place for |x| up to the root of sincos_bound: the
+/// Both of x, within 2 units in the last place for |x| up to sincos_bound: the
 /// remainder x - n pi/2, polynomials on [-pi/4, pi/4], the quadrant from the last bits
 /// of n. V is a number, or the place of an instruction that will compute it: `make`
 /// does the one or the other.

@@ -88,6 +88,23 @@ TEST(Sincos, HasNoLimit) {
   }
 }
 
+// Angles that are too large together, though none is alone: state by state, the same polynomials.
+TEST(Sincos, OfManyLargeAnglesHaveTheSameBits) {
+  Tracer tracer("many");
+  const VectorX<Traced> x = tracer.input("x", 5);
+  VectorX<Traced> y(5);
+  for (int k = 0; k < 5; ++k) y[k] = sin(x[k]) - cos(x[k]);
+  tracer.output("y", y);
+  const codegen::Trace trace = tracer.finish();
+  const Program slow(trace, {.interpret = true}), fast(trace);
+  Batch<double> in = testing::batch_of(trace.inputs, 40, 0.0);
+  testing::Random random(5);
+  for (double& v : in.data[0]) v = random.uniform(-1, 1) * 4e5;
+  const Batch<double> expected = run_each(slow, in, 40);
+  EXPECT_TRUE(same_bits(run_each(fast, in, 40), expected));
+  EXPECT_TRUE(same_bits(run_rows(fast, in, 40), expected));
+}
+
 // Sines of sines: those that cannot all be computed first.
 TEST(Sincos, MayBeNested) {
   Tracer tracer("nested");

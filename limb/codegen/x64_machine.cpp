@@ -18,11 +18,6 @@ Machine::Machine(const Target& target, std::span<unsigned char> memory, std::siz
       pool_(memory.data()),
       pool_size_(pool_bytes) {}
 
-Machine::Xmm Machine::vector(int r, bool four) const {
-  if (target_.shape == Shape::one) return Xmm(four ? Operand::YMM : Operand::XMM, r);
-  return Xmm(is_wide() ? Operand::ZMM : Operand::YMM, r);
-}
-
 std::uint64_t Machine::scalar_bits(double x) const {
   return single() ? std::bit_cast<std::uint32_t>(static_cast<float>(x))
                   : std::bit_cast<std::uint64_t>(x);

@@ -29,7 +29,10 @@ class Machine : public Xbyak::CodeGenerator {
   const Target& target() const { return target_; }
   bool is_wide() const { return target_.isa == Isa::avx512; }
 
-  Xmm vector(int r, bool four = false) const;
+  Xmm vector(int r, bool four = false) const {
+    if (target_.shape == Shape::one) return Xmm(four ? Operand::YMM : Operand::XMM, r);
+    return Xmm(is_wide() ? Operand::ZMM : Operand::YMM, r);
+  }
 
   /// A place of the frame. rbp points into its beginning, so that most distances are short.
   Xbyak::RegExp slot(int place) const { return rbp + (place - frame_bias()); }

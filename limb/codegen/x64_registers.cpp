@@ -79,13 +79,6 @@ void RegisterWriter::find_uses() {
   }
 }
 
-/// The first use after instruction `now`.
-int RegisterWriter::next_use(int value, int now) {
-  int& k = first_use_[index(value)];
-  while (uses_[index(k)] <= now) ++k;
-  return uses_[index(k)];
-}
-
 bool RegisterWriter::has_memory(int value) const {
   switch (at(value).act) {
     case Act::input:

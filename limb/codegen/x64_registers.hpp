@@ -71,7 +71,13 @@ class RegisterWriter {
 
   const Instruction& at(int i) const { return code_.instructions[static_cast<std::size_t>(i)]; }
   void find_uses();
-  int next_use(int value, int now);
+  /// The first use after instruction `now`.
+  int next_use(int value, int now) {
+    int k = first_use_[static_cast<std::size_t>(value)];
+    while (uses_[static_cast<std::size_t>(k)] <= now) ++k;
+    first_use_[static_cast<std::size_t>(value)] = k;
+    return uses_[static_cast<std::size_t>(k)];
+  }
   bool is_last_use(int value, int now) { return next_use(value, now) == kNever; }
   bool has_memory(int value) const;
   Address memory_of(int value);
