@@ -41,7 +41,7 @@ SinCos<V> make_sincos(Precision precision, const V& x, const Make& make) {
     const V p = fma(fma(z, k(-0x1.9aca52p-13), k(0x1.110c2ap-7)), z, k(-0x1.555552p-3));
     const V e = fma(fma(z, k(0x1.9bd908p-16), k(-0x1.6c12d4p-10)), z, k(0x1.555554p-5));
     const V s = fma(mul(y, z), p, y);
-    const V c = fma(mul(z, z), e, fnma(z, k(0.5), k(1)));
+    const V c = fma(z, fma(z, e, k(-0.5)), k(1));
     return finish(t, s, c);
   }
   const V round = k(0x1.8p52);
