@@ -179,9 +179,9 @@ class KernelWriter {
     m.set_quarters();
     ResultWriter results(m, frame_, split_ != nullptr ? split_->outputs : code_.outputs);
     std::optional<RowWeaver> weaver;
-    if (!by_columns() && m.is_wide() && split_ == nullptr && !in_groups) {
-      weaver.emplace(m, frame_, results, code_);
-      weaver->has_portions() ? weaver->begin() : weaver.reset();
+    if (!by_columns() && m.is_wide() && !in_groups) {
+      weaver.emplace(m, frame_, results, code_, split_);
+      weaver->is_used() ? weaver->begin() : weaver.reset();
     }
     m.xor_(m.r12d, m.r12d);
     m.L(next);
@@ -220,14 +220,12 @@ class KernelWriter {
     writer.write(done);
     counts_ = writer.counts();
     std::optional<ProductWriter> products;
-    if (weaver) {
-      weaver->end_block(sources_of(writer));
-    } else if (split_ == nullptr) {
-      results.write(sources_of(writer));
-    } else {
-      products.emplace(m, *split_);
-      write_products(*products, sources_of(writer), results);
-    }
+    const std::vector<RowMover::Source> sources = sources_of(writer);
+    if (split_ != nullptr) products.emplace(m, *split_);
+    const auto write_all = [&] {
+      products ? write_products(*products, sources, results) : results.write(sources);
+    };
+    weaver ? weaver->end_block(sources, write_all) : write_all();
     m.inc(m.r12);
     m.jmp(next, m.T_NEAR);
     m.L(done);

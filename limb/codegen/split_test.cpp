@@ -177,13 +177,15 @@ TEST(Stream, GivesTheSameBitsAtEveryAlignment) {
 }
 
 // The first and the last lines of a call, and what waits for the next block, with rows of an odd
-// number of half lines (all entries of 18 x 18) and of whole lines (nonzeros).
+// number of half lines (all entries of 18 x 18), of whole lines (nonzeros), and of anything (in
+// float, and the triangle of a humanoid).
 TEST(Stream, GivesTheSameBitsForEveryNumberOfStates) {
-  const Model<double> model = load_model("builtin:quadruped");
   for (const Entries entries : {Entries::all, Entries::nonzeros}) {
     FunctionOptions options;
     options.entries = entries;
-    for (const Function f : {Function::crba, Function::rnea_derivatives}) {
+    for (const Function f : {Function::crba, Function::rnea_derivatives, Function::crba_packed}) {
+      const bool packed = f == Function::crba_packed;
+      const Model<double> model = load_model(packed ? "builtin:humanoid" : "builtin:quadruped");
       for (const Isa isa : instruction_sets()) {
         const Program p(codegen::trace(model, f, options), {.most = isa});
         const Batch<double> in = testing::random_inputs(model, p.trace(), 40, 9);

@@ -46,6 +46,12 @@ int ResultWriter::last_entry(int array, int step) const {
          1;
 }
 
+/// rcx = the rows of this block.
+void ResultWriter::point_at(int array) {
+  staged_ != nullptr ? staged_->point_at(array)
+                     : mover_.point_at(machine_.rsi, array, size_of(array));
+}
+
 /// eax = bytes from rcx to the next line.
 void ResultWriter::find_offset() {
   Machine& m = machine_;
@@ -143,7 +149,7 @@ std::vector<int> ResultWriter::registers() const {
 }
 
 void ResultWriter::write_portion(const Portion& p) {
-  mover_.point_at(machine_.rsi, p.array, size_of(p.array));
+  point_at(p.array);
   call_portion(p);
 }
 
@@ -177,7 +183,7 @@ void ResultWriter::finish_rows() {
   for (int k = 0; k < static_cast<int>(arrays_.size()); ++k) {
     const int size = size_of(k), steps = step_count(k), n = mover_.columns();
     if (size == 0) continue;
-    mover_.point_at(m.rsi, k, size);
+    point_at(k);
     if (steps == 0) {
       write_range(k, 0, size);
       continue;

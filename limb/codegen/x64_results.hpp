@@ -6,6 +6,7 @@
 #include "limb/codegen/x64_registers.hpp"
 #include "limb/codegen/x64_rows.hpp"
 #include "limb/codegen/x64_seams.hpp"
+#include "limb/codegen/x64_staging.hpp"
 
 namespace limb::codegen {
 
@@ -22,6 +23,9 @@ class ResultWriter {
 
   ResultWriter(Machine& machine, Frame& frame, const std::vector<Array>& arrays)
       : machine_(machine), frame_(frame), arrays_(arrays), mover_(machine) {}
+
+  /// Rows go where these say, if not null.
+  void set_staged(StagedRows* staged) { staged_ = staged; }
 
   /// All of them, in the layout of the target.
   void write(const std::vector<Source>& sources);
@@ -63,6 +67,7 @@ class ResultWriter {
   bool is_aligned(int size) const;
   bool has_late(int size) const;
   int lead(int size) const { return has_late(size) ? columns() : 0; }
+  void point_at(int array);
   void find_offset();
   void call_portion(const Portion& portion);
   const Machine::Table& table(int array);
@@ -75,6 +80,7 @@ class ResultWriter {
   Frame& frame_;
   const std::vector<Array>& arrays_;
   RowMover mover_;
+  StagedRows* staged_ = nullptr;
   std::vector<Source> sources_;
   std::map<double, int> constants_;       ///< their places
   std::map<int, Machine::Table> tables_;  ///< of the arrays that are written in portions

@@ -7,6 +7,8 @@ namespace {
 
 /// Steps of a portion: registers are saved around each.
 constexpr int kSteps = 16;
+/// Lines that are copied at once.
+constexpr int kLines = 64;
 
 /// Before which instruction a result must have been read; constants stay.
 std::vector<int> deadlines(const Code& code) {
@@ -25,8 +27,28 @@ std::vector<int> deadlines(const Code& code) {
 
 }  // namespace
 
-RowWeaver::RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, const Code& code)
-    : machine_(machine), results_(results) {
+RowWeaver::RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, const Code& code,
+                     const Split* split)
+    : machine_(machine),
+      results_(results),
+      instructions_(static_cast<int>(code.instructions.size())) {
+  if (split == nullptr) plan(code);
+  for (std::size_t i = 0; !portions_.empty() && i < results.registers().size(); ++i) {
+    saved_.push_back(frame.take(machine.target().bytes()));
+  }
+  const std::vector<Array>& arrays = split != nullptr ? split->outputs : code.outputs;
+  bool is_long = false, has_streams = false;
+  for (int k = 0; k < static_cast<int>(arrays.size()); ++k) {
+    is_long = is_long || results.step_count(k) > 0;
+    has_streams = has_streams || results.has_streams(k);
+  }
+  if (is_long && !has_streams && StagedRows::lines(arrays) <= StagedRows::kMost) {
+    staged_.emplace(machine, frame, arrays);
+    results.set_staged(&*staged_);
+  }
+}
+
+void RowWeaver::plan(const Code& code) {
   const std::vector<int> before = deadlines(code);
   // A block that ends where angles are out of range leaves all that the block before has.
   int last_bound = 0;
@@ -36,13 +58,13 @@ RowWeaver::RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, cons
   std::size_t start = 0;
   for (int k = 0; k < static_cast<int>(code.outputs.size()); ++k) {
     const int size = code.outputs[static_cast<std::size_t>(k)].size(),
-              steps = results.step_count(k);
+              steps = results_.step_count(k);
     for (int i = 0; i < steps; i += kSteps) {
       Due portion{{k, i, std::min(kSteps, steps - i)}, 0};
-      const int last = std::min(results.last_entry(k, i + portion.steps - 1), size - 1);
+      const int last = std::min(results_.last_entry(k, i + portion.steps - 1), size - 1);
       const auto row = before.begin() + static_cast<std::ptrdiff_t>(start);
-      portion.before = *std::min_element(row + results.first_entry(k, i), row + last + 1);
-      if (results.has_streams(k) && portion.before > last_bound) {
+      portion.before = *std::min_element(row + results_.first_entry(k, i), row + last + 1);
+      if (results_.has_streams(k) && portion.before > last_bound) {
         portions_.push_back(portion);
       } else {
         at_end_.push_back(portion);
@@ -58,13 +80,10 @@ RowWeaver::RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, cons
     portions_[i].before =
         std::min(portions_[i].before, static_cast<int>((2 * i + 1) * end / (2 * count)));
   }
-  for (std::size_t i = 0; has_portions() && i < results.registers().size(); ++i) {
-    saved_.push_back(frame.take(machine.target().bytes()));
-  }
 }
 
 void RowWeaver::begin() {
-  machine_.xor_(machine_.r14d, machine_.r14d);
+  staged_ ? staged_->begin() : machine_.xor_(machine_.r14d, machine_.r14d);
 }
 
 void RowWeaver::write(std::size_t begin, std::size_t end) {
@@ -80,13 +99,26 @@ void RowWeaver::write(std::size_t begin, std::size_t end) {
 }
 
 void RowWeaver::before(int instruction) {
+  if (staged_) {
+    const long lines = staged_->lines();
+    const int due = static_cast<int>(lines * (instruction + 1) / instructions_);
+    if (due / kLines > copied_ / kLines || due == lines) staged_->copy_to(copied_ = due);
+    return;
+  }
   const std::size_t begin = next_;
   while (next_ < portions_.size() && portions_[next_].before <= instruction) ++next_;
   write(begin, next_);
 }
 
-void RowWeaver::end_block(const std::vector<RowMover::Source>& sources) {
+void RowWeaver::end_block(const std::vector<RowMover::Source>& sources,
+                          const std::function<void()>& write_all) {
   Machine& m = machine_;
+  if (staged_) {
+    staged_->copy_to(staged_->lines());
+    staged_->begin_rows();
+    write_all();
+    return staged_->end_rows();
+  }
   write(next_, portions_.size());
   next_ = portions_.size();
   results_.begin_rows(sources);
@@ -103,10 +135,11 @@ void RowWeaver::end_block(const std::vector<RowMover::Source>& sources) {
 }
 
 void RowWeaver::finish() {
-  write(0, portions_.size());
+  staged_ ? staged_->finish() : write(0, portions_.size());
 }
 
 void RowWeaver::write_routines() {
+  if (staged_) return staged_->write_routines();
   Machine& m = machine_;
   const std::vector<int> registers = results_.registers();
   m.L(save_);

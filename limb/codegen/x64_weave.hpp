@@ -1,7 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
+#include "limb/codegen/split.hpp"
 #include "limb/codegen/x64_results.hpp"
 
 namespace limb::codegen {
@@ -12,18 +15,22 @@ namespace limb::codegen {
 /// one of its own still lies. Results have places of their own for that
 /// (RegisterWriter::Places::between).
 ///
-/// r14 says whether the block before this one still has portions to write. Results that are not
-/// written past the caches are written at the end of their block.
+/// r14 says whether the block before this one still has portions to write. If the rows of no result
+/// can be written so, they are staged.
 class RowWeaver {
  public:
-  RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, const Code& code);
+  /// @param split of which the code is the first step, or null; its rows are staged or left alone.
+  RowWeaver(Machine& machine, Frame& frame, ResultWriter& results, const Code& code,
+            const Split* split);
 
-  bool has_portions() const { return !portions_.empty(); }
+  /// Whether there is something to do between instructions.
+  bool is_used() const { return !portions_.empty() || staged_; }
   void begin();
   /// What is due before an instruction of the code.
   void before(int instruction);
-  /// Instead of ResultWriter::write().
-  void end_block(const std::vector<RowMover::Source>& sources);
+  /// The results of a block. @param write_all writes them at once, as without this.
+  void end_block(const std::vector<RowMover::Source>& sources,
+                 const std::function<void()>& write_all);
   /// After the last block, before ResultWriter::finish_stream().
   void finish();
   /// What the others call; where no other code runs into it.
@@ -33,6 +40,7 @@ class RowWeaver {
   struct Due : ResultWriter::Portion {
     int before = 0;  ///< which instruction
   };
+  void plan(const Code& code);
   void write(std::size_t begin, std::size_t end);
 
   Machine& machine_;
@@ -41,6 +49,8 @@ class RowWeaver {
   std::vector<ResultWriter::Portion> at_end_;  ///< the others
   std::vector<int> saved_;                     ///< places for registers
   std::size_t next_ = 0;
+  std::optional<StagedRows> staged_;
+  int instructions_, copied_ = 0;
   Xbyak::Label save_, restore_;
 };
 
