@@ -229,19 +229,27 @@ class Canonicalizer {
   }
 
   /// Turns the frame of each revolute step about its axis so that its first revolute child needs no
-  /// gamma; the turn becomes part of the joint's own angle.
+  /// gamma, or, of a last one, so that its first moment has no y; the turn becomes part of the
+  /// joint's own angle.
   void absorb_turns() {
     std::vector<Step>& steps = result_.steps;
     std::vector<std::size_t> first(steps.size(), 0);  // revolute child, 0 where there is none
+    std::vector<char> last(steps.size(), 1);
     for (std::size_t k = steps.size(); k-- > 1;) {
-      if (steps[k].kind == Kind::revolute) first[static_cast<std::size_t>(steps[k].parent)] = k;
+      const auto parent = static_cast<std::size_t>(steps[k].parent);
+      last[parent] = 0;
+      if (steps[k].kind == Kind::revolute) first[parent] = k;
     }
     std::vector<Turn<T>> turns(steps.size(), Turn<T>::of(T(0), options_.snap));
     for (std::size_t i = 1; i < steps.size(); ++i) {
       Step& step = steps[i];
       const Step& child = steps[first[i]];
-      if (step.kind != Kind::revolute || first[i] == 0 || !child.has_gamma) continue;
-      const Turn<T> turn = Turn<T>::of(std::atan2(child.sin_gamma, child.cos_gamma), options_.snap);
+      const Vector3<T>& h = step.first_moment;
+      const bool absorbs = first[i] != 0 ? child.has_gamma : last[i] != 0 && h[1] != T(0);
+      if (step.kind != Kind::revolute || !absorbs) continue;
+      const T angle =
+          last[i] != 0 ? std::atan2(h[1], h[0]) : std::atan2(child.sin_gamma, child.cos_gamma);
+      const Turn<T> turn = Turn<T>::of(angle, options_.snap);
       if (turn.quarter) {
         step.quadrant = turn.quarters();
       } else {
@@ -251,6 +259,7 @@ class Canonicalizer {
       step.X_BC.R = step.X_BC.R * R;
       step.first_moment = R.transpose() * step.first_moment;
       step.second_moments = R.transpose() * step.second_moments * R;
+      if (last[i] != 0) step.first_moment[1] = T(0);
       turns[i] = turn;
     }
     for (std::size_t k = 1; k < steps.size(); ++k) {
