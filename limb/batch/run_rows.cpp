@@ -44,7 +44,7 @@ bool are_streamed(std::int64_t bytes) {
 #endif
     return size;
   }();
-  return bytes > cache / 2;
+  return bytes > cache / 8 * 3;
 }
 
 void check_options(const std::string& call, const BatchOptions& options) {

@@ -18,8 +18,8 @@ void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int 
 /// @throws Error for a negative number of threads or grain.
 void check_options(const std::string& call, const BatchOptions& options);
 
-/// Whether so many bytes of results are better written past the caches: more than half of the
-/// largest one.
+/// Whether so many bytes of results are better written past the caches: more than three eighths of
+/// the largest one.
 bool are_streamed(std::int64_t bytes);
 
 /// @throws Error "call: ..." unless arrays match those named and hold equally many states, and no
