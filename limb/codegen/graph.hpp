@@ -56,7 +56,7 @@ struct Node {
 /// constant factors and signs gather in one place, so that equal values meet in one node.
 ///
 /// The simplifications that round differently from what was written: k1 (k2 x) is (k1 k2) x, and
-/// k1 x + k2 x is (k1 + k2) x; and r + k x + k y is r + k (x + y), with up to two sums between.
+/// k1 x + k2 x is (k1 + k2) x; and r + k x + k y is r + k (x + y), with up to four sums between.
 class Graph {
  public:
   Graph();

@@ -22,7 +22,7 @@ TEST(Products, AreFew) {
   EXPECT_LE(products("builtin:arm7", Function::rnea), 314);
   EXPECT_LE(products("builtin:quadruped", Function::rnea), 735);
   EXPECT_LE(products("builtin:quadruped", Function::rnea, codegen::Precision::f32), 651);
-  EXPECT_LE(products("builtin:humanoid", Function::rnea), 1839);
+  EXPECT_LE(products("builtin:humanoid", Function::rnea), 1837);
   EXPECT_LE(products("builtin:quadruped", Function::crba), 555);
   EXPECT_LE(products("builtin:quadruped", Function::aba), 1334);
   EXPECT_LE(products("builtin:quadruped", Function::rnea_derivatives), 4037);

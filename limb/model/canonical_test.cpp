@@ -198,8 +198,13 @@ TEST(Canonical, QuarterTurnsAreExact) {
   const Canonical<double> canonical = canonicalize(tree(4, true));
   for (std::size_t i = 1; i < canonical.steps.size(); ++i) {
     const auto& step = canonical.steps[i];
-    if (carries(canonical, i)) {
+    // Only the turn of a last link is one; without it, the axes are those of the body, permuted.
+    if (step.kind != Kind::revolute || carries(canonical, i)) {
       EXPECT_EQ(step.offset, 0);
+    }
+    const Matrix3d axes = step.X_BC.R * axis_rotation(2, -step.offset);
+    for (const double x : axes.reshaped()) {
+      EXPECT_LT(std::abs(x * (std::abs(x) - 1)), 4 * std::numeric_limits<double>::epsilon()) << x;
     }
     for (const double x : {step.cos_gamma, step.sin_gamma, step.cos_alpha, step.sin_alpha}) {
       EXPECT_TRUE(x == 0 || x == 1 || x == -1) << x;
