@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "limb/model/model.hpp"
+#include "limb/model/core/model.hpp"
 
 namespace limb::bench {
 
-/// Revolute joints about changing axes, links alike: `limbs` chains of `length` links each on one
-/// base link.
+/// Identical links with revolute joints about alternating axes: `limbs` chains of `length` links
+/// each on one base link.
 inline Model<double> chain(int length, int limbs = 1) {
   Description<double> robot;
   robot.name = "chain";

@@ -1,8 +1,10 @@
-// A quadruped that stands on its four feet: steps per second of limb against MuJoCo's mj_step, same
-// robot, feet, PD and step, in one process and on one core; and how exact both are. Then a thousand
-// quadrupeds on all cores, and with an argument N, N random drops of arm, quadruped and humanoid.
+// A quadruped standing on four feet: steps per second of limb compared with MuJoCo's mj_step, same
+// robot, feet, PD control and step, in one process and on one core; and the accuracy of both. Then
+// a thousand quadrupeds on all cores, and with an argument N, N random drops of arm, quadruped and
+// humanoid.
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +15,7 @@
 #include <mujoco/mujoco.h>
 
 #include "bench/side_by_side.hpp"
-#include "limb/model/convert_mujoco.hpp"
+#include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/testing/write_mjcf.hpp"
 #include "limb/sim/testing/drops.hpp"
 
@@ -25,7 +27,7 @@ using Vector = VectorX<double>;
 constexpr double kStep = 1e-3, kRadius = 0.022, kFriction = 0.8, kP = 120, kD = 3;
 constexpr const char* kFeet[] = {"FL_foot", "FR_foot", "RL_foot", "RR_foot"};
 
-/// The robot with its joints' damping and without limits, which it does not meet: the same in both.
+/// The robot with joint damping and without limits, which it does not reach: the same in both.
 Model<double> quadruped() {
   Description<double> description = load_description("builtin:quadruped");
   for (auto& joint : description.joints) {
@@ -91,7 +93,8 @@ struct Mujoco {
       }
       return std::string(text);
     };
-    const auto file = std::filesystem::temp_directory_path() / "limb_contact_bench.xml";
+    const auto file = std::filesystem::temp_directory_path() /
+                      ("limb_contact_bench_" + std::to_string(getpid()) + ".xml");
     std::ofstream(file) << testing::write_mjcf(limb_model, testing::Drives::written, inside);
     char error[500] = "";
     m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);
@@ -138,7 +141,7 @@ struct Mujoco {
   Vector target;
 };
 
-void stand() {
+void measure_standing() {
   const Model<double> model = quadruped();
   Limb templates(model, WorldOptions::Dynamics::templates),
       compiled(model, WorldOptions::Dynamics::compiled);
@@ -163,17 +166,17 @@ void stand() {
          side_by_side(
              "step, compiled", [&](int) { compiled.step(); }, other)});
   mujoco.m->opt.cone = mjCONE_PYRAMIDAL;
-  print("the same, MuJoCo with pyramids instead of cones", "MuJoCo",
+  print("the same, MuJoCo with pyramidal cones", "MuJoCo",
         {side_by_side(
             "step, compiled", [&](int) { compiled.step(); }, other)});
 }
 
-/// A thousand of them, each thrown a little: they land and stand.
-void batch() {
+/// A thousand quadrupeds, each dropped from a few centimetres.
+void measure_batch() {
   const Model<double> model = quadruped();
   constexpr int kRobots = 1000, kSteps = 200;
   std::printf("%d quadrupeds, %d steps each\n", kRobots, kSteps);
-  double alone = 0;
+  double one_thread = 0;
   const auto cores = static_cast<std::size_t>(std::thread::hardware_concurrency());
   for (std::size_t threads = 1; threads <= cores; threads *= 2) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
@@ -189,13 +192,13 @@ void batch() {
       for (int k = 0; k < kSteps; ++k) robots[static_cast<std::size_t>(i)]->step();
     });
     const double rate = kRobots * kSteps / (milliseconds(start) / 1e3);
-    if (threads == 1) alone = rate;
+    if (threads == 1) one_thread = rate;
     std::printf("  %zu threads: %.0f steps per second, %.2f times one thread\n", threads, rate,
-                rate / alone);
+                rate / one_thread);
   }
 }
 
-void drops(int count) {
+void measure_drops(int count) {
   WorldOptions options;
   options.friction = WorldOptions::Friction::none;
   options.stops = WorldOptions::Stops::hard;
@@ -236,7 +239,7 @@ void drops(int count) {
 }  // namespace limb::bench
 
 int main(int argc, char** argv) {
-  limb::bench::stand();
-  limb::bench::batch();
-  if (argc > 1) limb::bench::drops(std::atoi(argv[1]));
+  limb::bench::measure_standing();
+  limb::bench::measure_batch();
+  if (argc > 1) limb::bench::measure_drops(std::atoi(argv[1]));
 }

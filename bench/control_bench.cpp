@@ -1,5 +1,5 @@
-// How long a control step takes and how well it walks: whole-body programs of standing robots, and
-// trots at 0.5 m/s for 20 s from 20 seeds on compliant ground (tests/locomotion). Prints tables.
+// Times per control step and walking performance: whole-body QPs of standing robots, and trots at
+// 0.5 m/s for 20 s with 20 seeds on compliant ground (tests/locomotion). Prints tables.
 //
 //   control_bench [--seeds N] [--seconds S]
 //   control_bench --log trot.csv      a trot with a push, for limb plot; nothing is timed
@@ -8,17 +8,17 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "limb/control/whole_body_balance.hpp"
+#include "limb/control/whole_body/balance.hpp"
 #include "limb/model/testing/shared.hpp"
-#include "limb/sim/log_writer.hpp"
-#include "limb/sim/sensors.hpp"
-#include "tests/locomotion/walker.hpp"
+#include "limb/sim/log/log_writer.hpp"
+#include "limb/sim/world/sensors.hpp"
+#include "tests/locomotion/simulated_walk.hpp"
 
 namespace limb {
 namespace {
 
 struct Times {
-  double mean = 0, p99 = 0, p999 = 0, most = 0;
+  double mean = 0, p99 = 0, p999 = 0, max = 0;
 };
 
 Times times(std::vector<double> us) {
@@ -31,22 +31,22 @@ Times times(std::vector<double> us) {
   };
   t.p99 = at(0.99);
   t.p999 = at(0.999);
-  t.most = us.back();
+  t.max = us.back();
   return t;
 }
 
 void print(const char* what, const std::vector<double>& us) {
   const Times t = times(us);
-  std::printf("  %-28s mean %7.1f   99 %% %7.1f   99.9 %% %7.1f   most %8.1f us\n", what, t.mean,
-              t.p99, t.p999, t.most);
+  std::printf("  %-28s mean %7.1f   99 %% %7.1f   99.9 %% %7.1f   max %8.1f us\n", what, t.mean,
+              t.p99, t.p999, t.max);
 }
 
 void append(std::vector<double>& all, const std::vector<double>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-void trot(const char* name, const testing::LeggedRobot& robot, int seeds, double seconds,
-          double blocks) {
+void measure_trot(const char* name, const testing::LeggedRobot& robot, int seeds, double seconds,
+                  double blocks) {
   std::vector<double> total, mpc, whole, cpu;
   int fell = 0, unsolved = 0, fall_backs = 0, steps = 0;
   double worst_error = 0, largest_tilt = 0, outside = 0;
@@ -83,28 +83,29 @@ void trot(const char* name, const testing::LeggedRobot& robot, int seeds, double
               blocks > 0 ? ", blocks of +-2 cm" : "");
   std::printf("  fell %d, largest error of velocity %.1f %%, largest tilt %.3f rad\n", fell,
               100 * worst_error, largest_tilt);
-  std::printf("  %d steps: %d fell back, %d programs not solved to tolerance\n", steps, fall_backs,
+  std::printf("  %d steps: fallback in %d, %d QPs not solved to tolerance\n", steps, fall_backs,
               unsolved);
   std::printf(
       "  residuals: stationarity %.1e, primal %.1e, dual %.1e, complementarity %.1e;"
-      " beyond cones and limits %.1e N\n",
+      " outside cones and limits %.1e N\n",
       worst.stationarity, worst.primal, worst.dual, worst.complementarity, outside);
   print("control step", total);
-  print("control step, its own time", cpu);  // without what other programs take meanwhile
+  print("control step, CPU time", cpu);  // without interruptions by other processes
   print("forces over the horizon", mpc);
   print("whole-body program", whole);
 }
 
-void stand(const char* name, const testing::LeggedRobot& robot, const BalanceOptions& options) {
+void measure_standing(const char* name, const testing::LeggedRobot& robot,
+                      const BalanceOptions& options) {
   testing::GroundRun run(robot, 1e-3);
   Balance balance(robot.model, robot.feet, options);
   const Balance::Reference reference = balance.reference_at(robot.q);
   std::vector<double> setup, solve, total, cpu;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     const auto start = std::chrono::steady_clock::now();
-    const double began = testing::thread_time();
+    const double cpu_start = testing::thread_time();
     tau = balance.step(now.q, now.v, reference);
-    cpu.push_back(1e6 * (testing::thread_time() - began));
+    cpu.push_back(1e6 * (testing::thread_time() - cpu_start));
     total.push_back(
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
             .count());
@@ -115,16 +116,16 @@ void stand(const char* name, const testing::LeggedRobot& robot, const BalanceOpt
   const bool strict = balance.whole_body().report().levels > 1;
   std::printf("%s, standing, 5 s%s\n", name, strict ? ", tasks in three levels of priority" : "");
   print("control step", total);
-  print("control step, its own time", cpu);
-  print("writing the program", setup);
-  print("solving it", solve);
+  print("control step, CPU time", cpu);
+  print("setting up the QP", setup);
+  print("solving the QP", solve);
 }
 
-/// 4 s of the built-in quadruped: it stands, trots at 0.5 m/s, and is pushed to the left at 2.5 s.
+/// Logs 4 s of the built-in quadruped: stand, trot at 0.5 m/s, push to the left at 2.5 s.
 void log_trot(const char* path) {
   const testing::LeggedRobot robot = testing::quadruped();
   const Model<double>& model = robot.model;
-  LogTopic state{"state", {}}, body{"body", {"forward", "wanted", "left"}}, force{"force", {}},
+  LogTopic state{"state", {}}, body{"body", {"forward", "desired", "left"}}, force{"force", {}},
       torque{"torque", {}};
   for (const auto& name : position_names(model)) state.fields.push_back("q." + name);
   for (const char* foot : {"FL", "FR", "RL", "RR"}) force.fields.push_back(foot);
@@ -142,11 +143,11 @@ void log_trot(const char* path) {
                   if (step++ % 5 != 0) return;
                   const WholeBody& whole = walk.whole_body();
                   const Vector3<double> v = whole.mass_center_velocity();
-                  const double wanted = 0.5 * std::clamp((t - 0.5) / 0.5, 0.0, 1.0);
+                  const double desired = 0.5 * std::clamp((t - 0.5) / 0.5, 0.0, 1.0);
                   VectorX<double> f(4);
                   for (int i = 0; i < 4; ++i) f[i] = whole.foot_force(i).z();
                   log->write(0, t, q);
-                  log->write(1, t, Vector3<double>(v.x(), wanted, v.y()));
+                  log->write(1, t, Vector3<double>(v.x(), desired, v.y()));
                   log->write(2, t, f);
                   log->write(3, t, tau.segment<3>(6));
                   log->end_row(t);
@@ -176,16 +177,16 @@ int main(int argc, char** argv) {
   BalanceOptions strict;
   strict.whole_body.priority = {.mass_center = 0, .turn = 1, .swing = 1, .posture = 2, .force = 2};
   for (const BalanceOptions& options : {BalanceOptions{}, strict}) {
-    stand("builtin:quadruped", testing::quadruped(), options);
-    stand("builtin:humanoid", testing::humanoid(), options);
+    measure_standing("builtin:quadruped", testing::quadruped(), options);
+    measure_standing("builtin:humanoid", testing::humanoid(), options);
   }
-  trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0);
-  trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0.02);
+  measure_trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0);
+  measure_trot("builtin:quadruped", testing::quadruped(), seeds, seconds, 0.02);
   const auto shared = testing::shared_folder();
   if (shared.empty()) return 0;
   const std::string folder = (shared / "robots").string();
   const int few = std::min(seeds, 3);
-  trot("go2", testing::go2(folder), few, seconds, 0);
-  trot("anymal_b", testing::anymal_b(folder), few, seconds, 0);
-  trot("hyq", testing::hyq(folder), few, seconds, 0);
+  measure_trot("go2", testing::go2(folder), few, seconds, 0);
+  measure_trot("anymal_b", testing::anymal_b(folder), few, seconds, 0);
+  measure_trot("hyq", testing::hyq(folder), few, seconds, 0);
 }

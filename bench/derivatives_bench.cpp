@@ -1,6 +1,5 @@
-// How fast are the analytical derivatives, side by side with Pinocchio on the same states in one
-// process; and how do they grow with chains and with trees? Opponents and robots: as in
-// dynamics_bench.
+// Times of the analytical derivatives, compared with Pinocchio on the same states in one process,
+// and how they grow with chains and trees. Opponents and robots as in dynamics_bench.
 #include <cstdio>
 
 #include "bench/chain.hpp"
@@ -8,7 +7,7 @@
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "bench/states.hpp"
-#include "limb/dynamics/aba_derivatives.hpp"
+#include "limb/dynamics/derivatives/aba_derivatives.hpp"
 
 namespace limb::bench {
 namespace {
@@ -36,30 +35,30 @@ void measure(const char* name, const Model<double>& model, const std::string& pa
   const int n = model.nv();
   const States s(model, kStates);
   DerivativeWorkspace<double> work(model);
-  Derivatives own(n), others(n);
+  Derivatives ours(n), others(n);
   Vector a(n);
   const JointEffects none = JointEffects::none();
   const auto inverse = [&](int i) {
     const std::size_t k = static_cast<std::size_t>(i % kStates);
-    rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], own.dq, own.dv, own.da, none);
+    rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], ours.dq, ours.dv, ours.da, none);
     benchmark::ClobberMemory();
   };
   const auto forward = [&](int i) {
     const std::size_t k = static_cast<std::size_t>(i % kStates);
-    aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, own.dq, own.dv, own.da, none);
+    aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, ours.dq, ours.dv, ours.da, none);
     benchmark::ClobberMemory();
   };
   std::istringstream list(paths);
   for (std::string path; std::getline(list, path, ':');) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) continue;
-    const auto door = reinterpret_cast<OpponentDoor>(dlsym(library, "opponent_door"));
+    const auto table = reinterpret_cast<OpponentEntryPoint>(dlsym(library, "opponent_entry_point"));
     const auto rnea = reinterpret_cast<Call>(dlsym(library, "opponent_rnea_derivatives"));
     const auto aba = reinterpret_cast<Call>(dlsym(library, "opponent_aba_derivatives"));
-    if (door == nullptr || rnea == nullptr || aba == nullptr) continue;
+    if (table == nullptr || rnea == nullptr || aba == nullptr) continue;
     const auto bodies = opponent_bodies(model);
     void* robot =
-        door()->make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
+        table()->make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
     const auto call = [&](Call function, int i, Derivatives* to) {
       const std::size_t k = static_cast<std::size_t>(i % kStates);
       function(robot, s.q[k].data(), s.v[k].data(), s.a[k].data(), to ? to->dq.data() : nullptr,
@@ -69,18 +68,18 @@ void measure(const char* name, const Model<double>& model, const std::string& pa
     for (int i = 0; i < kStates; ++i) {
       inverse(i);
       call(rnea, i, &others);
-      worst = std::max(worst, difference(own, others));
+      worst = std::max(worst, difference(ours, others));
       forward(i);
       call(aba, i, &others);
-      worst = std::max(worst, difference(own, others));
+      worst = std::max(worst, difference(ours, others));
     }
-    const std::string title =
-        std::string(name) + ", " + std::to_string(n) + " dof, Pinocchio by " + door()->build;
+    const std::string title = std::string(name) + ", " + std::to_string(n) +
+                              " dof, Pinocchio built with " + table()->build;
     std::printf("%s: largest relative difference %.1e\n", title.c_str(), worst);
     print(title, "other",
           {side_by_side("rnea_derivatives", inverse, [&](int i) { call(rnea, i, nullptr); }),
            side_by_side("aba_derivatives", forward, [&](int i) { call(aba, i, nullptr); })});
-    door()->release(robot);
+    table()->release(robot);
   }
 }
 
@@ -92,7 +91,7 @@ void growth() {
     const int n = model.nv();
     const States s(model, kStates);
     DerivativeWorkspace<double> work(model);
-    Derivatives own(n);
+    Derivatives ours(n);
     Vector a(n);
     const auto best = [&](const auto& body) {
       double least = 1e18;
@@ -101,11 +100,11 @@ void growth() {
     };
     const double inverse = best([&](int i) {
       const std::size_t k = static_cast<std::size_t>(i % kStates);
-      rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], own.dq, own.dv, own.da);
+      rnea_derivatives(model, work, s.q[k], s.v[k], s.a[k], ours.dq, ours.dv, ours.da);
     });
     const double forward = best([&](int i) {
       const std::size_t k = static_cast<std::size_t>(i % kStates);
-      aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, own.dq, own.dv, own.da);
+      aba_derivatives(model, work, s.q[k], s.v[k], s.a[k], a, ours.dq, ours.dv, ours.da);
     });
     std::printf("%8d %8d %12.0f %9.2f %12.0f %9.2f\n", limbs, n, inverse, inverse / n / length,
                 forward, forward / n / length);
@@ -118,7 +117,7 @@ void growth() {
 int main() {
   using namespace limb;
   const std::string opponents = bench::opponent_paths();
-  if (opponents.empty()) std::printf("Pinocchio's wheel is not installed: no opponent\n");
+  if (opponents.empty()) std::printf("no comparison: Pinocchio is not installed\n");
   for (const auto& [name, model] : bench::reference_robots()) {
     bench::measure(name.c_str(), model, opponents);
   }

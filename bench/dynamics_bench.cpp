@@ -1,7 +1,7 @@
-// How fast are rnea, crba, aba and dynamics with feet on the ground, side by side with Pinocchio on
-// the same states in one process? Opponents are Pinocchio's headers built by gcc and by clang at
-// -O3 -march=native. Robots: those of the shared folder where it is (LIMB_SHARED), else the
-// embedded ones.
+// Times of rnea, crba, aba and of dynamics with feet on the ground, compared with Pinocchio on the
+// same states in one process. Opponents are Pinocchio's headers built with gcc and clang at
+// -O3 -march=native. Robots: those of the shared folder (LIMB_SHARED) if it exists, otherwise the
+// built-in ones.
 #include <cstdio>
 
 #include "bench/chain.hpp"
@@ -9,10 +9,10 @@
 #include "bench/reference_robots.hpp"
 #include "bench/side_by_side.hpp"
 #include "bench/states.hpp"
-#include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/constrained.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/constraints/constrained_dynamics.hpp"
+#include "limb/dynamics/recursive/aba.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 
 namespace limb::bench {
 namespace {
@@ -21,10 +21,10 @@ constexpr int kStates = 128;
 
 double worst(double so_far, const MatrixX<double>& x, const MatrixX<double>& y) {
   const double difference = (x - y).norm() / (1 + y.norm());
-  return difference <= so_far ? so_far : difference;  // not-a-number stays
+  return difference <= so_far ? so_far : difference;  // NaN stays
 }
 
-/// Feet on the ground; their axes are those of their bodies, as the opponent has them.
+/// Feet on the ground; their axes are those of their bodies, as in the opponent.
 struct Feet {
   Feet(const Model<double>& model, const std::vector<std::string>& names, ContactKind kind) {
     for (const std::string& name : names) {
@@ -46,7 +46,7 @@ void measure_constrained(const std::string& name, const Model<double>& model,
   States s(model, kStates);
   const ConstraintSet<double> set(model, feet.contacts);
   ConstraintWorkspace<double> work(model, set);
-  // Surfaces at rest: where they move, the two mean different rates of their rows.
+  // Surfaces at rest: if they move, the two libraries define the rates of the rows differently.
   if (feet.contacts[0].kind == ContactKind::surface) {
     for (auto& v : s.v) v.setZero();
   }
@@ -76,7 +76,7 @@ void measure_constrained(const std::string& name, const Model<double>& model,
       difference = worst(difference, a, other_a);
     }
     const std::string title =
-        name + ", " + std::to_string(set.rows()) + " rows, Pinocchio by " + other.name;
+        name + ", " + std::to_string(set.rows()) + " rows, Pinocchio built with " + other.name;
     std::printf("%s: largest relative difference %.1e\n", title.c_str(), difference);
     print(title, "other", {side_by_side("constrained forward dynamics", solve, solve_other)});
     other.table->release(robot);
@@ -101,7 +101,7 @@ void measure(const char* name, const Model<double>& model, const std::vector<Opp
     const auto bodies = opponent_bodies(model);
     void* robot =
         table.make(bodies.data(), static_cast<int>(bodies.size()), model.gravity().data());
-    // Both must compute the same before their times mean anything.
+    // Both must compute the same results before their times are compared.
     double difference = 0;
     for (int i = 0; i < kStates; ++i) {
       rnea(model, work, at(s.q, i), at(s.v, i), at(s.a, i), out, none);
@@ -115,8 +115,8 @@ void measure(const char* name, const Model<double>& model, const std::vector<Opp
       const MatrixX<double> full = other_M.selfadjointView<Eigen::Upper>();
       difference = worst(difference, M, full);
     }
-    const auto title =
-        std::string(name) + ", " + std::to_string(model.nv()) + " dof, Pinocchio by " + other.name;
+    const auto title = std::string(name) + ", " + std::to_string(model.nv()) +
+                       " dof, Pinocchio built with " + other.name;
     std::printf("%s: largest relative difference %.1e\n", title.c_str(), difference);
     std::vector<Timing> timings;
     timings.push_back(side_by_side(
@@ -151,9 +151,9 @@ void measure(const char* name, const Model<double>& model, const std::vector<Opp
   }
 }
 
-/// Cost for each body as chains grow.
+/// Cost per body of growing chains.
 void measure_chains() {
-  std::printf("chains: ns a body\n%8s %8s %8s\n", "links", "rnea", "aba");
+  std::printf("chains: ns per body\n%8s %8s %8s\n", "links", "rnea", "aba");
   for (const int links : {8, 16, 32, 64, 128, 256, 512}) {
     const Model<double> model = chain(links);
     Workspace<double> work(model);
@@ -175,8 +175,7 @@ int main() {
   const auto others = bench::opponents(bench::opponent_paths());
   bench::measure_chains();
   if (others.empty()) {
-    std::puts(
-        "dynamics_bench: no comparison, no opponent was built (needs the pin wheel in .venv)");
+    std::puts("dynamics_bench: no comparison, no opponent was built (needs Pinocchio in .venv)");
     return 0;
   }
   const auto robots = bench::reference_robots();

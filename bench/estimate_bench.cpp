@@ -1,20 +1,20 @@
-// One step of the state estimation of a walking robot, all feet on the ground, against the same
-// arithmetic written with whole matrices of Eigen; and the step as the estimator takes it, which
-// has 10 us at most.
+// One step of the state estimation of a walking robot with all feet on the ground, compared with
+// the same arithmetic on dense Eigen matrices; and the complete step of the estimator, compared
+// with a budget of 10 us.
 #include <Eigen/Cholesky>
 #include <cstdio>
 
 #include "bench/side_by_side.hpp"
-#include "limb/estimate/base_estimator.hpp"
-#include "limb/estimate/synthetic_walk.hpp"
-#include "limb/model/load.hpp"
+#include "limb/estimate/estimator/base_estimator.hpp"
+#include "limb/estimate/walk/synthetic_walk.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb::bench {
 namespace {
 
 using Dense = MatrixX<double>;
 
-/// A walk that stands: every foot is measured at every step.
+/// A walk without steps: every foot is measured at every sample.
 SyntheticWalk standing(const Model<double>& model, const std::vector<std::string>& feet) {
   WalkOptions options;
   options.feet = feet;
@@ -46,7 +46,7 @@ void measure(const char* name, const std::vector<std::string>& feet) {
     const VectorX<double> q = noisy.q(), v = noisy.v();
     const ImuSample sample = noisy.imu();
 
-    // The filter alone, and whole matrices that are ready.
+    // The filter without kinematics, and precomputed dense matrices.
     auto filter = make_filter(kind, {});
     filter->reset(estimator.filter().state(), Matrix15::Identity() * 1e-4);
     LegKinematics legs(model, feet);
@@ -66,7 +66,7 @@ void measure(const char* name, const std::vector<std::string>& feet) {
       H.middleRows(3 * i, 3) = filter->jacobian(all.back());
     }
     const Dense one = Dense::Identity(n, n);
-    // Begins anew now and then, so that the numbers stay those of a robot. Windows may be shorter.
+    // Restarts regularly, so that the covariance stays realistic.
     int calls = 0;
     const auto restart = [&] {
       filter->reset(estimator.filter().state(), Matrix15::Identity() * 1e-4);
@@ -93,7 +93,7 @@ void measure(const char* name, const std::vector<std::string>& feet) {
             all[static_cast<std::size_t>(i)] =
                 foot_position(filter->state(), i, legs.p_SF(i), legs.noise(i, 1e-3, 1e-3));
           }
-          refused += !filter->update(all).accepted;
+          refused += !filter->update(all).ok();
         },
         [&](int) {
           const Dense S = H * P * H.transpose() + N;
@@ -103,7 +103,8 @@ void measure(const char* name, const std::vector<std::string>& feet) {
           benchmark::DoNotOptimize(P.data());
           P = filter->covariance();
         }));
-    // All of it: stamps, joints, kinematics, gates. Against a budget, which waits.
+    // The complete step: time stamps, joints, kinematics, gates; compared with a busy wait of 10
+    // us.
     double t = estimator.time();
     const auto budget = [](int) {
       const auto start = Clock::now();

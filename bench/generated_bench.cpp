@@ -1,5 +1,5 @@
-// One state of compiled dynamics next to Pinocchio's own generated code (CppADCodeGen), on the same
-// states in one process. Needs the wheel cmeel-cppadcodegen beside Pinocchio's.
+// One state of compiled dynamics compared with Pinocchio's generated code (CppADCodeGen), on the
+// same states in one process. Needs the Python package cmeel-cppadcodegen next to Pinocchio.
 #include <cstdio>
 #include <cstdlib>
 
@@ -20,13 +20,14 @@ void measure(const std::string& title, const Model<double>& model, const Opponen
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   CompileOptions options;
   options.effects = JointEffects::none();
-  const Compiled fast = compile(model, {Function::rnea, Function::crba, Function::aba}, options);
+  const Compiled fast = compile(
+      model, {DynamicsFunction::rnea, DynamicsFunction::crba, DynamicsFunction::aba}, options);
 
   const int n = model.nv();
   std::mt19937_64 engine(7);
   std::vector<VectorX<double>> q, v, a;
   for (int i = 0; i < kStates; ++i) {
-    q.push_back(model.random(engine));
+    q.push_back(model.random_configuration(engine));
     v.push_back(VectorX<double>::Random(n));
     a.push_back(VectorX<double>::Random(n));
   }

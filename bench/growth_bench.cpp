@@ -1,22 +1,22 @@
-// How does the cost of compiled dynamics grow with the robot, and with the number of states? Prints
-// two tables that bench/plot_growth.py draws.
+// Growth of the cost of compiled dynamics with the size of the robot and with the number of states.
+// Prints two tables for bench/plot_growth.py.
 #include <cstdio>
 
 #include "bench/chain.hpp"
 #include "bench/side_by_side.hpp"
 #include "bench/states.hpp"
 #include "limb/batch/compiled.hpp"
-#include "limb/codegen/assemble.hpp"
-#include "limb/model/load.hpp"
+#include "limb/codegen/x64/machine_code.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb::bench {
 namespace {
 
 template <typename T>
-double timed(const Compiled& fast, Function f, RowStates<T>& s) {
+double timed(const Compiled& fast, DynamicsFunction f, RowStates<T>& s) {
   const auto once = [&] {
     const auto start = Clock::now();
-    f == Function::rnea ? fast.rnea(s.q, s.v, s.a, s.out) : fast.aba(s.q, s.v, s.a, s.out);
+    f == DynamicsFunction::rnea ? fast.rnea(s.q, s.v, s.a, s.out) : fast.aba(s.q, s.v, s.a, s.out);
     return milliseconds(start) * 1e6;
   };
   const double guess = once();
@@ -27,12 +27,12 @@ double timed(const Compiled& fast, Function f, RowStates<T>& s) {
   return best / static_cast<double>(s.q.rows());
 }
 
-double one_state(const Compiled& fast, Function f, const Model<double>& model) {
+double one_state(const Compiled& fast, DynamicsFunction f, const Model<double>& model) {
   const States s(model, 1);
   const VectorX<double>&q = s.q[0], &v = s.v[0], &a = s.a[0];
   VectorX<double> x(model.nv());
   const auto call = [&](int) {
-    f == Function::rnea ? fast.rnea(q, v, a, x) : fast.aba(q, v, a, x);
+    f == DynamicsFunction::rnea ? fast.rnea(q, v, a, x) : fast.aba(q, v, a, x);
   };
   double best = std::numeric_limits<double>::infinity();
   const int calls = std::max(1, static_cast<int>(1e5 / window_ns(call, 20)));
@@ -49,15 +49,15 @@ void chains() {
     double compiling = std::numeric_limits<double>::infinity();
     for (int k = 0; k < 5; ++k) {
       const auto start = Clock::now();
-      const Compiled trial = compile(model, {Function::rnea, Function::aba});
+      const Compiled trial = compile(model, {DynamicsFunction::rnea, DynamicsFunction::aba});
       compiling = std::min(compiling, milliseconds(start));
     }
-    const Compiled fast = compile(model, {Function::rnea, Function::aba});
+    const Compiled fast = compile(model, {DynamicsFunction::rnea, DynamicsFunction::aba});
     RowStates<double> wide(model, 256, model.nv());
     RowStates<float> narrow(model, 256, model.nv());
     std::printf("| %d", links);
     std::size_t bytes = 0;
-    for (const Function f : {Function::rnea, Function::aba}) {
+    for (const DynamicsFunction f : {DynamicsFunction::rnea, DynamicsFunction::aba}) {
       std::printf(" | %.2f | %.2f | %.2f", one_state(fast, f, model) / links,
                   timed(fast, f, wide) / links, timed(fast, f, narrow) / links);
       if (fast.program(f).is_compiled()) bytes += fast.program(f).one_state()->code_bytes();
@@ -71,12 +71,12 @@ void batches() {
   std::printf(
       "\n| states | RNEA, f64 | RNEA, f32 | ABA, f64 | ABA, f32 |\n|---|---|---|---|---|\n");
   const Model<double> model = load_model("builtin:quadruped");
-  const Compiled fast = compile(model, {Function::rnea, Function::aba});
+  const Compiled fast = compile(model, {DynamicsFunction::rnea, DynamicsFunction::aba});
   for (const int states : {1, 4, 8, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1000000}) {
     RowStates<double> wide(model, states, model.nv());
     RowStates<float> narrow(model, states, model.nv());
     std::printf("| %d", states);
-    for (const Function f : {Function::rnea, Function::aba}) {
+    for (const DynamicsFunction f : {DynamicsFunction::rnea, DynamicsFunction::aba}) {
       std::printf(" | %.1f | %.1f", timed(fast, f, wide), timed(fast, f, narrow));
     }
     std::printf(" |\n");

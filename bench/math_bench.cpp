@@ -1,5 +1,5 @@
-// Question: do limb's math types cost anything over plain Eigen? Each row does the same job on the
-// same numbers with limb's types and with what an Eigen user would write.
+// Overhead of limb's math types over plain Eigen: each row computes the same on the same numbers
+// with limb's types and with the code that an Eigen user would write.
 #include <array>
 #include <random>
 
@@ -72,7 +72,7 @@ using Eigen::Isometry3d;
 using Eigen::Quaterniond;
 using Eigen::Vector3d;
 
-/// Carried along a chain of bodies, each step waiting for the one before, as in a recursion.
+/// Along a chain of bodies, each step depending on the previous one, as in a recursion.
 std::vector<Timing> along_a_chain(const Data& d) {
   std::vector<Timing> t;
   t.push_back(side_by_side(
@@ -116,7 +116,7 @@ std::vector<Timing> along_a_chain(const Data& d) {
         keep(p);
       }));
   t.push_back(side_by_side(
-      "motion outward (Isometry3d, cross)",
+      "motion to the child (Isometry3d, cross)",
       [&, V = d.V[0]](int i) mutable {
         V = d.X[i & kMask].inv_act(V);
         keep(V);
@@ -129,7 +129,7 @@ std::vector<Timing> along_a_chain(const Data& d) {
         keep(V);
       }));
   t.push_back(side_by_side(
-      "motion outward (6x6 adjoint)",
+      "motion to the child (6x6 adjoint)",
       [&, V = d.V[0]](int i) mutable {
         V = d.X[i & kMask].inv_act(V);
         keep(V);
@@ -139,7 +139,7 @@ std::vector<Timing> along_a_chain(const Data& d) {
         keep(V);
       }));
   t.push_back(side_by_side(
-      "force inward (Isometry3d, cross)",
+      "force to the parent (Isometry3d, cross)",
       [&, F = d.F[0]](int i) mutable {
         F = d.X[i & kMask].act(F);
         keep(F);
@@ -151,9 +151,9 @@ std::vector<Timing> along_a_chain(const Data& d) {
         keep(F);
       }));
   t.push_back(side_by_side(
-      "inertia inward (6x6 products)",
+      "inertia to the parent (6x6 products)",
       [&, I = d.I[0]](int i) mutable {
-        I = d.I[i & kMask] + I.seen_from(d.X[i & kMask]);
+        I = d.I[i & kMask] + I.transformed(d.X[i & kMask]);
         keep(I);
       },
       [&, I = d.eigen_I[0]](int i) mutable {
@@ -164,7 +164,7 @@ std::vector<Timing> along_a_chain(const Data& d) {
   return t;
 }
 
-/// Each step on its own, as in a loop over bodies or frames.
+/// Independent steps, as in a loop over bodies or frames.
 std::vector<Timing> one_by_one(const Data& d) {
   const auto next = [](int i) { return (i + 1) & kMask; };
   std::vector<Timing> t;
@@ -175,7 +175,8 @@ std::vector<Timing> one_by_one(const Data& d) {
       "pose * point (Isometry3d)", [&](int i) { keep(Vector3d(d.X[i & kMask] * d.p[next(i)])); },
       [&](int i) { keep(Vector3d(d.eigen_X[i & kMask] * d.p[next(i)])); }));
   t.push_back(side_by_side(
-      "motion inward (Isometry3d, cross)", [&](int i) { keep(d.X[i & kMask].act(d.V[next(i)])); },
+      "motion to the parent (Isometry3d, cross)",
+      [&](int i) { keep(d.X[i & kMask].act(d.V[next(i)])); },
       [&](int i) {
         const Isometry3d& X = d.eigen_X[i & kMask];
         const Vector3d w = X.linear() * d.V[next(i)].w;
@@ -184,7 +185,7 @@ std::vector<Timing> one_by_one(const Data& d) {
         keep(w);
       }));
   t.push_back(side_by_side(
-      "motion inward (6x6 adjoint, built before)",
+      "motion to the parent (6x6, precomputed)",
       [&](int i) { keep(d.X[i & kMask].act(d.V[next(i)])); },
       [&](int i) { keep(Vector6<double>(d.eigen_Ad[i & kMask] * d.eigen_V[next(i)])); }));
   t.push_back(side_by_side(
@@ -231,7 +232,7 @@ std::vector<Timing> one_by_one(const Data& d) {
         keep(n);
       }));
   t.push_back(side_by_side(
-      "inertia * motion (6x6, built before)", [&](int i) { keep(d.I[i & kMask] * d.V[next(i)]); },
+      "inertia * motion (6x6, precomputed)", [&](int i) { keep(d.I[i & kMask] * d.V[next(i)]); },
       [&](int i) { keep(Vector6<double>(d.eigen_I[i & kMask] * d.eigen_V[next(i)])); }));
   return t;
 }

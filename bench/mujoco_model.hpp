@@ -1,6 +1,7 @@
 #pragma once
 
 #include <mujoco/mujoco.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -10,10 +11,11 @@
 
 namespace limb::bench {
 
-/// The robot, without its drives, in MuJoCo; null, and a line that says why, if it cannot be
-/// loaded.
+/// The robot without joint damping, friction and armature in MuJoCo; prints the reason and returns
+/// null if it cannot be loaded.
 inline mjModel* mujoco_model(const char* name, const Model<double>& model) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "limb_bench.xml";
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("limb_bench_" + std::to_string(getpid()) + ".xml");
   std::ofstream(file) << testing::write_mjcf(model, testing::Drives::left_out);
   char error[500] = "";
   mjModel* m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);

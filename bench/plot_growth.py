@@ -13,7 +13,7 @@ DASHES = {"one state": "2 3", "f32": "7 3"}
 
 
 def tables(text):
-    """Each table as (heads, rows of numbers)."""
+    """Each table as (headings, rows of numbers)."""
     found, heads = [], None
     for line in text.splitlines():
         cells = [c.strip() for c in line.strip().strip("|").split("|")]
@@ -57,7 +57,7 @@ def number(value):
 
 
 def spread(labels, gap=15):
-    """Moves labels at (y, ...) apart, in order of y."""
+    """Moves labels at (y, ...) apart vertically."""
     labels = sorted(labels)
     for _ in range(200):
         for k in range(len(labels) - 1):
@@ -116,15 +116,15 @@ def main(source, target):
     low = limits(chains[1], timed)
     left = Axes(60, 60, (8, 256), low)
     picture = panel(
-        left, "ns a state and link of a chain", "links", [8, 16, 32, 64, 128, 256], ticks(low), *chains
+        left, "ns per state and link of a chain", "links", [8, 16, 32, 64, 128, 256], ticks(low), *chains
     )
     timed = [k for k, head in enumerate(batches[0]) if head.split(",")[0] in COLOURS]
     low = limits(batches[1], timed)
     right = Axes(60, 60 + 380, (1, 1e6), low)
     picture += panel(
         right,
-        "ns a state of a quadruped",
-        "states of a batch",
+        "ns per state of a quadruped",
+        "states per batch",
         [1, 10, 100, 1000, 10000, 100000, 1000000],
         ticks(low),
         *batches,

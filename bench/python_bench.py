@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What limb costs in Python: one call, and a million states, beside Pinocchio (pin) and frax in the same run.
+"""Times of limb in Python: one call, and a million states, compared with Pinocchio (pin) and frax in the same run.
 
   bench/python_bench.py [--states N] [--json FILE]
 
-Opponents that are not installed are left out, with a line. Times are the best of several windows: on a shared
-machine the others are noise.
+Libraries that are not installed are left out, with a message. Times are the best of several windows, because other
+processes only add time.
 """
 
 import argparse
@@ -23,8 +23,8 @@ import limb  # noqa: E402
 URDF = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared")) / "robots/iiwa14.urdf"
 
 
-def race(calls, windows=40, seconds=0.01):
-    """ns a call of each, the best window: one after the other in turns, so that all meet the same noise."""
+def best_times(calls, windows=40, seconds=0.01):
+    """ns per call of each, the best of several windows, measured in turns under the same conditions."""
     repeats, fastest = {}, dict.fromkeys(calls, float("inf"))
     for name, call in calls.items():
         call()
@@ -41,7 +41,7 @@ def race(calls, windows=40, seconds=0.01):
 
 
 def robots():
-    """The arm of seven joints, here and there, without drives: the same mathematics."""
+    """The seven-joint arm in limb and in Pinocchio, without armature, damping and friction."""
     rigid = {"armature": False, "damping": False, "friction": False}
     robot = limb.load(URDF, "fixed", **rigid) if URDF.exists() else limb.load("builtin:arm7", **rigid)
     try:
@@ -54,9 +54,9 @@ def robots():
 
 
 def single(robot, pin, model, data):
-    """One state a call: ns."""
+    """One state per call: ns."""
     rng = np.random.default_rng(1)
-    q = robot.random(1)
+    q = robot.random_configuration(1)
     v, a = rng.normal(size=(2, robot.nv))
     fast = robot.compile(["rnea", "crba", "aba"])
     out = np.empty(robot.nv)
@@ -70,12 +70,12 @@ def single(robot, pin, model, data):
         "rnea_derivatives": (lambda: robot.rnea_derivatives(q, v, a),
                              lambda: pin.computeRNEADerivatives(model, data, q, v, a)),
     }
-    results = {name: race({"limb": ours, "pin": theirs} if pin is not None else {"limb": ours})
+    results = {name: best_times({"limb": ours, "pin": theirs} if pin is not None else {"limb": ours})
                for name, (ours, theirs) in rows.items()}
-    # What is not dynamics: the same call, less what a state costs in a batch of one thread.
+    # Overhead of the call: its time minus the time per state of a batch on one thread.
     limb.set_threads(1)
     Q, V, A = (np.repeat(x[None], 4096, axis=0) for x in (q, v, a))
-    pair = race({"one": lambda: robot.rnea(q, v, a), "batch": lambda: robot.rnea(Q, V, A)})
+    pair = best_times({"one": lambda: robot.rnea(q, v, a), "batch": lambda: robot.rnea(Q, V, A)})
     limb.set_threads(0)
     results["rnea"]["inside"] = pair["batch"] / 4096
     results["rnea"]["overhead"] = pair["one"] - pair["batch"] / 4096
@@ -83,9 +83,9 @@ def single(robot, pin, model, data):
 
 
 def batch(robot, pin, model, data, states):
-    """N states: ns a state."""
+    """N states: ns per state."""
     rng = np.random.default_rng(1)
-    Q = robot.random(1, states)
+    Q = robot.random_configuration(1, states)
     V, A = rng.normal(size=(2, states, robot.nv))
     fast = robot.compile(["rnea"])
     Q32, V32, A32 = (x.astype(np.float32) for x in (Q, V, A))
@@ -93,7 +93,7 @@ def batch(robot, pin, model, data, states):
     results = {}
 
     def measure(name, call, windows=5, n=states):
-        results[name] = race({name: call}, windows, 0)[name] / n
+        results[name] = best_times({name: call}, windows, 0)[name] / n
 
     measure("robot.rnea", lambda: robot.rnea(Q, V, A, out=out))
     measure("compiled", lambda: fast.rnea(Q, V, A, out=out))
@@ -110,7 +110,7 @@ def batch(robot, pin, model, data, states):
                 out[i] = pin.rnea(model, data, Q[i], V[i], A[i])
         measure("loop over pin.rnea", loop, 3, few)
     if not URDF.exists():
-        print("frax reads URDF files only, and there is none: left out")
+        print("frax needs a URDF file: left out")
         return results
     try:
         frax(Q, V, A, out32, measure)
@@ -141,17 +141,17 @@ def main():
     options = parser.parse_args()
     arm = robots()
     results = {"robot": arm[0].name, "single": single(*arm), "batch": batch(*arm, options.states)}
-    print(f"\n{arm[0].name}, one state a call, ns")
+    print(f"\n{arm[0].name}, one state per call, ns")
     for name, row in results["single"].items():
         ratio = f"{row['pin'] / row['limb']:6.1f} x" if "pin" in row else ""
         theirs = f"{row['pin']:9.0f}" if "pin" in row else ""
         print(f"  {name:18} limb {row['limb']:8.0f}  pin {theirs} {ratio}")
-    print(f"  rnea itself {results['single']['rnea']['inside']:.0f}, around it "
+    print(f"  rnea without call overhead {results['single']['rnea']['inside']:.0f}, overhead "
           f"{results['single']['rnea']['overhead']:.0f}")
-    print(f"\n{options.states} states, ns a state")
-    quickest = results["batch"]["compiled"]
+    print(f"\n{options.states} states, ns per state")
+    compiled = results["batch"]["compiled"]
     for name, time_ns in results["batch"].items():
-        print(f"  {name:26} {time_ns:9.1f}   {time_ns / quickest:8.1f} x compiled")
+        print(f"  {name:26} {time_ns:9.1f}   {time_ns / compiled:8.1f} x compiled")
     if options.json:
         options.json.write_text(json.dumps(results, indent=2) + "\n")
 

@@ -1,7 +1,7 @@
-// How long does it take to read a robot (text in memory to a Description, with all remarks), and to
-// load one (to a Model: structure checked, fixed joints welded, canonical form computed)? The arm
-// and the chain are generated here; the humanoid is a real file of the shared folder, and its line
-// is missing where there is none (LIMB_SHARED names the folder).
+// Times to read a robot (text in memory to a Description, with all diagnostics) and to load one (to
+// a Model: structure checked, fixed joints welded, canonical form computed). The chains are
+// generated here; the real robots are files of the shared folder LIMB_SHARED and are left out if it
+// is missing.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include <filesystem>
 
 #include "limb/base/text_file.hpp"
-#include "limb/model/load.hpp"
-#include "limb/model/read_urdf.hpp"
-#include "limb/model/write_urdf.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/model/urdf/read_urdf.hpp"
+#include "limb/model/urdf/write_urdf.hpp"
 
 namespace {
 
-/// A chain of revolute joints, each link with mass, a shape to see and one to touch.
+/// A chain of revolute joints; each link has an inertia, a visual and a collision shape.
 std::string chain(int joints) {
   std::string text = "<?xml version=\"1.0\"?>\n<robot name=\"chain\">\n";
   for (int i = 0; i <= joints; ++i) {
@@ -91,7 +91,7 @@ void write_urdf_chain(benchmark::State& state) {
 }
 BENCHMARK(write_urdf_chain)->Arg(7)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
-/// The robots of the shared folder, from the file, disk cache warm.
+/// The robots of the shared folder, read from file with a warm disk cache.
 void register_shared_robots() {
   const char* shared = std::getenv("LIMB_SHARED");
   const auto robots = std::filesystem::path(shared == nullptr ? "../shared" : shared) / "robots";

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb::bench {
 
-/// The folder of reference robots: of LIMB_SHARED, or beside the repository.
+/// The folder of reference robots: in LIMB_SHARED, or next to the repository.
 inline std::filesystem::path reference_folder() {
   const char* given = std::getenv("LIMB_SHARED");
   return std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
@@ -20,7 +20,7 @@ struct ReferenceRobot {
   Model<double> model;
 };
 
-/// An arm, a quadruped and a humanoid of that folder, or embedded ones where there is none.
+/// An arm, a quadruped and a humanoid of that folder, or built-in ones without it.
 inline std::vector<ReferenceRobot> reference_robots() {
   const std::filesystem::path robots = reference_folder();
   const bool real = std::filesystem::exists(robots);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-/// Two ways to do one thing, timed in turns in one run: windows of about 0.2 ms alternate between
-/// the sides and the fastest window of each counts, so that a busy neighbour hurts neither alone.
+/// Times two implementations in turns in one run: windows of about 0.2 ms alternate between them
+/// and the fastest window of each counts, so that other processes affect both equally.
 namespace limb::bench {
 
 using Clock = std::chrono::steady_clock;
@@ -27,7 +27,7 @@ struct Timing {
   [[nodiscard]] double ratio() const { return other_ns / limb_ns; }
 };
 
-/// One window: nanoseconds a call over `calls` calls of body(i), i counting up.
+/// One window: ns per call over `calls` calls of body(i), i = 0, 1, ...
 template <typename Body>
 double window_ns(Body& body, int calls) {
   const auto start = Clock::now();
@@ -50,7 +50,7 @@ Timing side_by_side(const std::string& name, Limb limb, Other other, int windows
   return best;
 }
 
-/// A table with the ratio other / limb: above 1 limb is faster.
+/// Prints a table with the ratio other / limb; limb is faster above 1.
 inline void print(const std::string& title, const std::string& other,
                   const std::vector<Timing>& timings) {
   std::printf("%s\n%-44s %9s %9s %7s\n", title.c_str(), "", "limb ns", (other + " ns").c_str(),

@@ -1,22 +1,22 @@
-// Steps per second of free motion: limb's simulation against MuJoCo's mj_step on the same robots,
-// method (semi-implicit Euler) and step, contacts off, in one process.
+// Steps per second of free motion: limb's simulation compared with MuJoCo's mj_step on the same
+// robots, with the same method (semi-implicit Euler) and step, contacts off, in one process.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "bench/mujoco_model.hpp"
 #include "bench/side_by_side.hpp"
-#include "limb/model/convert_mujoco.hpp"
-#include "limb/model/load.hpp"
-#include "limb/sim/simulation.hpp"
-#include "limb/sim/wrench_laws.hpp"
+#include "limb/model/convert/convert_mujoco.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/world/simulation.hpp"
 
 namespace limb::bench {
 namespace {
 
 constexpr double kStep = 1e-3;
 
-/// The robot without what its drives add, limits and friction included: the same in both programs.
+/// The robot without damping, friction, armature and limits: the same in both programs.
 Model<double> rigid(const std::string& path, Base base) {
   Description<double> description = load_description(path);
   description.couplings.clear();
@@ -28,10 +28,10 @@ Model<double> rigid(const std::string& path, Base base) {
   return build_model(description, base);
 }
 
-/// Five newtons on the last body, in world axes: what mj_step calls xfrc_applied.
+/// Five newtons on the last body, in world axes, as xfrc_applied of mj_step.
 const Vector3<double> kPush(3, -4, 0);
 
-/// Two legs of five bars each under a free body: one loop a leg.
+/// Two five-bar legs under a free body: one loop per leg.
 const char* const kLoops = R"(<mujoco model="five-bars"><worldbody>
 <body name="torso" pos="0 0 1"><freejoint name="root"/>
 <inertial pos="0 0 0" mass="6" diaginertia=".1 .1 .05"/>
@@ -61,23 +61,23 @@ void measure(const char* name, const Model<double>& model, mjModel* m) {
   m->opt.integrator = mjINT_EULER;
   m->opt.disableflags |= mjDSBL_CONTACT;
   mjData* d = mj_makeData(m);
-  State<double> begin = make_state(model);
-  const int n = model.velocity_size();
-  begin.v.setLinSpaced(-0.3, 0.3);
+  RobotState<double> start = make_state(model);
+  const int n = model.nv();
+  start.v.setLinSpaced(-0.3, 0.3);
   const MujocoConvention convention(model);
-  // The last body, as both count: from its frame's origin here, from its mass centre there.
+  // The last body: limb applies the force at its frame, MuJoCo at its mass centre.
   const Body<double>& last = model.bodies().back();
   const WrenchSchedule::Push push = {model.find_frame(last.link), 0, 1e9, {kPush, {0, 0, 0}}};
-  const VectorX<double> q = convention.q_to(begin.q), v = convention.v_to(begin.q, begin.v);
+  const VectorX<double> q = convention.q_to(start.q), v = convention.v_to(start.q, start.v);
 
-  // Each side begins anew every thousand steps, so that both move alike and neither runs away.
+  // Both sides restart every thousand steps, so that their motions stay similar and bounded.
   const auto stepper = [&](WorldOptions::Dynamics dynamics, bool pushed) {
     const auto world = std::make_shared<World>(model, WorldOptions{.dynamics = dynamics});
     if (pushed) world->add<WrenchSchedule>(model, std::vector{push});
-    const auto simulation =
-        std::make_shared<Simulation>(*world, SimulationOptions{Method::semi_implicit_euler, kStep});
-    return [world, simulation, &begin, steps = 0L](int) mutable {
-      if (steps++ % 1000 == 0) simulation->set_state(0, begin.q, begin.v);
+    const auto simulation = std::make_shared<Simulation>(
+        *world, SimulationOptions{IntegrationMethod::semi_implicit_euler, kStep});
+    return [world, simulation, &start, steps = 0L](int) mutable {
+      if (steps++ % 1000 == 0) simulation->set_state(0, start.q, start.v);
       simulation->run_until(simulation->state().t + kStep);
     };
   };
@@ -108,7 +108,8 @@ void measure(const char* name, const Model<double>& model, mjModel* m) {
 }
 
 void measure_loops() {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "limb_five_bars.xml";
+  const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                     ("limb_five_bars_" + std::to_string(getpid()) + ".xml");
   std::ofstream(file) << kLoops;
   char error[500] = "";
   mjModel* m = mj_loadXML(file.string().c_str(), nullptr, error, sizeof error);

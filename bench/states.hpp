@@ -4,19 +4,19 @@
 #include <vector>
 
 #include "limb/batch/rows.hpp"
-#include "limb/model/model.hpp"
+#include "limb/model/core/model.hpp"
 
-/// Random states of a robot, the same in every benchmark.
+/// Random states of a robot, the same in all benchmarks.
 namespace limb::bench {
 
-/// One state after the other: positions anywhere, v up to 2, a up to 5, tau up to 20.
+/// Random configurations, v up to 2, a up to 5, tau up to 20.
 class StateSource {
  public:
   explicit StateSource(const Model<double>& model)
       : v(model.nv()), a(model.nv()), tau(model.nv()), model_(model) {}
   void next() {
     std::uniform_real_distribution<double> uniform(-1, 1);
-    q = model_.random(engine_);
+    q = model_.random_configuration(engine_);
     for (double& x : v) x = 2 * uniform(engine_);
     for (double& x : a) x = 5 * uniform(engine_);
     for (double& x : tau) x = 20 * uniform(engine_);
@@ -42,7 +42,7 @@ struct States {
   std::vector<VectorX<double>> q, v, a, tau;
 };
 
-/// Matrices with a state a row, and one for results.
+/// Matrices with one state per row, and one for results.
 template <typename T>
 struct RowStates {
   RowStates(const Model<double>& model, int count, int results)

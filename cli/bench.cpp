@@ -10,7 +10,8 @@
 
 #include "cli/function_timer.hpp"
 #include "cli/table.hpp"
-#include "limb/codegen/assemble.hpp"
+#include "limb/codegen/lower/lower.hpp"
+#include "limb/codegen/x64/machine_code.hpp"
 
 namespace limb::cli {
 namespace {
@@ -28,7 +29,7 @@ class Bench final : public Verb {
  public:
   std::string_view name() const override { return "bench"; }
   std::string_view summary() const override {
-    return "how fast the dynamics of this robot are here: templates, compiled, SIMD, threads";
+    return "time the dynamics on this machine: templates, compiled, SIMD, threads";
   }
   std::string_view examples() const override {
     return "  limb bench arm.urdf                          inverse and forward dynamics, mass "
@@ -37,16 +38,17 @@ class Bench final : public Verb {
   }
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
-        "ns a state, the fastest of many short runs. Template: limb/dynamics as it is, for\n"
-        "derivatives its analytical recursions, for operational_space an interpreter. Compiled:\n"
-        "the form that was chosen; f32 is never a recursion where there is another. Batches read\n"
-        "and write matrices by rows. Operations and bytes are those of the code for one state.\n";
+        "ns per state, the fastest of many short runs. Template: the C++ templates of limb, for\n"
+        "derivatives the analytical recursions, for operational_space an interpreter. Compiled:\n"
+        "the chosen strategy; f32 uses the recursion only if there is no other. Batches read and\n"
+        "write matrices by rows. Operations and bytes are those of the code for one state.\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
-    app.add_option("-n,--states", states_, "states of a batch, default 4096")->type_name("N");
-    app.add_option("--threads", threads_, "of the last column, default all cores")->type_name("N");
-    app.add_option("--time", time_, "seconds for each number, default 0.2")->type_name("S");
+    app.add_option("-n,--states", states_, "states per batch, default 4096")->type_name("N");
+    app.add_option("--threads", threads_, "threads of the last column, default all cores")
+        ->type_name("N");
+    app.add_option("--time", time_, "seconds per measurement, default 0.2")->type_name("S");
     app.add_flag("--json", json_, "the table as JSON");
   }
 
@@ -62,23 +64,24 @@ class Bench final : public Verb {
           fmt::format("limb bench: --time is {}, expected more than 0, at most 3600", time_));
     }
     const Model<double> model = functions_.model();
-    const std::vector<Function> functions = functions_.functions();
+    const std::vector<DynamicsFunction> functions = functions_.functions();
     CompileOptions options = functions_.options(model);
     const auto start = Clock::now();
     const Compiled fast = compile(model, functions, options);
     const double compiling = 1e3 * seconds_since(start);
     options.program.interpret = true;
-    options.form = Form::automatic;  // the templates, where there are any
+    options.strategy = Strategy::automatic;  // the templates, if the function has one
     const Compiled slow = compile(model, functions, options);
-    if (!fast.notice().empty()) {
-      fmt::print(stderr, "limb bench: no machine code: {}; the templates serve\n", fast.notice());
+    if (!fast.why_not_compiled().empty()) {
+      fmt::print(stderr, "limb bench: no machine code: {}; using the templates\n",
+                 fast.why_not_compiled());
     }
     const auto found = std::find_if(functions.begin(), functions.end(),
-                                    [&](Function f) { return fast.has_program(f); });
+                                    [&](DynamicsFunction f) { return fast.has_program(f); });
     const Program* first = found != functions.end() ? &fast.program(*found) : nullptr;
     const bool is_compiled = first != nullptr && first->is_compiled();
     const char* isa =
-        codegen::name(is_compiled ? first->one_state()->target().isa : codegen::Isa::none);
+        codegen::to_text(is_compiled ? first->one_state()->target().isa : codegen::Isa::none);
     const int lanes[] = {is_compiled ? first->lanes(Precision::f64) : 1,
                          is_compiled ? first->lanes(Precision::f32) : 1};
     const std::string code =
@@ -86,24 +89,24 @@ class Bench final : public Verb {
                     : "no machine code";
     Table table(fmt::format("{}: compiled in {:.2f} ms; batches of {}; {}", model.name(), compiling,
                             states_, code),
-                {"ns a state", "template", "compiled", "f64", "f32",
+                {"ns per state", "template", "compiled", "f64", "f32",
                  fmt::format("f64, {} threads", threads_), "operations", "bytes"});
     const FunctionTimer timer(model, time_, states_);
     Json rows = Json::array();
-    for (const Function f : functions) {
+    for (const DynamicsFunction f : functions) {
       const Program* p = fast.has_program(f) ? &fast.program(f) : nullptr;
-      say(fmt::format("timing {} ...", limb::name(f)));
+      show_progress(fmt::format("timing {} ...", limb::to_text(f)));
       const double times[] = {timer.one(slow, f), timer.one(fast, f),
                               timer.batch<double>(fast, f, 1), timer.batch<float>(fast, f, 1),
                               timer.batch<double>(fast, f, threads_)};
       const int operations = p != nullptr ? codegen::lower(p->trace()).operation_count() : 0;
       const std::size_t bytes = p != nullptr && p->is_compiled() ? p->one_state()->code_bytes() : 0;
-      std::vector<std::string> cells = {limb::name(f)};
+      std::vector<std::string> cells = {limb::to_text(f)};
       for (const double t : times) cells.push_back(fmt::format("{:.1f}", t));
       cells.push_back(p != nullptr ? std::to_string(operations) : "-");
       cells.push_back(p != nullptr ? std::to_string(bytes) : "-");
       table.add(cells);
-      rows.push_back({{"function", limb::name(f)},
+      rows.push_back({{"function", limb::to_text(f)},
                       {"template_ns", times[0]},
                       {"compiled_ns", times[1]},
                       {"f64_ns", times[2]},
@@ -112,25 +115,25 @@ class Bench final : public Verb {
                       {"operations", operations},
                       {"code_bytes", bytes}});
     }
-    say("");
-    const Forms forms(fast, functions);
+    show_progress("");
+    const StrategyTable strategies(fast, functions);
     if (json_) {
-      out << Json{{"robot", model.name()},   {"notice", fast.notice()},
+      out << Json{{"robot", model.name()},   {"why_not_compiled", fast.why_not_compiled()},
                   {"compile_ms", compiling}, {"isa", isa},
                   {"lanes_f64", lanes[0]},   {"lanes_f32", lanes[1]},
                   {"states", states_},       {"threads", threads_},
-                  {"functions", rows},       {"forms", forms.json}}
+                  {"functions", rows},       {"strategies", strategies.json}}
                  .dump()
           << "\n";
     } else {
-      out << table.text() << "\n" << forms.table.text();
+      out << table.text() << "\n" << strategies.table.text();
     }
     return Exit::ok;
   }
 
  private:
-  /// Which function is being timed, for who waits at a terminal.
-  static void say(const std::string& text) {
+  /// Shows the function that is being timed, if stderr is a terminal.
+  static void show_progress(const std::string& text) {
     if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
   }
 

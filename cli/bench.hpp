@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb bench MODEL`: how fast the dynamics of this robot are on this machine.
+/// `limb bench MODEL`: times of the dynamics functions of a robot on this machine.
 std::unique_ptr<Verb> make_bench();
 
 }  // namespace limb::cli

@@ -13,10 +13,10 @@ using Point = Svg::Point;
 
 constexpr std::array kColors = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                 "#b58900", "#56b4e9", "#6a3d9a", "#444444"};
-constexpr std::size_t kKeys = 12;  // of the legend, more do not fit
+constexpr std::size_t kLegendEntries = 12;  // more do not fit
 constexpr double kLeft = 62, kRight = 150, kTop = 26, kBottom = 24;
 
-/// 1, 2 or 5 times a power of ten: about `count` of them fit.
+/// 1, 2 or 5 times a power of ten, so that about `count` ticks fit.
 double tick_step(double range, int count) {
   const double rough = range / count, power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1.0, 2.0, 5.0}) {
@@ -34,7 +34,7 @@ struct Range {
     high = any ? std::max(high, x) : x;
     any = true;
   }
-  /// Never empty, and not filled by rounding alone.
+  /// Makes the range wider than rounding errors.
   void widen() {
     const double size = std::max(std::abs(low), std::abs(high));
     const double least = size > 0 ? 1e-6 * size : 1;
@@ -107,12 +107,13 @@ void draw_chart(Svg& svg, const Point& corner, double width, double height,
       if (stride > 1) points.push_back(at(t[k], falls ? *low : *high));
     }
     draw();
-    if (i < kKeys && !lines[i].name.empty()) {
+    if (i < kLegendEntries && !lines[i].name.empty()) {
       const Point key(x1 + 8, y1 + 8 + 13 * static_cast<double>(i));
       svg.line(key, {key.x() + 14, key.y()}, style);
-      svg.text({key.x() + 18, key.y() + 4},
-               i + 1 == kKeys && lines.size() > kKeys ? "and others" : lines[i].name,
-               "font-size=\"10\"");
+      svg.text(
+          {key.x() + 18, key.y() + 4},
+          i + 1 == kLegendEntries && lines.size() > kLegendEntries ? "and others" : lines[i].name,
+          "font-size=\"10\"");
     }
   }
 }

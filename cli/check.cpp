@@ -8,11 +8,11 @@
 
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/model/builtin.hpp"
-#include "limb/model/check.hpp"
-#include "limb/model/repair.hpp"
-#include "limb/model/write_recipe.hpp"
-#include "limb/model/write_urdf.hpp"
+#include "limb/model/core/builtin.hpp"
+#include "limb/model/lint/check.hpp"
+#include "limb/model/lint/repair.hpp"
+#include "limb/model/recipe/write_recipe.hpp"
+#include "limb/model/urdf/write_urdf.hpp"
 
 namespace limb::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::json;
 using Severity = Diagnostic::Severity;
 
-/// In the order of the file, errors first on a line.
+/// In the order of the file; errors come first within a line.
 void sort_by_line(Diagnostics& diagnostics) {
   std::stable_sort(diagnostics.begin(), diagnostics.end(),
                    [](const Diagnostic& a, const Diagnostic& b) {
@@ -36,12 +36,12 @@ int count(const Diagnostics& diagnostics, Severity severity) {
 }
 
 std::string summary_of(const Diagnostics& diagnostics) {
-  const auto some = [](int n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  const auto counted = [](int n, const char* noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
-  return fmt::format("{}, {}, {}", some(count(diagnostics, Severity::error), "error"),
-                     some(count(diagnostics, Severity::warning), "warning"),
-                     some(count(diagnostics, Severity::note), "note"));
+  return fmt::format("{}, {}, {}", counted(count(diagnostics, Severity::error), "error"),
+                     counted(count(diagnostics, Severity::warning), "warning"),
+                     counted(count(diagnostics, Severity::note), "note"));
 }
 
 Json to_json(const Diagnostics& diagnostics) {
@@ -70,17 +70,18 @@ class Check : public Verb {
  public:
   std::string_view name() const override { return "check"; }
   std::string_view summary() const override {
-    return "every problem of a robot file, why it matters, and its fix";
+    return "problems in a robot file, why they matter, and how to fix them";
   }
   std::string_view examples() const override {
     return "  limb check arm.urdf                    problems with file:line\n"
-           "  limb check arm.urdf --fix mended.urdf  the same file, safe repairs made\n"
-           "  limb check go2.xml --fix mended.urdf   MJCF is written out as URDF or .toml\n"
-           "  limb check arm.urdf --json             for programs\n";
+           "  limb check arm.urdf --fix fixed.urdf   the same file with safe repairs\n"
+           "  limb check go2.xml --fix fixed.urdf    MJCF is written as .urdf or .toml\n"
+           "  limb check arm.urdf --json             machine-readable output\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app, false);
-    app.add_option("--fix", fix_, "write a repaired .urdf or .toml; a URDF keeps every other byte")
+    app.add_option("--fix", fix_,
+                   "write a repaired .urdf or .toml; URDF changes only the wrong numbers")
         ->type_name("OUT");
     app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
     app.add_flag("--json", json_, "machine-readable output");
@@ -89,7 +90,7 @@ class Check : public Verb {
   Exit run(std::ostream& out) override {
     Diagnostics found;
     const Description<double> robot = parse_robot(robot_.path(), robot_.read_options(), found);
-    const Diagnostics rules = limb::check(robot);
+    const Diagnostics rules = limb::check_robot(robot);
     found.insert(found.end(), rules.begin(), rules.end());
     sort_by_line(found);
     if (quiet_) {
@@ -108,39 +109,39 @@ class Check : public Verb {
   }
 
  private:
-  /// What --fix writes: the text, what changed, and what the format could not hold.
+  /// Output of --fix: the text, the changes, and what the format cannot represent.
   struct Repaired {
     std::string text;
-    std::vector<Edit> edits;
+    std::vector<FileEdit> edits;
     Diagnostics lost;
   };
 
-  /// Writes the repaired robot and returns what is still wrong with it.
+  /// Writes the repaired robot and returns its remaining diagnostics.
   Diagnostics repair_to_file(const Description<double>& robot, const Diagnostics& found, Json& json,
                              std::ostream& out) const {
     const Repaired repaired = repaired_file(robot);
     write_text_file("limb check", fix_, repaired.text);
-    // The written file is read again: what counts is what the next program will see.
+    // Checks the written file, not the robot in memory.
     Diagnostics left;
     const Description<double> again = parse_robot(fix_, robot_.read_options(), left);
-    const Diagnostics rules = limb::check(again);
+    const Diagnostics rules = limb::check_robot(again);
     left.insert(left.end(), rules.begin(), rules.end());
     sort_by_line(left);
     json["written"] = fix_;
     json["changes"] = Json::array();
-    for (const Edit& edit : repaired.edits) json["changes"].push_back(edit.text());
+    for (const FileEdit& edit : repaired.edits) json["changes"].push_back(edit.text());
     json["not_kept"] = to_json(repaired.lost);
     json["remaining"] = to_json(left);
     if (json_) return left;
     const std::size_t n = repaired.edits.size();
     out << "\n" << fix_ << ": " << n << (n == 1 ? " change\n" : " changes\n");
-    for (const Edit& edit : repaired.edits) out << "  " << edit.text() << "\n";
+    for (const FileEdit& edit : repaired.edits) out << "  " << edit.text() << "\n";
     for (const Diagnostic& d : repaired.lost) out << "  not kept: " << d.message << "\n";
     out << "remaining: " << summary_of(left) << " (before: " << summary_of(found) << ")\n";
     return left;
   }
 
-  /// A URDF written as URDF keeps its text but for the numbers changed; all else is written anew.
+  /// URDF to URDF changes only the repaired numbers in the text; otherwise a new file is written.
   Repaired repaired_file(const Description<double>& robot) const {
     const std::string ending = std::filesystem::path(fix_).extension().string();
     if (ending != ".urdf" && ending != ".toml") {
@@ -150,11 +151,11 @@ class Check : public Verb {
     if (ending == ".urdf" && !is_builtin(robot_.path())) {
       const std::string text = read_text_file("limb check", robot_.path());
       if (robot_format(robot_.path(), text) == RobotFormat::urdf) {
-        const UrdfRepair urdf = repair_urdf_text(text, robot_.path(), robot_.read_options());
+        const RepairedUrdf urdf = repair_urdf_text(text, robot_.path(), robot_.read_options());
         return {urdf.text, urdf.edits, {}};
       }
     }
-    const Repair repaired = repair(robot);
+    const RepairedRobot repaired = repair_robot(robot);
     Repaired result{{}, repaired.edits, {}};
     result.text =
         ending == ".toml" ? write_recipe(repaired.robot) : write_urdf(repaired.robot, result.lost);

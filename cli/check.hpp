@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb check MODEL`: what is wrong with a robot file, why it matters, and what would mend it.
+/// `limb check MODEL`: problems in a robot file, why they matter, and how to fix them.
 std::unique_ptr<Verb> make_check();
 
 }  // namespace limb::cli

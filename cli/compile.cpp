@@ -7,13 +7,15 @@
 #include <fstream>
 #include <ostream>
 
+#include "cli/compiled_options.hpp"
 #include "cli/disassemble.hpp"
-#include "cli/function_options.hpp"
 #include "cli/table.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/codegen/assemble.hpp"
-#include "limb/codegen/emit_c.hpp"
-#include "limb/codegen/listing.hpp"
+#include "limb/codegen/c/emit_c.hpp"
+#include "limb/codegen/lower/lower.hpp"
+#include "limb/codegen/record/function_tracer.hpp"
+#include "limb/codegen/x64/listing.hpp"
+#include "limb/codegen/x64/machine_code.hpp"
 
 namespace limb::cli {
 namespace {
@@ -26,12 +28,12 @@ class Compile final : public Verb {
  public:
   std::string_view name() const override { return "compile"; }
   std::string_view summary() const override {
-    return "dynamics of one robot as C99 source, or as machine code of this process";
+    return "compile the dynamics of a robot to C99 source or to machine code in memory";
   }
   std::string_view examples() const override {
     return "  limb compile arm.urdf --target c -o arm_c              C source with a test\n"
            "  limb compile dog.urdf --base free --target c --float --functions rnea -o dog_c\n"
-           "  limb compile arm.urdf --target c --simd --cpp -o arm_c batches and C++, too\n"
+           "  limb compile arm.urdf --target c --simd --cpp -o arm_c also batches and C++\n"
            "  limb compile arm.urdf --jit                            sizes and times of machine "
            "code\n"
            "  limb compile arm.urdf --functions gravity --show graph the operations; asm: the\n"
@@ -39,20 +41,21 @@ class Compile final : public Verb {
   }
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
-        "The C files need a C99 compiler and <math.h>, no heap and nothing of limb:\n"
+        "The C files need a C99 compiler and <math.h>, but neither limb nor a heap:\n"
         "  make -C DIR test\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
     app.add_option("--target", target_, "c")->type_name("NAME");
-    app.add_option("-o,--output", folder_, "folder for the files; made if missing")
+    app.add_option("-o,--output", folder_, "folder for the files; created if missing")
         ->type_name("DIR");
-    app.add_option("--prefix", prefix_, "of file and function names; default: the robot's name")
+    app.add_option("--prefix", prefix_,
+                   "prefix of file and function names, default the robot's name")
         ->type_name("NAME");
     app.add_flag("--float", float_, "single precision");
-    app.add_flag("--simd", simd_, "batches, too: vectors of gcc and clang");
-    app.add_flag("--cpp", cpp_, "a C++17 header over the functions, too");
-    app.add_flag("--jit", jit_, "compile to memory and report");
+    app.add_flag("--simd", simd_, "also batches, with vector types of gcc and clang");
+    app.add_flag("--cpp", cpp_, "also a C++17 header with wrappers");
+    app.add_flag("--jit", jit_, "compile to machine code and report sizes and times");
     app.add_option("--show", show_, "print operations, machine code or source")
         ->type_name("graph|asm|c");
     app.add_flag("--json", json_, "the report as JSON");
@@ -75,12 +78,13 @@ class Compile final : public Verb {
       throw Error(fmt::format("limb compile: {} needs --target c", simd_ ? "--simd" : "--cpp"));
     }
     const Model<double> model = functions_.model();
-    const std::vector<Function> functions = functions_.functions();
+    const std::vector<DynamicsFunction> functions = functions_.functions();
     const CompileOptions options = functions_.options(model);
-    const bool loops = options.form == Form::recursion || options.form == Form::split;
+    const bool loops =
+        options.strategy == Strategy::recursion || options.strategy == Strategy::split;
     if (loops && !(target_.empty() && show_.empty())) {
-      throw Error(fmt::format("limb compile: --form {} has no code for {}",
-                              limb::name(options.form),
+      throw Error(fmt::format("limb compile: --strategy {} has no code for {}",
+                              limb::to_text(options.strategy),
                               target_.empty() ? "--show " + show_ : "--target c"));
     }
     if (!target_.empty()) return write_c(model, functions, options, out);
@@ -91,14 +95,14 @@ class Compile final : public Verb {
  private:
   Precision precision() const { return float_ ? Precision::f32 : Precision::f64; }
 
-  Exit write_c(const Model<double>& model, const std::vector<Function>& functions,
+  Exit write_c(const Model<double>& model, const std::vector<DynamicsFunction>& functions,
                const CompileOptions& options, std::ostream& out) const {
     codegen::CPackageOptions package;
     package.prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
     package.precision = precision();
     package.simd = simd_;
     package.cpp = cpp_;
-    package.remark = remark(model);
+    package.comment = comment(model);
     std::mt19937_64 engine(1);
     package.sample = [&](const codegen::Array& array) {
       std::vector<double> x(static_cast<std::size_t>(array.size()));
@@ -107,13 +111,13 @@ class Compile final : public Verb {
     };
     std::vector<codegen::Trace> traces;
     const codegen::FunctionTracer tracer(model, options);
-    for (const Function f : functions) traces.push_back(tracer.trace(f));
+    for (const DynamicsFunction f : functions) traces.push_back(tracer.trace(f));
     const codegen::CPackage made = codegen::make_c_package(traces, package);
     std::error_code code;
     std::filesystem::create_directories(folder_, code);
     if (code) {
       throw Error(
-          fmt::format("limb compile: cannot make the folder {} ({})", folder_, code.message()));
+          fmt::format("limb compile: cannot create the folder {} ({})", folder_, code.message()));
     }
     Json files = Json::array();
     for (const codegen::GeneratedFile& file : made.files) {
@@ -133,28 +137,28 @@ class Compile final : public Verb {
     return Exit::ok;
   }
 
-  std::string remark(const Model<double>& model) const {
+  std::string comment(const Model<double>& model) const {
     std::string text = fmt::format(
         "Robot: {}. {} positions q, {} velocities v.\n"
-        "SI units and rad; linear before angular; quaternions x y z w.\nJoints and where they "
-        "begin in q and v:\n",
-        model.name(), model.position_size(), model.velocity_size());
+        "SI units and rad; linear before angular; quaternions x y z w.\nFirst index of each "
+        "joint in q and v:\n",
+        model.name(), model.nq(), model.nv());
     for (std::size_t i = 1; i < model.bodies().size(); ++i) {
       const auto& row = model.coupling().rows()[i - 1];
       if (row.yq < 0 || row.terms.empty()) continue;
       std::string name = model.bodies()[i].name;
       for (std::size_t k = name.find("*/"); k != std::string::npos; k = name.find("*/")) {
-        name[k] = '?';  // would end the comment
+        name[k] = '?';  // "*/" would end the comment
       }
       text += fmt::format("  {} q[{}] v[{}]\n", name, row.yq, row.terms[0].y);
     }
     return text;
   }
 
-  Exit show(const Model<double>& model, const std::vector<Function>& functions,
+  Exit show(const Model<double>& model, const std::vector<DynamicsFunction>& functions,
             const CompileOptions& options, std::ostream& out) const {
     const codegen::FunctionTracer tracer(model, options);
-    for (const Function f : functions) {
+    for (const DynamicsFunction f : functions) {
       const codegen::Trace trace = tracer.trace(f);
       if (show_ == "graph") {
         out << to_text(codegen::lower(trace, {.precision = precision(), .inline_sincos = false}));
@@ -164,7 +168,7 @@ class Compile final : public Verb {
       } else {
         const Program program(trace, options.program);
         if (!program.is_compiled()) {
-          throw Error("limb compile: no machine code: " + program.notice(),
+          throw Error("limb compile: no machine code: " + program.why_not_compiled(),
                       Error::Kind::computation_failed);
         }
         const codegen::MachineCode& code =
@@ -172,13 +176,13 @@ class Compile final : public Verb {
         const std::string states =
             float_ ? fmt::format("{} states", code.target().lanes()) : "one state";
         out << fmt::format("{}, {}, {}, {} bytes\n", trace.name, states,
-                           codegen::name(code.target().isa), code.code_bytes());
+                           codegen::to_text(code.target().isa), code.code_bytes());
         const auto text = disassemble({code.begin(), code.code_bytes()});
         if (!text) {
           fmt::print(
               stderr,
-              "limb compile: built without Zydis (Debian: libzydis-dev), so bytes instead of "
-              "instructions\n");
+              "limb compile: built without Zydis (Debian: libzydis-dev), printing bytes instead "
+              "of instructions\n");
         }
         out << (text ? *text : to_text(code));
       }
@@ -186,34 +190,35 @@ class Compile final : public Verb {
     return Exit::ok;
   }
 
-  Exit report(const Model<double>& model, const std::vector<Function>& functions,
+  Exit report(const Model<double>& model, const std::vector<DynamicsFunction>& functions,
               const CompileOptions& options, std::ostream& out) const {
     const auto start = std::chrono::steady_clock::now();
     const Compiled fast = compile(model, functions, options);
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
-    if (!fast.notice().empty()) {
-      fmt::print(stderr, "limb compile: no machine code: {}; the templates serve\n", fast.notice());
+    if (!fast.why_not_compiled().empty()) {
+      fmt::print(stderr, "limb compile: no machine code: {}; using the templates\n",
+                 fast.why_not_compiled());
     }
     Json rows = Json::array();
     Table table(fmt::format("{}: compiled in {:.2f} ms", model.name(), elapsed.count()),
                 {"function", "operations", "code", "instructions", "bytes", "constants", "stack"});
-    for (const Function f : functions) {
+    for (const DynamicsFunction f : functions) {
       if (!fast.has_program(f)) {
-        table.add({limb::name(f), "-", "the templates"});
+        table.add({limb::to_text(f), "-", "the templates"});
         continue;
       }
       const Program& p = fast.program(f);
       const int operations = codegen::lower(p.trace()).operation_count();
       const auto add = [&](const char* what, const codegen::MachineCode* code) {
         if (code == nullptr) return;
-        table.add({limb::name(f), std::to_string(operations),
-                   fmt::format("{} {}", codegen::name(code->target().isa), what),
+        table.add({limb::to_text(f), std::to_string(operations),
+                   fmt::format("{} {}", codegen::to_text(code->target().isa), what),
                    std::to_string(code->instructions()), std::to_string(code->code_bytes()),
                    std::to_string(code->constant_bytes()), std::to_string(code->stack_bytes())});
-        rows.push_back({{"function", limb::name(f)},
+        rows.push_back({{"function", limb::to_text(f)},
                         {"operations", operations},
-                        {"isa", codegen::name(code->target().isa)},
+                        {"isa", codegen::to_text(code->target().isa)},
                         {"code", what},
                         {"lanes", code->target().lanes()},
                         {"instructions", code->instructions()},
@@ -224,19 +229,19 @@ class Compile final : public Verb {
       add("one", p.one_state());
       add("f64", p.lanes_code(Precision::f64));
       add("f32", p.lanes_code(Precision::f32));
-      if (!p.is_compiled()) table.add({limb::name(f), std::to_string(operations), "none"});
+      if (!p.is_compiled()) table.add({limb::to_text(f), std::to_string(operations), "none"});
     }
-    const Forms forms(fast, functions);
+    const StrategyTable strategies(fast, functions);
     if (json_) {
       out << Json{{"robot", model.name()},
-                  {"notice", fast.notice()},
+                  {"why_not_compiled", fast.why_not_compiled()},
                   {"compile_ms", elapsed.count()},
                   {"functions", rows},
-                  {"forms", forms.json}}
+                  {"strategies", strategies.json}}
                  .dump()
           << "\n";
     } else {
-      out << table.text() << "\n" << forms.table.text();
+      out << table.text() << "\n" << strategies.table.text();
     }
     return Exit::ok;
   }

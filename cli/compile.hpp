@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb compile MODEL`: dynamics of the robot as C source, or as machine code that is described.
+/// `limb compile MODEL`: compiles the dynamics of a robot to C source or to machine code.
 std::unique_ptr<Verb> make_compile();
 
 }  // namespace limb::cli

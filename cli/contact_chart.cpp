@@ -12,7 +12,7 @@ namespace {
 
 using Point = Svg::Point;
 
-/// Numbers of one field; null where there is none.
+/// Values of one field, or null if it does not exist.
 const std::vector<double>* values_of(const LogSeries& series, const std::string& field) {
   const auto found = std::find(series.fields.begin(), series.fields.end(), field);
   return found == series.fields.end()
@@ -20,8 +20,8 @@ const std::vector<double>* values_of(const LogSeries& series, const std::string&
              : &series.values[static_cast<std::size_t>(found - series.fields.begin())];
 }
 
-/// Feet or links that were touched at all.
-std::vector<std::string> touched(const LogSeries& contact) {
+/// Names of the feet or links that were ever in contact.
+std::vector<std::string> contact_names(const LogSeries& contact) {
   std::vector<std::string> names;
   constexpr std::string_view kEnd = ".normal";
   for (std::size_t i = 0; i < contact.fields.size(); ++i) {
@@ -94,20 +94,20 @@ void draw_cone(Svg& svg, const Point& corner, double width, double height, const
   if (mu > 0) svg.line(at(0, 0), at(largest, mu * largest), "stroke=\"#222\" stroke-width=\"1.5\"");
 }
 
-/// Corners of the convex hull, anticlockwise. [Andrew's way, sorted by x]
+/// Corners of the convex hull, anticlockwise. [Andrew's monotone chain]
 std::vector<Point> hull(std::vector<Point> p) {
   if (p.size() < 3) return p;
   std::sort(p.begin(), p.end(), [](const Point& a, const Point& b) {
     return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
   });
-  const auto turns = [](const Point& a, const Point& b, const Point& c) {
+  const auto orientation = [](const Point& a, const Point& b, const Point& c) {
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
   };
   std::vector<Point> h;
   for (int pass = 0; pass < 2; ++pass) {
-    const std::size_t begin = h.size();
+    const std::size_t start = h.size();
     for (const Point& x : p) {
-      while (h.size() >= begin + 2 && turns(h[h.size() - 2], h.back(), x) <= 0) h.pop_back();
+      while (h.size() >= start + 2 && orientation(h[h.size() - 2], h.back(), x) <= 0) h.pop_back();
       h.push_back(x);
     }
     h.pop_back();
@@ -176,12 +176,12 @@ void draw_support(Svg& svg, const Point& corner, double width, double height,
 
 bool has_contact(const LogData& log) {
   return log.find("contact") != nullptr && log.find("support") != nullptr &&
-         !touched(*log.find("contact")).empty();
+         !contact_names(*log.find("contact")).empty();
 }
 
 void draw_contact(Svg& svg, const Point& corner, double width, double height, const LogData& log) {
   const LogSeries &contact = *log.find("contact"), &support = *log.find("support");
-  const std::vector<std::string> names = touched(contact);
+  const std::vector<std::string> names = contact_names(contact);
   draw_cone(svg, corner, width / 2, height, contact, names);
   draw_support(svg, corner + Point(width / 2, 0), width / 2, height, support, names);
 }

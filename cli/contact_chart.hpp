@@ -5,11 +5,11 @@
 
 namespace limb::cli {
 
-/// Whether the log is of a robot that stands on something.
+/// Whether the log has contact forces.
 bool has_contact(const LogData& log);
 
-/// Two pictures of contact side by side: all forces of the feet inside their friction cone, and
-/// from above the path of the centre of pressure with the support polygon at the end.
+/// Draws two charts side by side: the contact forces in their friction cone, and a top view of the
+/// path of the centre of pressure with the final support polygon.
 void draw_contact(Svg& svg, const Svg::Point& corner, double width, double height,
                   const LogData& log);
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "cli/demo_arm.hpp"
 #include "cli/demo_lecture.hpp"
 #include "cli/demo_planar.hpp"
 #include "cli/demo_quadruped.hpp"
@@ -18,39 +19,40 @@ class Demo : public Verb {
  public:
   std::string_view name() const override { return "demo"; }
   std::string_view summary() const override {
-    return "A quadruped that walks on its own estimate; arms that are derived, proven, controlled.";
+    return "demonstrations: a walking quadruped, arms that are derived, proven and controlled";
   }
   std::string_view examples() const override {
     return "  limb demo                                a quadruped: checked, proven, walking\n"
-           "  limb demo --flat --speed 0.3 --seed 7    slower, on level ground, other noise\n"
-           "  limb demo arm                            position and impedance control meet a wall\n"
-           "  limb demo lecture                        the RR arm derived, proven, simulated\n"
-           "  limb demo planar --q2-deg 90 --qd2 -1    a textbook arm in numbers\n"
-           "  limb demo planar --picture arm.svg       and a picture of it\n";
+           "  limb demo --flat --speed 0.3 --seed 7    slower, on flat ground, other noise\n"
+           "  limb demo arm                            position and impedance control hit a wall\n"
+           "  limb demo lecture                        the RR arm: derived, proven, simulated\n"
+           "  limb demo planar --q2-deg 90 --qd2 -1    numbers of a textbook arm\n"
+           "  limb demo planar --picture arm.svg       and a picture\n";
   }
 
   std::string_view notes() const override {
-    return "Writes a report that opens without a network, out/demo.html or out/demo_NAME.html\n"
-           "(planar writes none), and prints a summary. What a run of the quadruped shows:\n"
-           "docs/demo.md. Options of angles, lengths and masses are of planar.\n";
+    return "Writes a self-contained report, out/demo.html or out/demo_NAME.html (planar has no\n"
+           "report), and prints a summary. The report of the quadruped is explained in "
+           "docs/demo.md.\n"
+           "Angles, rates, lengths and masses are options of planar.\n";
   }
 
   void add_options(CLI::App& app) override {
     app_ = &app;
-    app.add_option("NAME", which_, "arm, lecture or planar; without: the quadruped")->type_name("");
+    app.add_option("NAME", which_, "arm, lecture or planar; default: the quadruped")->type_name("");
     app.add_option("-o,--out,--output", output_,
                    "report, default out/demo.html, out/demo_NAME.html")
         ->type_name("FILE.html");
     app.add_option("--picture", picture_, "write a picture of the demo")->type_name("FILE.svg");
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
-    app.add_option("--model", dog_.model, "quadruped, default builtin:quadruped")
+    app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
         ->type_name("FILE");
-    add_number(app, "--seconds", dog_.seconds, "S", "quadruped: how long it trots, default 10");
-    add_number(app, "--speed", dog_.speed, "M/S", "quadruped: forward, default 0.5");
-    add_number(app, "--push", dog_.push, "N S", "quadruped: impulse from the right, default 4");
-    app.add_option("--seed", dog_.seed, "quadruped: of noise and ground, default 1")
+    add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot");
+    add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed");
+    add_number(app, "--push", quadruped_.push, "N S", "quadruped: impulse from the right");
+    app.add_option("--seed", quadruped_.seed, "quadruped: seed of noise and ground, default 1")
         ->type_name("N");
-    app.add_flag("--flat", dog_.flat, "quadruped: level ground, no blocks")
+    app.add_flag("--flat", quadruped_.flat, "quadruped: flat ground without blocks")
         ->disable_flag_override();
     add_number(app, "--q1-deg", planar_.q1_deg, "DEG", "angle of link 1 from the world's x axis");
     add_number(app, "--q2-deg", planar_.q2_deg, "DEG", "angle of link 2 from link 1");
@@ -63,12 +65,13 @@ class Demo : public Verb {
   }
 
   Exit run(std::ostream& out) override {
-    refuse_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
+    reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    refuse_options_of("", {"--model", "--seconds", "--speed", "--push", "--seed", "--flat"});
+    reject_options_of("", {"--model", "--seconds", "--speed", "--push", "--seed", "--flat"});
     const DemoResult result = make();
     const bool has_page = !result.page.empty();
-    if (!has_page && !output_.empty()) throw Error("limb demo: planar writes no report");
+    if (!has_page && !output_.empty())
+      throw Error("limb demo: planar has no report, leave out --output");
     const std::string path = !output_.empty() ? output_
                              : which_.empty() ? "out/demo.html"
                                               : "out/demo_" + which_ + ".html";
@@ -85,18 +88,18 @@ class Demo : public Verb {
 
  private:
   DemoResult make() const {
-    if (which_.empty()) return demo_quadruped(dog_);
+    if (which_.empty()) return demo_quadruped(quadruped_);
     if (which_ == "arm") return demo_arm();
     if (which_ == "lecture") return demo_lecture();
     if (which_ == "planar") return demo_planar(planar_);
     throw Error(fmt::format("limb demo: unknown argument '{}' (see: limb demo --help)", which_));
   }
 
-  void refuse_options_of(const std::string& demo, const std::vector<std::string>& options) const {
+  void reject_options_of(const std::string& demo, const std::vector<std::string>& options) const {
     if (which_ == demo) return;
     for (const std::string& option : options) {
       if (app_->get_option(option)->count() == 0) continue;
-      throw Error(fmt::format("limb demo: {} is of '{}'", option,
+      throw Error(fmt::format("limb demo: {} is an option of '{}'", option,
                               demo.empty() ? "limb demo" : "limb demo " + demo));
     }
   }
@@ -115,7 +118,7 @@ class Demo : public Verb {
   std::string which_, output_;
   std::optional<std::string> picture_;
   bool json_ = false;
-  QuadrupedDemo dog_;
+  QuadrupedDemo quadruped_;
   PlanarDemo planar_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb demo`: a quadruped from its file to a walk on its own estimate; arm, lecture, planar.
+/// `limb demo`: a quadruped that walks on its own state estimate; also arm, lecture, planar.
 std::unique_ptr<Verb> make_demo();
 
 }  // namespace limb::cli

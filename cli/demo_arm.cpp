@@ -13,11 +13,11 @@
 #include "cli/stick_figure.hpp"
 #include "cli/table.hpp"
 #include "limb/control/control.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/frames.hpp"
-#include "limb/model/load.hpp"
-#include "limb/sim/simulation.hpp"
-#include "limb/sim/wall_law.hpp"
+#include "limb/dynamics/kinematics/frames.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/sim/forces/wall_law.hpp"
+#include "limb/sim/world/simulation.hpp"
 
 namespace limb::cli {
 namespace {
@@ -25,29 +25,29 @@ namespace {
 using Vector = VectorX<double>;
 
 constexpr double kCircle = 2, kApproach = 3.5, kEnd = 4.5;  // s: ends of circle, approach, run
-constexpr double kRadius = 0.08, kWay = 0.2, kWall = 0.1;   // m
-constexpr double kStiffness = 300;                          // N/m, of the impedance
-constexpr double kPeriod = 1e-3;                            // s, of the controllers
+constexpr double kRadius = 0.08, kLine = 0.2, kWall = 0.1;  // m
+constexpr double kStiffness = 300;                          // N/m, impedance control
+constexpr double kPeriod = 1e-3;                            // s, control period
 constexpr double kWallStiffness = 5e4;                      // N/m
 
-/// Where the tool should be: a circle in the plane x = const, then 0.2 m along y.
+/// Reference of the tool: a circle in the plane x = const, then 0.2 m along y.
 class Path {
  public:
   explicit Path(const Pose<double>& X)
-      : begin_(X),
+      : start_(X),
         turn_({}, {2 * std::numbers::pi, 0, 0}, kCircle),
-        line_({}, {kWay, 0, 0}, kApproach - kCircle) {}
+        line_({}, {kLine, 0, 0}, kApproach - kCircle) {}
   FrameReference at(double t) const {
     FrameReference r;
-    r.X_WF = begin_;
+    r.X_WF = start_;
     if (t < kCircle) {
-      const Sample1 s = turn_.at(t);
+      const PathPoint s = turn_.at(t);
       const double c = std::cos(s.x), d = std::sin(s.x);
       r.X_WF.p += kRadius * Vector3<double>(0, d, 1 - c);
       r.V.v = kRadius * s.v * Vector3<double>(0, c, d);
       r.A.v = kRadius * (s.a * Vector3<double>(0, c, d) + s.v * s.v * Vector3<double>(0, -d, c));
     } else {
-      const Sample1 s = line_.at(t - kCircle);
+      const PathPoint s = line_.at(t - kCircle);
       r.X_WF.p.y() += s.x;
       r.V.v.y() = s.v;
       r.A.v.y() = s.a;
@@ -56,22 +56,22 @@ class Path {
   }
 
  private:
-  Pose<double> begin_;
+  Pose<double> start_;
   Quintic turn_, line_;
 };
 
 struct Run {
   LogSeries state;
-  std::vector<Vector> q, v;  ///< of every control period
+  std::vector<Vector> q, v;  ///< at every control period
   std::vector<double> t, y, reference, force, error;
   double tracking = 0;  ///< m, largest error on the circle
   double peak = 0, steady = 0;
   long saturated = 0, periods = 0;
 };
 
-enum class Wall { none, stands };
+enum class Wall { none, present };
 
-Run run(const Model<double>& model, Wall stands, const Path& path, const Vector& q,
+Run run(const Model<double>& model, Wall has_wall, const Path& path, const Vector& q,
         const std::function<StepReport(const ControlInput&, const FrameReference&, Vector&)>& law) {
   const FrameId tool = model.find_frame("tool");
   World world(model);
@@ -81,8 +81,8 @@ Run run(const Model<double>& model, Wall stands, const Path& path, const Vector&
   wall.point = path.at(0).X_WF.p + Vector3<double>(0, kWall, 0);
   wall.stiffness = kWallStiffness;
   wall.damping = 200;
-  if (stands == Wall::stands) world.add<WallLaw>(world.model(), wall);
-  Simulation simulation(world, {Method::runge_kutta_4, kPeriod / 2, kPeriod});
+  if (has_wall == Wall::present) world.add<WallLaw>(world.model(), wall);
+  Simulation simulation(world, {IntegrationMethod::runge_kutta_4, kPeriod / 2, kPeriod});
   simulation.set_state(0, q, Vector::Zero(q.size()));
   Run r;
   r.state.topic = "state";
@@ -92,7 +92,7 @@ Run run(const Model<double>& model, Wall stands, const Path& path, const Vector&
   simulation.set_controller([&](const ControlInput& now, Vector& tau) {
     const FrameReference reference = path.at(now.t);
     const StepReport report = law(now, reference, tau);
-    if (!report.ok()) fail_computation("limb demo", "the controller has no answer");
+    if (!report.ok()) fail_computation("limb demo", "the controller found no solution");
     ++r.periods;
     r.q.push_back(now.q);
     r.v.push_back(now.v);
@@ -105,7 +105,7 @@ Run run(const Model<double>& model, Wall stands, const Path& path, const Vector&
     if (now.t < kCircle) r.tracking = std::max(r.tracking, error);
     r.peak = std::max(r.peak, force);
     r.steady = force;
-    if (r.periods % 5 != 1) return;  // 200 a second are enough to be looked at
+    if (r.periods % 5 != 1) return;  // 200 per second for the charts
     r.t.push_back(now.t);
     r.y.push_back(1e3 * (p.y() - wall.point.y() + kWall));
     r.reference.push_back(1e3 * (reference.X_WF.p.y() - wall.point.y() + kWall));
@@ -120,7 +120,7 @@ Run run(const Model<double>& model, Wall stands, const Path& path, const Vector&
   return r;
 }
 
-/// Joints that take the tool along the path where there is no wall.
+/// The motion along the path without a wall.
 Run run_free(const Model<double>& model, const Path& path, const Vector& q) {
   OperationalSpaceControl::Setup s;
   s.task.frame = model.find_frame("tool");
@@ -133,8 +133,9 @@ Run run_free(const Model<double>& model, const Path& path, const Vector& q) {
              });
 }
 
-/// Stiff joints that follow those, as position-controlled robots do.
-Run run_position(const Model<double>& model, const Path& path, const Vector& q, const Run& wanted) {
+/// Position control: stiff joints follow that motion.
+Run run_position(const Model<double>& model, const Path& path, const Vector& q,
+                 const Run& planned) {
   Vector stiffness(7);
   stiffness << 5000, 5000, 3000, 3000, 600, 600, 40;  // N m/rad
   MatrixX<double> M(7, 7);
@@ -143,14 +144,14 @@ Run run_position(const Model<double>& model, const Path& path, const Vector& q, 
   const MatrixX<double> K = stiffness.asDiagonal();
   JointImpedance control(ControlledRobot(model), {K, modal_damping(M, K, 0.7), {}});
   JointReference reference(model);
-  return run(model, Wall::stands, path, q,
+  return run(model, Wall::present, path, q,
              [&](const ControlInput& now, const FrameReference&, Vector& tau) {
-               const auto last = wanted.q.size() - 1;
+               const auto last = planned.q.size() - 1;
                const auto i =
                    std::min(static_cast<std::size_t>(std::lround(now.t / kPeriod)), last);
-               reference.q = wanted.q[i];
-               reference.v = wanted.v[i];
-               reference.a = (wanted.v[std::min(i + 1, last)] - wanted.v[i]) / kPeriod;
+               reference.q = planned.q[i];
+               reference.v = planned.v[i];
+               reference.a = (planned.v[std::min(i + 1, last)] - planned.v[i]) / kPeriod;
                return control.step(now.q, now.v, reference, tau);
              });
 }
@@ -164,7 +165,7 @@ Run run_impedance(const Model<double>& model, const Path& path, const Vector& q)
   s.damping_ratio = 0.9;
   s.posture.q = q;
   CartesianImpedance control((ControlledRobot(model)), s);
-  return run(model, Wall::stands, path, q,
+  return run(model, Wall::present, path, q,
              [&](const ControlInput& now, const FrameReference& r, Vector& tau) {
                return control.step(now.q, now.v, r, tau);
              });
@@ -172,8 +173,8 @@ Run run_impedance(const Model<double>& model, const Path& path, const Vector& q)
 
 std::string charts(const Run& a, const Run& b) {
   const double width = 860, height = 210;
-  Svg svg(width, 3 * height, "An arm meets a wall",
-          "Way of the tool, force on the wall and error of position and impedance control");
+  Svg svg(width, 3 * height, "An arm hits a wall",
+          "Position of the tool, force on the wall and error of position and impedance control");
   svg.rectangle({0, 0}, width, 3 * height, "fill=\"#fff\"");
   const std::vector<double> ends = {0, kEnd}, wall(2, 1e3 * kWall);
   draw_chart(svg, {0, 0}, width, height, "Tool along y, mm",
@@ -200,10 +201,10 @@ DemoResult demo_arm() {
   const Run free = run_free(model, path, q);
   const Run a = run_position(model, path, q, free), b = run_impedance(model, path, q);
 
-  const double left = kWay - kWall,
-               expected = left * kStiffness * kWallStiffness / (kStiffness + kWallStiffness);
+  const double depth = kLine - kWall,
+               expected = depth * kStiffness * kWallStiffness / (kStiffness + kWallStiffness);
   Table table(
-      "A seven-joint arm follows a circle of 80 mm, then runs into a wall 100 mm before its goal",
+      "A seven-joint arm follows a circle of 80 mm, then hits a wall 100 mm before its goal",
       {"", "position control", "impedance control"});
   const auto add = [&](const char* name, double x, double y, const char* format) {
     table.add({name, fmt::format(fmt::runtime(format), x), fmt::format(fmt::runtime(format), y)});
@@ -213,11 +214,10 @@ DemoResult demo_arm() {
   add("force at the end, N", a.steady, b.steady, "{:.1f}");
   add("periods with a motor at its limit", double(a.saturated), double(b.saturated), "{:.0f}");
   DemoResult result;
-  result.text =
-      table.text() + fmt::format(
-                         "\nAn impedance of {:g} N/m that is {:g} mm short of its goal presses "
-                         "with {:.1f} N.\n",
-                         kStiffness, 1e3 * left, expected);
+  result.text = table.text() + fmt::format(
+                                   "\nAn impedance of {:g} N/m, {:g} mm short of its goal, exerts "
+                                   "{:.1f} N.\n",
+                                   kStiffness, 1e3 * depth, expected);
   const auto numbers = [](const Run& r) {
     return nlohmann::json{{"tracking_error", r.tracking},
                           {"peak_force", r.peak},
@@ -230,17 +230,15 @@ DemoResult demo_arm() {
   result.picture = charts(a, b);
   std::string body = fmt::format(
       "<p>The tool of a seven-joint arm follows a circle, then a line of {:g} mm. A wall, unknown "
-      "to "
-      "both controllers, stands {:g} mm before its end. Position control (stiff joints with "
-      "feed-forward) pushes as far as its stiffness and its motors go; impedance control is a "
-      "spring of {:g} N/m, and what it presses with "
-      "is Hooke's law: {:.1f} N.</p>\n<pre>{}</pre>\n",
-      1e3 * kWay, 1e3 * left, kStiffness, expected, table.text());
+      "to both controllers, is {:g} mm before its end. Position control (stiff joints with "
+      "feed-forward) pushes until its stiffness or its torque limits stop it; impedance control "
+      "is a spring of {:g} N/m, and its force follows Hooke's law: {:.1f} N.</p>\n<pre>{}</pre>\n",
+      1e3 * kLine, 1e3 * depth, kStiffness, expected, table.text());
   body += result.picture;
   body +=
       "<h2>Position control</h2>\n" + StickFigure("limb demo", model, a.state, 300).animation() +
       "<h2>Impedance control</h2>\n" + StickFigure("limb demo", model, b.state, 300).animation();
-  result.page = report_page("An arm meets a wall", body);
+  result.page = report_page("An arm hits a wall", body);
   return result;
 }
 

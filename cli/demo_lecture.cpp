@@ -7,11 +7,11 @@
 #include "cli/chart.hpp"
 #include "cli/stick_figure.hpp"
 #include "cli/table.hpp"
-#include "limb/dynamics/proof.hpp"
-#include "limb/model/load.hpp"
-#include "limb/sim/simulation.hpp"
-#include "limb/symbolic/closed_form.hpp"
-#include "limb/symbolic/derivation_page.hpp"
+#include "limb/dynamics/robot/proof.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/sim/world/simulation.hpp"
+#include "limb/symbolic/derive/closed_form.hpp"
+#include "limb/symbolic/typeset/derivation_page.hpp"
 
 namespace limb::cli {
 namespace {
@@ -19,8 +19,8 @@ namespace {
 using Vector = VectorX<double>;
 constexpr const char* kRobot = "builtin:rr";
 
-/// The page with more at its end.
-std::string with_end(std::string page, const std::string& end) {
+/// The page with HTML appended to its body.
+std::string append_to_body(std::string page, const std::string& end) {
   page.insert(page.rfind("</body>"), end);
   return page;
 }
@@ -28,13 +28,13 @@ std::string with_end(std::string page, const std::string& end) {
 struct Swing {
   LogSeries state;
   std::vector<double> t, q1, q2, kinetic, potential, total;
-  double drift = 0;  ///< J, largest change of the energy
+  double drift = 0;  ///< J, largest change of the total energy
 };
 
-/// Let go from both links horizontal.
-Swing swing(const Model<double>& model) {
+/// Free motion from rest with both links horizontal.
+Swing simulate_swing(const Model<double>& model) {
   World world(model);
-  Simulation simulation(world, {Method::runge_kutta_4, 1e-3});
+  Simulation simulation(world, {IntegrationMethod::runge_kutta_4, 1e-3});
   Swing s;
   s.state.topic = "state";
   s.state.fields = {"q.1", "q.2"};
@@ -42,7 +42,7 @@ Swing swing(const Model<double>& model) {
   simulation.set_state(0, Vector::Zero(2), Vector::Zero(2));
   for (int i = 0; i <= 1200; ++i) {
     simulation.run_until(5e-3 * i);
-    const State<double>& now = simulation.state();
+    const RobotState<double>& now = simulation.state();
     const World::Energy e = world.energy(now);
     s.t.push_back(now.t);
     s.q1.push_back(now.q[0]);
@@ -61,7 +61,7 @@ Swing swing(const Model<double>& model) {
 
 DemoResult demo_lecture() {
   using symbolic::Quantity;
-  // Derived.
+  // Derive.
   symbolic::DeriveOptions options;
   options.quantities = {Quantity::M, Quantity::B, Quantity::G, Quantity::tau};
   const symbolic::Robot robot = symbolic::load_robot(kRobot, {});
@@ -69,7 +69,7 @@ DemoResult demo_lecture() {
   const symbolic::Document short_page = symbolic::write_page(derivation);
   const bool equal = symbolic::derive_lagrange(robot).tau == symbolic::derive_newton_euler(robot);
 
-  // Proven.
+  // Prove.
   const Model<double> model = load_model(kRobot);
   std::vector<ProofRow> rows = prove(model);
   rows.push_back({"Newton-Euler = Lagrange as polynomials, for every state", equal ? 0.0 : 1.0, 0});
@@ -85,8 +85,8 @@ DemoResult demo_lecture() {
   }
   proof += "</table>\n";
 
-  // Simulated.
-  const Swing s = swing(model);
+  // Simulate.
+  const Swing s = simulate_swing(model);
   const double width = 860, height = 210;
   Svg svg(width, 2 * height, "The RR arm swings", "Angles and energies over six seconds");
   svg.rectangle({0, 0}, width, 2 * height, "fill=\"#fff\"");
@@ -103,20 +103,20 @@ DemoResult demo_lecture() {
       fmt::format(
           "\nProven: {} of {} statements hold on random states, largest difference {:.1e}; "
           "Newton-Euler and\nLagrange give {} polynomials.\n"
-          "Simulated: 6 s from both links horizontal, energy kept to {:.1e} J.\n",
+          "Simulated: 6 s from both links horizontal, energy drift {:.1e} J.\n",
           holding, rows.size(), worst, equal ? "the same" : "DIFFERENT", s.drift);
   result.numbers = {{"statements", rows.size()},
-                    {"holding", holding},
+                    {"proven", holding},
                     {"equal_polynomials", equal},
                     {"energy_drift", s.drift}};
   symbolic::PageOptions steps;
   steps.steps = true;
   symbolic::Document page = symbolic::write_page(derivation, steps);
   page.title = "The RR arm: derived, proven, simulated";
-  result.page =
-      with_end(symbolic::to_html(page),
-               "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
-                   StickFigure("limb demo", model, s.state, 400).animation() + result.picture);
+  result.page = append_to_body(symbolic::to_html(page),
+                               "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
+                                   StickFigure("limb demo", model, s.state, 400).animation() +
+                                   result.picture);
   return result;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cli/demo_arm.hpp"
+#include "cli/demo_result.hpp"
 
 namespace limb::cli {
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <numbers>
 
+#include "cli/planar_2r_picture.hpp"
 #include "cli/table.hpp"
 #include "limb/base/version.hpp"
 
@@ -156,7 +157,7 @@ DemoResult demo_planar(const PlanarDemo& demo) {
   DemoResult made;
   made.text = tables(demo, result, closed);
   made.numbers = report(demo.arm, state, result, closed);
-  made.picture = draw(demo.arm, state, result);
+  made.picture = draw_planar_2r(demo.arm, state, result);
   return made;
 }
 

@@ -10,14 +10,16 @@
 #include <thread>
 
 #include "cli/function_timer.hpp"
+#include "cli/legged_animation.hpp"
 #include "cli/legged_charts.hpp"
 #include "cli/legged_figure.hpp"
 #include "cli/progress.hpp"
 #include "cli/report_page.hpp"
-#include "limb/dynamics/proof.hpp"
+#include "limb/dynamics/robot/proof.hpp"
+#include "limb/legged/legged_summary.hpp"
 #include "limb/math/quaternion.hpp"
-#include "limb/model/check.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/model/lint/check.hpp"
 
 namespace limb::cli {
 namespace {
@@ -25,17 +27,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kBegin = 1.5;    // s of standing before the trot
-constexpr double kSettled = 1.0;  // s of it until its speed counts
-constexpr double kSlow = 1.0;     // s of trotting on the spot after it: feet catch up
-constexpr double kEnd = 1.0;      // s of standing at last
+constexpr double kTrotStart = 1.5;  // s of standing before the trot
+constexpr double kSettling = 1.0;   // s of the trot before its speed is measured
+constexpr double kStopping = 1.0;   // s of trotting in place after it
+constexpr double kStanding = 1.0;   // s of standing at the end
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What is being done, for who waits at a terminal.
-void say(const std::string& text) {
+/// Shows the current activity, if stderr is a terminal.
+void show_activity(const std::string& text) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "limb demo: {}\n", text);
 }
 
@@ -45,18 +47,18 @@ void check_range(const char* option, double value, double low, double high) {
       fmt::format("limb demo: {} is {:g}, expected {:g} to {:g}", option, value, low, high));
 }
 
-/// A part of the demo: lines for the screen, numbers, and a table for the page.
-struct Part {
+/// A section of the demo: lines for the terminal, numbers, and a table for the page.
+struct Section {
   std::string text, page;
   Json numbers;
   bool ok = true;
 };
 
-Part check_part(const QuadrupedDemo& demo) {
-  say("checking " + demo.model);
+Section check_section(const QuadrupedDemo& demo) {
+  show_activity("checking " + demo.model);
   Diagnostics found;
   const Description<double> robot = parse_robot(demo.model, {}, found);
-  const Diagnostics rules = check(robot);
+  const Diagnostics rules = check_robot(robot);
   found.insert(found.end(), rules.begin(), rules.end());
   int errors = 0, warnings = 0;
   std::string list;
@@ -65,43 +67,44 @@ Part check_part(const QuadrupedDemo& demo) {
     warnings += d.severity == Diagnostic::Severity::warning ? 1 : 0;
     if (d.severity != Diagnostic::Severity::note) list += d.text() + "\n";
   }
-  Part part;
-  part.ok = errors == 0;
-  part.text = fmt::format("  check    {} errors, {} warnings in {} links and joints\n", errors,
-                          warnings, robot.links.size() + robot.joints.size());
-  part.page = "<pre>" + part.text + list + "</pre>\n";
-  part.numbers = {{"errors", errors}, {"warnings", warnings}};
-  return part;
+  Section section;
+  section.ok = errors == 0;
+  section.text = fmt::format("  check    {} errors, {} warnings in {} links and joints\n", errors,
+                             warnings, robot.links.size() + robot.joints.size());
+  section.page = "<pre>" + section.text + list + "</pre>\n";
+  section.numbers = {{"errors", errors}, {"warnings", warnings}};
+  return section;
 }
 
-Part prove_part(const Model<double>& model) {
-  say("proving that every formulation of its dynamics gives the same");
+Section prove_section(const Model<double>& model) {
+  show_activity("proving that all formulations of its dynamics agree");
   ProofOptions options;
   const std::vector<ProofRow> rows = prove(model, options);
-  Part part;
+  Section section;
   double largest = 0;
   Table table("", {"statement", "largest difference", "allowed", ""});
   for (const ProofRow& row : rows) {
-    part.ok = part.ok && row.holds();
+    section.ok = section.ok && row.holds();
     largest = std::max(largest, row.worst);
     table.add({row.statement, fmt::format("{:.1e}", row.worst),
                fmt::format("{:.0e}", row.tolerance), row.holds() ? "holds" : "FAILS"});
   }
-  part.text = fmt::format(
-      "  prove    {} statements about its dynamics on {} random states: {}, largest difference "
+  section.text = fmt::format(
+      "  prove    {} statements about the dynamics at {} random states: {}, largest difference "
       "{:.0e}\n",
-      rows.size(), options.states, part.ok ? "all hold" : "NOT all hold", largest);
-  part.page = "<pre>" + table.text() + "</pre>\n";
-  part.numbers = {{"statements", rows.size()},
-                  {"states", options.states},
-                  {"hold", part.ok},
-                  {"largest_difference", largest}};
-  return part;
+      rows.size(), options.states, section.ok ? "all hold" : "NOT all hold", largest);
+  section.page = "<pre>" + table.text() + "</pre>\n";
+  section.numbers = {{"statements", rows.size()},
+                     {"states", options.states},
+                     {"holds", section.ok},
+                     {"largest_difference", largest}};
+  return section;
 }
 
-Part compile_part(const Model<double>& model) {
-  say("compiling it and measuring speeds");
-  const std::vector<Function> functions = {Function::rnea, Function::crba, Function::aba};
+Section compile_section(const Model<double>& model) {
+  show_activity("compiling the dynamics and measuring times");
+  const std::vector<DynamicsFunction> functions = {DynamicsFunction::rnea, DynamicsFunction::crba,
+                                                   DynamicsFunction::aba};
   CompileOptions options;
   const auto start = Clock::now();
   const Compiled fast = compile(model, functions, options);
@@ -112,17 +115,17 @@ Part compile_part(const Model<double>& model) {
   constexpr std::int64_t kStates = 4096;
   const FunctionTimer timer(model, 0.04, kStates);
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  Table table("", {"ns a state", "templates", "compiled", fmt::format("batch of {}", kStates),
+  Table table("", {"ns per state", "templates", "compiled", fmt::format("batch of {}", kStates),
                    fmt::format("{} threads", threads)});
-  Part part;
+  Section section;
   Json rows = Json::array();
-  for (const Function f : functions) {
+  for (const DynamicsFunction f : functions) {
     const double times[] = {timer.one(slow, f), timer.one(fast, f), timer.batch<double>(fast, f, 1),
                             timer.batch<double>(fast, f, threads)};
-    std::vector<std::string> cells = {limb::name(f)};
+    std::vector<std::string> cells = {limb::to_text(f)};
     for (const double t : times) cells.push_back(fmt::format("{:.0f}", t));
     table.add(cells);
-    rows.push_back({{"function", limb::name(f)},
+    rows.push_back({{"function", limb::to_text(f)},
                     {"template_ns", times[0]},
                     {"compiled_ns", times[1]},
                     {"batch_ns", times[2]},
@@ -130,21 +133,24 @@ Part compile_part(const Model<double>& model) {
   }
   std::string text = table.text();
   text.erase(0, text.find('\n') + 1);  // the empty title
-  part.text = fmt::format("  compile  machine code in {:.1f} ms{}\n{}", compiling,
-                          fast.notice().empty() ? "" : "; none here: " + fast.notice(), text);
-  part.page = "<pre>" + part.text + "</pre>\n";
-  part.numbers = {{"compile_ms", compiling}, {"notice", fast.notice()}, {"functions", rows}};
-  return part;
+  section.text = fmt::format(
+      "  compile  machine code in {:.1f} ms{}\n{}", compiling,
+      fast.why_not_compiled().empty() ? "" : "; not available: " + fast.why_not_compiled(), text);
+  section.page = "<pre>" + section.text + "</pre>\n";
+  section.numbers = {{"compile_ms", compiling},
+                     {"why_not_compiled", fast.why_not_compiled()},
+                     {"functions", rows}};
+  return section;
 }
 
 LeggedRunOptions walk_options(const QuadrupedDemo& demo) {
   LeggedRunOptions options;
   options.seed = demo.seed;
-  const double end = kBegin + demo.seconds;
-  options.plan = {{kBegin, Gait::trot(), {demo.speed, 0, 0}},
+  const double end = kTrotStart + demo.seconds;
+  options.plan = {{kTrotStart, Gait::trot(), {demo.speed, 0, 0}},
                   {end, Gait::trot(), {}},
-                  {end + kSlow, Gait::stand(4), {}}};
-  if (demo.push != 0) options.pushes = {{kBegin + demo.seconds / 2, {0, demo.push, 0}}};
+                  {end + kStopping, Gait::stand(4), {}}};
+  if (demo.push != 0) options.pushes = {{kTrotStart + demo.seconds / 2, {0, demo.push, 0}}};
   if (!demo.flat) {
     BlockField field;
     field.length = std::max(2.0, std::abs(demo.speed) * demo.seconds + 2);
@@ -155,20 +161,20 @@ LeggedRunOptions walk_options(const QuadrupedDemo& demo) {
 }
 
 std::string describe(const QuadrupedDemo& demo, double seconds) {
-  const std::string ground = demo.flat ? "on level ground" : "over blocks of +-2 cm";
+  const std::string ground = demo.flat ? "on flat ground" : "over blocks of +-2 cm";
   if (!Qp::available()) {
     return fmt::format(
-        "{:g} s, stands by its joints: limb was built without a solver of quadratic programs",
+        "{:g} s: stand under joint control (limb was built without a solver of quadratic programs)",
         seconds);
   }
-  return fmt::format("{:g} s: stands, trots at {:g} m/s {}{}, stands", seconds, demo.speed, ground,
-                     demo.push != 0 ? fmt::format(", is pushed by {:g} N s", demo.push) : "");
+  return fmt::format("{:g} s: stand, trot at {:g} m/s {}{}, stop", seconds, demo.speed, ground,
+                     demo.push != 0 ? fmt::format(", push of {:g} N s", demo.push) : "");
 }
 
-/// How the forces of feet that press lie in their cones.
+/// Use of the friction cones by the feet in contact.
 struct FrictionUse {
-  double high = 0;  ///< share of the cone, which 99 % are below
-  double slid = 0;  ///< share of them at its edge
+  double high = 0;  ///< 99th percentile of tangential force / friction limit
+  double slid = 0;  ///< share of samples at the limit
 };
 FrictionUse friction_use(const LeggedRun& run) {
   const double weight = run.robot().model.total_mass() * run.robot().model.gravity().norm();
@@ -186,22 +192,22 @@ FrictionUse friction_use(const LeggedRun& run) {
           static_cast<double>(shares.end() - edge) / n};
 }
 
-Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing) {
+Section walk_section(const QuadrupedDemo& demo, const LeggedRun& run, double computing) {
   const bool walks = Qp::available();
-  const double begin = walks ? kBegin + kSettled : 1.2;
-  const LeggedSummary all = summarize(run, begin);
-  double torque = 0, most_torque = 0;
+  const double start = walks ? kTrotStart + kSettling : 1.2;
+  const LeggedSummary all = summarize(run, start);
+  double torque = 0, max_torque = 0;
   std::string strongest;
   for (const TorqueShare& s : torque_shares(run)) {
     if (s.high > torque) strongest = s.joint;
     torque = std::max(torque, s.high);
-    most_torque = std::max(most_torque, s.most);
+    max_torque = std::max(max_torque, s.max);
   }
-  // Speed counts until it is told to stand.
+  // The speed is averaged until the command to stop.
   Vector3<double> mean = Vector3<double>::Zero();
   double count = 0;
   for (const LeggedStep& s : run.steps()) {
-    if (s.t < begin || s.t > kBegin + demo.seconds) continue;
+    if (s.t < start || s.t > kTrotStart + demo.seconds) continue;
     const Matrix3<double> R = to_matrix(Quaternion<double>::from_xyzw(s.q.segment<4>(3)));
     const Vector3<double> v = R * s.v.head<3>();
     const double yaw = std::atan2(R(1, 0), R(0, 0));
@@ -211,10 +217,10 @@ Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing
   }
   if (count > 0) mean /= count;
   const FrictionUse friction = friction_use(run);
-  Part part;
-  part.ok = !run.fell();
-  std::string& text = part.text;
-  text = fmt::format("  walk     {}\n", describe(demo, run.time()));
+  Section section;
+  section.ok = !run.fell();
+  std::string& text = section.text;
+  text = fmt::format("  walk     Walked {}\n", describe(demo, run.time()));
   const auto add = [&](const char* name, const std::string& value) {
     text += fmt::format("    {:<22}{}\n", name, value);
   };
@@ -224,73 +230,71 @@ Part walk_part(const QuadrupedDemo& demo, const LeggedRun& run, double computing
         fmt::format("{:.3f} m/s forward, {:+.1f} % of the command; tilt up to {:.1f} deg", mean.x(),
                     100 * (mean.x() / demo.speed - 1), 180 / M_PI * all.largest_tilt));
   }
-  add("estimate of the base",
-      fmt::format("{:.1f} cm off after {:.1f} m, yaw {:.1f} deg; velocity {:.3f} m/s rms",
+  add("base estimate",
+      fmt::format("error {:.1f} cm after {:.1f} m, yaw {:.1f} deg; velocity {:.3f} m/s rms",
                   100 * all.position_error, all.distance, 180 / M_PI * all.yaw_error,
                   all.velocity_error));
   add("  beyond 3 sigma", fmt::format("{:.2f} % of all components", 100 * all.beyond_three_sigma));
   add("friction used",
-      fmt::format("{:.0f} % of the cone in 99 % of the steps; feet slid in {:.1f} %",
+      fmt::format("{:.0f} % of the cone (99th percentile); sliding {:.1f} % of the time",
                   100 * friction.high, 100 * friction.slid));
-  add("torque used",
-      fmt::format("{:.0f} % of a joint's limit in 99 % of the steps ({}), {:.0f} % at most",
-                  100 * torque, strongest, 100 * most_torque));
+  add("torque used", fmt::format("{:.0f} % of the limit of {} (99th percentile), at most {:.0f} %",
+                                 100 * torque, strongest, 100 * max_torque));
   const double period = 1e6 * run.options().controller->locomotion.control_period;
-  Table table(fmt::format("  Control step, us; every {:g} us ({:.1f} s simulated in {:.1f} s)",
-                          period, run.time(), computing),
-              {"", "mean", "99 %", "99.9 %", "most", "steps"});
+  Table table(
+      fmt::format("  Time per control step, us; period {:g} us ({:.1f} s simulated in {:.1f} s)",
+                  period, run.time(), computing),
+      {"", "mean", "99 %", "99.9 %", "max", "steps"});
   Json times = Json::object();
-  for (const PartTimes& p : part_times(run, walks ? kBegin : 0)) {
+  for (const PartTimes& p : part_times(run, walks ? kTrotStart : 0)) {
     table.add({p.part, fmt::format("{:.0f}", p.mean), fmt::format("{:.0f}", p.p99),
-               fmt::format("{:.0f}", p.p999), fmt::format("{:.0f}", p.most),
+               fmt::format("{:.0f}", p.p999), fmt::format("{:.0f}", p.max),
                std::to_string(p.steps)});
     times[p.part] = {
-        {"mean", p.mean}, {"p99", p.p99}, {"p999", p.p999}, {"most", p.most}, {"steps", p.steps}};
+        {"mean", p.mean}, {"p99", p.p99}, {"p999", p.p999}, {"max", p.max}, {"steps", p.steps}};
   }
   text += table.text();
-  part.numbers = {{"walks", walks},
-                  {"fell", run.fell()},
-                  {"seconds", run.time()},
-                  {"computing_s", computing},
-                  {"command", demo.speed},
-                  {"velocity", {mean.x(), mean.y()}},
-                  {"distance", all.distance},
-                  {"largest_tilt", all.largest_tilt},
-                  {"position_error", all.position_error},
-                  {"yaw_error", all.yaw_error},
-                  {"velocity_error", all.velocity_error},
-                  {"tilt_error", all.tilt_error},
-                  {"beyond_three_sigma", all.beyond_three_sigma},
-                  {"friction_share", friction.high},
-                  {"slid_share", friction.slid},
-                  {"torque_share", torque},
-                  {"most_torque_share", most_torque},
-                  {"fell_back", all.fell_back},
-                  {"unsolved", all.unsolved},
-                  {"step_us", times}};
-  return part;
+  section.numbers = {{"walks", walks},
+                     {"fell", run.fell()},
+                     {"seconds", run.time()},
+                     {"computing_s", computing},
+                     {"command", demo.speed},
+                     {"velocity", {mean.x(), mean.y()}},
+                     {"distance", all.distance},
+                     {"largest_tilt", all.largest_tilt},
+                     {"position_error", all.position_error},
+                     {"yaw_error", all.yaw_error},
+                     {"velocity_error", all.velocity_error},
+                     {"tilt_error", all.tilt_error},
+                     {"beyond_three_sigma", all.beyond_three_sigma},
+                     {"friction_share", friction.high},
+                     {"slid_share", friction.slid},
+                     {"torque_share", torque},
+                     {"max_torque_share", max_torque},
+                     {"fell_back", all.fell_back},
+                     {"unsolved", all.unsolved},
+                     {"step_us", times}};
+  return section;
 }
 
-std::string page_of(const std::string& robot, const Part& check, const Part& proof,
-                    const Part& compiled, const Part& walk, const LeggedRun& run) {
+std::string page_of(const std::string& robot, const Section& check, const Section& proof,
+                    const Section& compiled, const Section& walk, const LeggedRun& run) {
   std::string body = fmt::format("<p>{}</p>\n<pre>{}</pre>\n", robot, walk.text);
-  body += "<h2>The walk</h2>\n" + legged_animation(run);
+  body += "<h2>Walk</h2>\n" + legged_animation(run);
   body +=
-      "<p>Blue: the truth, which the controller does not see. Orange dashes: where its estimator "
-      "has "
-      "the base, from an IMU, joint encoders and the forces at its feet. Green: the forces of the "
-      "ground; the weight would be as long as the robot is high.</p>\n";
+      "<p>Blue: the true motion, which the controller does not see. Dashed orange: the base as "
+      "estimated from an IMU, joint encoders and the contact forces. Green: the contact forces; "
+      "the weight would be as long as the robot is high.</p>\n";
   body += legged_strip(run);
   body += "<h2>Base: truth and estimate</h2>\n" + legged_motion_chart(run);
-  body += "<p>What the estimate is off by, inside three of the deviations that it claims:</p>\n" +
-          legged_error_charts(run);
+  body += "<p>Errors of the estimate with their 3-sigma bounds:</p>\n" + legged_error_charts(run);
   body += "<h2>Contact forces in their cones</h2>\n" + legged_contact_chart(run);
   body += "<h2>Torque budget</h2>\n" + legged_torque_chart(run);
-  body += "<h2>Time of a control step</h2>\n" + legged_time_chart(run);
-  body += "<h2>The robot's file</h2>\n" + check.page;
-  body += "<h2>Its equations of motion</h2>\n" + proof.page;
-  body += "<h2>Their speed here</h2>\n" + compiled.page;
-  return report_page("A quadruped on its own estimate", body);
+  body += "<h2>Time per control step</h2>\n" + legged_time_chart(run);
+  body += "<h2>Model check</h2>\n" + check.page;
+  body += "<h2>Equations of motion</h2>\n" + proof.page;
+  body += "<h2>Computation times</h2>\n" + compiled.page;
+  return report_page("A quadruped walking on its own state estimate", body);
 }
 
 }  // namespace
@@ -300,15 +304,15 @@ DemoResult demo_quadruped(const QuadrupedDemo& demo) {
   check_range("--speed", demo.speed, -0.8, 0.8);
   check_range("--push", demo.push, -20, 20);
   const auto start = Clock::now();
-  const Part checked = check_part(demo);
+  const Section checked = check_section(demo);
   const LeggedRobot robot = load_quadruped(demo.model);
-  const Part proof = prove_part(robot.model);
-  const Part compiled = compile_part(robot.model);
+  const Section proof = prove_section(robot.model);
+  const Section compiled = compile_section(robot.model);
 
-  const double end = Qp::available() ? kBegin + demo.seconds + kSlow + kEnd : 3;
-  say("simulating " + describe(demo, end));
+  const double end = Qp::available() ? kTrotStart + demo.seconds + kStopping + kStanding : 3;
+  show_activity("simulating " + describe(demo, end));
   LeggedRun run(robot, walk_options(demo));
-  const auto begun = Clock::now();
+  const auto simulation_start = Clock::now();
   {
     Progress progress(end, "s");
     for (double t = 0.1; t < end + 0.05; t += 0.1) {
@@ -316,12 +320,11 @@ DemoResult demo_quadruped(const QuadrupedDemo& demo) {
       progress.show(run.time());
     }
   }
-  const Part walk = walk_part(demo, run, seconds_since(begun));
+  const Section walk = walk_section(demo, run, seconds_since(simulation_start));
 
-  const std::string name =
-      fmt::format("{}: {:.1f} kg, {} joints, {:.2f} m high, {} degrees of freedom",
-                  robot.model.name(), robot.model.total_mass(), robot.model.velocity_size() - 6,
-                  robot.height(), robot.model.velocity_size());
+  const std::string name = fmt::format(
+      "{}: {:.1f} kg, {} joints, {:.2f} m high, {} degrees of freedom", robot.model.name(),
+      robot.model.total_mass(), robot.model.nv() - 6, robot.height(), robot.model.nv());
   DemoResult result;
   result.page = page_of(name, checked, proof, compiled, walk, run);
   result.picture = legged_strip(run);

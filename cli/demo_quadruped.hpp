@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "cli/demo_arm.hpp"
+#include "cli/demo_result.hpp"
 
 namespace limb::cli {
 
@@ -15,9 +15,9 @@ struct QuadrupedDemo {
   bool flat = false;
 };
 
-/// `limb demo`: a quadruped from its file to a walk. It is checked, its equations of motion are
-/// proven and compiled, then it stands, trots over blocks, is pushed and stands again, closed on
-/// the base that it estimates from its own sensors. Not ok where it fell or something failed.
+/// `limb demo`: a quadruped, from its file to walking. The model is checked, its equations of
+/// motion are proven and compiled; then it stands, trots over blocks, is pushed and stops, walking
+/// on its own state estimate. Not ok if it fell or a check failed.
 /// @throws Error for numbers out of range, and as load_quadruped.
 DemoResult demo_quadruped(const QuadrupedDemo& demo);
 

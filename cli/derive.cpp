@@ -8,21 +8,22 @@
 #include "cli/derive_json.hpp"
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/symbolic/derivation_page.hpp"
-#include "limb/symbolic/recursive_form.hpp"
-#include "limb/symbolic/write_function.hpp"
+#include "limb/symbolic/derive/recursive_form.hpp"
+#include "limb/symbolic/derive/write_function.hpp"
+#include "limb/symbolic/typeset/derivation_page.hpp"
 
 namespace limb::cli {
 namespace {
 
-/// From a finished derivation, or from a recursive form, to text. Without a limit: for machines.
+/// An output format: functions that print a derivation or a recursive form. Formats that are not
+/// for people have no limit of terms.
 struct Format {
   std::function<std::string(const symbolic::Derivation&, bool steps)> closed;
   std::function<std::string(const symbolic::RecursiveForm&)> recursive;
   bool for_people = true;
 };
 
-/// One page in a format; coordinates are q_1, ... where letters of Greek are none.
+/// Prints a page; `plain_names` writes coordinates as q_1, ... instead of Greek letters.
 template <typename Print>
 auto page(Print print, bool plain_names = false) {
   return [=](const symbolic::Derivation& derivation, bool steps) {
@@ -68,44 +69,45 @@ class Derive final : public Verb {
  public:
   std::string_view name() const override { return "derive"; }
   std::string_view summary() const override {
-    return "the equations of motion as closed forms, derived two ways";
+    return "equations of motion in closed form, from Lagrange and Newton-Euler";
   }
   std::string_view examples() const override {
     return "  limb derive builtin:2r                            equations of a planar arm\n"
            "  limb derive builtin:2r --steps --format html -o 2r.html  the whole derivation\n"
-           "  limb derive arm.urdf --symbolic-parameters        names m1, l1, ... for its numbers\n"
-           "  limb derive builtin:rr --quantity M,G --format c  a function of C\n"
+           "  limb derive arm.urdf --symbolic-parameters        symbols m1, l1, ... for its "
+           "numbers\n"
+           "  limb derive builtin:rr --quantity M,G --format c  a C function\n"
            "  limb derive humanoid.urdf --recursive --quantity tau  assignments, any size\n";
   }
   std::string_view notes() const override {
     return "Quantities: M mass matrix, C Coriolis matrix (C qd = V), B centrifugal and Coriolis\n"
-           "coefficients, christoffel, V = C qd, G gravity, K and P energies, tau; of each "
+           "coefficients, christoffel, V = C qd, G gravity, K and P energies, tau; for each "
            "--frame\n"
            "J, Jdot and Lambda = (J M^-1 J^T)^-1. Open chains and trees of revolute, prismatic,\n"
            "helical, cylindrical, universal and translation joints; couplings included.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    auto* lagrange = app.add_flag("--lagrange", lagrange_, "from the energies alone");
-    auto* newton = app.add_flag("--newton-euler", newton_euler_, "by the recursion alone");
-    auto* both = app.add_flag("--both", both_, "both, and that they agree (default)");
+    auto* lagrange = app.add_flag("--lagrange", lagrange_, "only from the Lagrangian");
+    auto* newton =
+        app.add_flag("--newton-euler", newton_euler_, "only from the Newton-Euler recursion");
+    auto* both = app.add_flag("--both", both_, "both, and check that they agree (default)");
     lagrange->excludes(newton)->excludes(both);
     newton->excludes(both);
-    app.add_option("--quantity", quantities_, "some of those above, separated by commas")
+    app.add_option("--quantity", quantities_, "quantities listed above, separated by commas")
         ->type_name("A,B,...");
-    app.add_option("--frame", frames_, "frame for J, Jdot, Lambda; may be repeated")
-        ->type_name("NAME");
+    app.add_option("--frame", frames_, "frame of J, Jdot, Lambda; repeatable")->type_name("NAME");
     app.add_option("--format", format_, "text, latex, markdown, html, json, c, python")
         ->type_name("NAME");
-    app.add_flag("--steps", steps_, "the whole derivation, as a lecture writes it");
+    app.add_flag("--steps", steps_, "all steps of the derivation");
     app.add_flag("--recursive", recursive_,
                  "assignments with intermediate variables: any size, any joint");
-    app.add_option("--max-terms", max_terms_, "most terms to write for people, default 20000")
+    app.add_option("--max-terms", max_terms_, "largest number of terms to print, default 20000")
         ->type_name("N");
     app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");
     app.add_flag("--numeric-parameters", numbers_, "parameters of a recipe become numbers")
         ->excludes("--symbolic-parameters");
-    app.add_option("-o,--output", output_, "where to write; default: stdout")->type_name("FILE");
+    app.add_option("-o,--output", output_, "output file, default stdout")->type_name("FILE");
     app.add_flag("--json", json_, "the same as --format json");
   }
 
@@ -132,7 +134,7 @@ class Derive final : public Verb {
 
   std::string closed(const Format& format) const {
     if (steps_ && !format.for_people) {
-      throw Error("limb derive: --steps is of the formats text, latex, markdown and html");
+      throw Error("limb derive: --steps needs the format text, latex, markdown or html");
     }
     try {
       const symbolic::Derivation derivation =
@@ -146,7 +148,7 @@ class Derive final : public Verb {
       }
       return format.closed(derivation, steps_);
     } catch (const Error& error) {
-      // What is too large in closed form may still be had: say how long it would be.
+      // Too large in closed form: add the size of the recursive form to the message.
       if (error.kind() != Error::Kind::computation_failed) throw;
       if (std::string(error.what()).find("limit") == std::string::npos) throw;
       throw Error(fmt::format("{}; the recursive form (--recursive) has {} assignments",
@@ -176,7 +178,7 @@ class Derive final : public Verb {
             break;
           default:
             throw Error(fmt::format(
-                "limb derive: {} has no recursive form here, expected M, V, G or tau", name));
+                "limb derive: {} has no recursive form, expected M, V, G or tau", name));
         }
       }
     }
@@ -185,7 +187,8 @@ class Derive final : public Verb {
   std::string recursive(const Format& format) const {
     if (!format.recursive || steps_) {
       throw Error(
-          "limb derive: --recursive has no steps, and the formats text, latex, json, c, python");
+          "limb derive: --recursive excludes --steps and needs the format text, latex, json, c or "
+          "python");
     }
     return format.recursive(recursive_form());
   }
@@ -201,8 +204,8 @@ class Derive final : public Verb {
 
   symbolic::DeriveOptions options(const Format& format) const {
     symbolic::DeriveOptions options;
-    if (lagrange_) options.way = symbolic::Way::lagrange;
-    if (newton_euler_) options.way = symbolic::Way::newton_euler;
+    if (lagrange_) options.method = symbolic::DerivationMethod::lagrange;
+    if (newton_euler_) options.method = symbolic::DerivationMethod::newton_euler;
     options.frames = frames_;
     if (!quantities_.empty()) {
       for (const std::string& name : split(quantities_)) {

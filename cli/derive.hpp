@@ -4,7 +4,7 @@
 
 namespace limb::cli {
 
-/// limb derive MODEL: the equations of motion as closed forms.
+/// `limb derive MODEL`: the equations of motion in closed form.
 std::unique_ptr<Verb> make_derive();
 
 }  // namespace limb::cli

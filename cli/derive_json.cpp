@@ -55,16 +55,17 @@ Json symbols(const symbolic::Ring& ring) {
 }  // namespace
 
 Json derivation_json(const symbolic::Derivation& d) {
-  const auto asks = [&](Quantity q) { return d.quantities.count(q) != 0; };
+  const auto has = [&](Quantity q) { return d.quantities.count(q) != 0; };
   const symbolic::ClosedForm& f = d.form;
-  static constexpr const char* kWays[] = {"lagrange", "newton_euler", "both"};
+  static constexpr const char* kMethods[] = {"lagrange", "newton_euler", "both"};
   Json result = {{"robot", d.robot.model.name()},
-                 {"way", kWays[static_cast<int>(d.way)]},
+                 {"method", kMethods[static_cast<int>(d.method)]},
                  {"symbols", symbols(*d.robot.ring)},
                  {"notes", d.robot.notes},
                  {"terms", term_count(d)},
                  {"peak_bytes", d.robot.ring->peak_bytes()}};
-  if (d.way == symbolic::Way::both) result["equal"] = true;  // derive() throws where they are not
+  if (d.method == symbolic::DerivationMethod::both)
+    result["equal"] = true;  // derive() throws if they differ
   Json joints = Json::array();
   for (const auto& c : d.robot.coordinates) {
     joints.push_back({{"joint", c.joint},
@@ -72,24 +73,24 @@ Json derivation_json(const symbolic::Derivation& d) {
                       {"kind", c.is_angle ? "angle" : "length"}});
   }
   result["coordinates"] = joints;
-  if (asks(Quantity::M)) result["M"] = entries(f.M);
-  if (asks(Quantity::C)) result["C"] = entries(f.C);
-  if (asks(Quantity::B)) {
+  if (has(Quantity::M)) result["M"] = entries(f.M);
+  if (has(Quantity::C)) result["C"] = entries(f.C);
+  if (has(Quantity::B)) {
     result["centrifugal"] = entries(f.centrifugal);
     result["coriolis"] = entries(f.coriolis);
   }
-  if (asks(Quantity::christoffel)) result["christoffel"] = christoffel(f);
-  if (asks(Quantity::V)) result["V"] = list(f.V);
-  if (asks(Quantity::G)) result["G"] = list(f.G);
-  if (asks(Quantity::K)) result["K"] = to_text(f.K);
-  if (asks(Quantity::P)) result["P"] = to_text(f.P);
-  if (asks(Quantity::tau)) result["tau"] = list(f.tau);
+  if (has(Quantity::christoffel)) result["christoffel"] = christoffel(f);
+  if (has(Quantity::V)) result["V"] = list(f.V);
+  if (has(Quantity::G)) result["G"] = list(f.G);
+  if (has(Quantity::K)) result["K"] = to_text(f.K);
+  if (has(Quantity::P)) result["P"] = to_text(f.P);
+  if (has(Quantity::tau)) result["tau"] = list(f.tau);
   Json frames = Json::array();
   for (std::size_t i = 0; i < d.frames.size(); ++i) {
     Json frame = {{"name", d.frames[i].name}, {"p", list(Matrix(d.frames[i].X_WF.p))}};
-    if (asks(Quantity::J)) frame["J"] = entries(d.frames[i].J);
-    if (asks(Quantity::Jdot)) frame["Jdot"] = entries(d.frames[i].Jdot);
-    if (asks(Quantity::Lambda)) {
+    if (has(Quantity::J)) frame["J"] = entries(d.frames[i].J);
+    if (has(Quantity::Jdot)) frame["Jdot"] = entries(d.frames[i].Jdot);
+    if (has(Quantity::Lambda)) {
       frame["Lambda"] = {{"rows", d.lambdas[i].rows},
                          {"numerator", entries(d.lambdas[i].numerator)},
                          {"denominator", to_text(d.lambdas[i].denominator)}};

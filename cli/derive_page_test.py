@@ -1,7 +1,7 @@
-"""The pages of `limb derive` as browsers, KaTeX and TeX meet them: python3 cli/derive_page_test.py build/limb
+"""The pages of `limb derive` in HTML, KaTeX and TeX: python3 cli/derive_page_test.py build/limb
 
-KaTeX is the node package of tools/requirements-node.txt in .node, which ./run test installs where npm answers;
-without it, and without a TeX engine, those tests skip and say so.
+KaTeX is the node package of tools/requirements-node.txt in .node, which ./run test installs if npm is available;
+without it, and without a TeX engine, those tests are skipped with a message.
 """
 
 import html
@@ -33,7 +33,7 @@ console.log(JSON.stringify(failures));
 
 
 def derive(*arguments):
-    done = subprocess.run([LIMB, "derive", *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([LIMB, "derive", *arguments], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -43,7 +43,7 @@ def formulas_of(page):
 
 
 class HtmlTest(unittest.TestCase):
-    def test_pages_are_whole_and_need_nothing(self):
+    def test_pages_are_self_contained(self):
         for robot in SMALL:
             page = derive(f"builtin:{robot}", "--steps", "--format", "html")
             self.assertTrue(page.startswith("<!DOCTYPE html>"))
@@ -56,19 +56,19 @@ class HtmlTest(unittest.TestCase):
                 ElementTree.fromstring(math)
             self.assertGreater(len(formulas_of(page)), 20, robot)
 
-    def test_katex_takes_every_formula(self):
+    def test_katex_renders_every_formula(self):
         if shutil.which("node") is None or not KATEX.is_dir():
-            self.skipTest("no node or no KaTeX in .node (./run test installs it where npm answers)")
+            self.skipTest("no node or no KaTeX in .node (./run test installs it if npm is available)")
         for robot in (*SMALL, "arm6"):
             formulas = formulas_of(derive(f"builtin:{robot}", "--steps", "--format", "html"))
             done = subprocess.run(["node", "-e", RENDER, str(KATEX)], input=json.dumps(formulas),
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=1200)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(json.loads(done.stdout), [], robot)
 
 
 class LatexTest(unittest.TestCase):
-    def test_a_tex_engine_takes_the_document(self):
+    def test_a_tex_engine_compiles_the_document(self):
         engine = shutil.which("pdflatex")
         if engine is None:
             self.skipTest("no pdflatex")
@@ -77,9 +77,9 @@ class LatexTest(unittest.TestCase):
                 path = Path(folder) / "page.tex"
                 derive(f"builtin:{robot}", "--steps", "--format", "latex", "-o", str(path))
                 done = subprocess.run([engine, "-interaction=nonstopmode", "-halt-on-error", path.name],
-                                      cwd=folder, capture_output=True, text=True, timeout=120)
+                                      cwd=folder, capture_output=True, text=True, timeout=1200)
                 self.assertEqual(done.returncode, 0, done.stdout[-2000:])
-                # Nothing sticks out of the page by more than a hair.
+                # No line is wider than the page by more than 5 pt.
                 wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
                 self.assertLess(max(wide, default=0), 5, robot)
 
@@ -104,11 +104,11 @@ class FormatsTest(unittest.TestCase):
         for robot in SMALL:
             self.assertTrue(derive(f"builtin:{robot}", "--steps").isascii(), robot)
 
-    def test_steps_are_of_pages(self):
+    def test_steps_need_a_page_format(self):
         done = subprocess.run([LIMB, "derive", "builtin:2r", "--steps", "--format", "json"],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=1200)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("--steps is of the formats text, latex, markdown and html", done.stderr)
+        self.assertIn("--steps needs the format text, latex, markdown or html", done.stderr)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@
 
 namespace limb::cli {
 
-/// Machine code of x86-64 as text, an instruction a line with its distance from the beginning.
-/// Nothing where limb was built without Zydis, which decodes it.
+/// Disassembles x86-64 machine code, one instruction per line after its offset.
+/// Empty if limb was built without Zydis, which decodes it.
 std::optional<std::string> disassemble(std::span<const unsigned char> code);
 
 }  // namespace limb::cli

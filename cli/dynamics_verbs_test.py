@@ -1,7 +1,7 @@
-"""`limb eval` and `limb prove` as a user meets them: python3 cli/dynamics_verbs_test.py build/limb
+"""`limb eval` and `limb prove`: python3 cli/dynamics_verbs_test.py build/limb
 
-Recorded states of real robots (folder of the environment variable LIMB_SHARED, or ../shared) go through
-`limb eval` and come back; without the folder those tests skip.
+`limb eval` is compared with recorded values of real robots (folder LIMB_SHARED, or ../shared); without the
+folder those tests skip.
 """
 
 import json
@@ -20,7 +20,7 @@ SHARED = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared"))
 
 def run(*arguments):
     return subprocess.run(
-        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120
+        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200
     )
 
 
@@ -29,7 +29,7 @@ def flat(x):
 
 
 def distance(found, expected):
-    """Norm of the difference, relative to the larger of 1 and the norm of what is expected."""
+    """Norm of the difference, relative to the larger of 1 and the norm of the expected value."""
     a, b = flat(found), flat(expected)
     assert len(a) == len(b), (len(a), len(b))
     size = math.sqrt(sum(y * y for y in b))
@@ -53,7 +53,7 @@ class EvalTest(unittest.TestCase):
         self.assertEqual(result.stdout, "")
         return result.stderr.replace(folder + "/", "").strip()
 
-    def test_recorded_states_come_back(self):
+    def test_recorded_values_are_reproduced(self):
         if not (SHARED / "golden").is_dir():
             self.skipTest(f"no recorded robots at {SHARED} (LIMB_SHARED)")
         worst = {}
@@ -78,9 +78,9 @@ class EvalTest(unittest.TestCase):
         def check(field, a, b):
             error = distance(a, b)
             worst[field] = max(worst.get(field, 0), error)
-            # Two of the robots write quarter turns with twelve digits, which the fast algorithms take as
-            # exact: 5e-12 rad; derivatives by angles feel it more. Forward dynamics: the condition of the mass
-            # matrix, up to 1e5, enters.
+            # Two of the robots write quarter turns with twelve digits, which the fast algorithms treat as
+            # exact: 5e-12 rad, more in derivatives with respect to angles. In forward dynamics the condition
+            # number of the mass matrix, up to 1e5, amplifies it.
             wide = field in ("ddq_aba", "Minv", "fext.ddq_aba", "dtau_dq", "dtau_dv", "ddq_dq", "ddq_dv")
             self.assertLess(error, 1e-9 if wide else 1e-10, f"{robot} {field}")
 
@@ -122,8 +122,17 @@ class EvalTest(unittest.TestCase):
         state = json.loads(result.stdout)["states"][0]
         self.assertEqual(set(state["frames"][frames[-1]["name"]]), {"J_lwa"})
 
+    def test_only_accepts_the_names_of_the_library(self):
+        data = {"states": [{"q": [0.1] * 7, "tau": [0.2] * 7}]}
+        for name, fields in (("inverse_dynamics", {"tau_rnea"}), ("rnea", {"tau_rnea"}), ("mass_matrix", {"M"}),
+                             ("forward_dynamics,bias", {"ddq_aba", "nle"}), ("da_dq", {"ddq_dq"}),
+                             ("aba_derivatives", {"ddq_dq", "ddq_dv"}), ("center_of_mass,M", {"com", "M"})):
+            result, _ = self.evaluate("builtin:arm7", data, "--only", name)
+            state = json.loads(result.stdout)["states"][0]
+            self.assertEqual(set(state), {"q", "v", "a", "tau"} | fields)
+
     def test_conventions_agree_on_what_does_not_depend_on_them(self):
-        # A floating robot in each library's own coordinates; energy and mass centre are the same.
+        # A floating robot in the coordinates of each library; energy and mass centre are the same.
         q = [0.1, 0.2, 0.5, 0, 0, 0, 1] + [0.1 * i for i in range(12)]
         wxyz = q[:3] + [1, 0, 0, 0] + q[7:]
         found = {}
@@ -135,7 +144,7 @@ class EvalTest(unittest.TestCase):
             found[convention] = json.loads(result.stdout)["states"][0]
         self.assertLess(distance(found["mujoco"]["com"], found["limb"]["com"]), 1e-15)
 
-    def test_errors_name_the_place(self):
+    def test_errors_name_the_location(self):
         self.assertEqual(self.error("builtin:2r", "{"), "limb eval: in.json: not JSON, at byte 2")
         self.assertEqual(
             self.error("builtin:2r", {"states": [{"v": [1, 2]}]}),
@@ -145,7 +154,7 @@ class EvalTest(unittest.TestCase):
             "limb eval: in.json: states[1].q[1] is \"x\", expected a finite number")
         self.assertEqual(
             self.error("builtin:2r", '{"states": [{"q": [0, 1e999]}]}'),
-            "limb eval: in.json: has a number that no double can hold")
+            "limb eval: in.json: has a number too large for a double")
         self.assertIn("states[0]: q has 3 entries, expected 2",
                       self.error("builtin:2r", {"states": [{"q": [0, 0, 0]}]}))
         self.assertIn("norm of the quaternion q[3] to q[6] of joint 'base' is 2, expected 1",
@@ -167,7 +176,7 @@ class EvalTest(unittest.TestCase):
             urdf = Path(folder) / "ghost.urdf"
             urdf.write_text(robot)
             text = self.error(urdf, {"states": [{"q": [0]}]}, code=2)
-        self.assertIn("the mass matrix is singular: nothing opposes joint 'turn'", text)
+        self.assertIn("the mass matrix is singular: no inertia opposes joint 'turn'", text)
 
 
 class ProveTest(unittest.TestCase):

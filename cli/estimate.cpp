@@ -9,9 +9,10 @@
 
 #include "cli/estimate_report.hpp"
 #include "cli/png.hpp"
+#include "cli/write_walk_log.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/model/load.hpp"
-#include "limb/sim/log_writer.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/sim/log/log_writer.hpp"
 
 namespace limb::cli {
 namespace {
@@ -22,42 +23,43 @@ class Estimate final : public Verb {
  public:
   std::string_view name() const override { return "estimate"; }
   std::string_view summary() const override {
-    return "where a walking robot's base is, from a log of IMU, joints and contacts";
+    return "base state of a walking robot, from a log of IMU, joints and contacts";
   }
   std::string_view examples() const override {
     return "  limb estimate run.mcap --feet lf,rf,lh,rh -o run.html     report with charts\n"
            "  limb estimate run.csv --model hyq.urdf --feet lf_foot,rf_foot --filter eskf --json\n"
            "  limb estimate walk.csv --model builtin:quadruped --feet "
            "FL_foot,FR_foot,RL_foot,RR_foot \\\n"
-           "      --make-walk 10 -o walk.html                           writes a walk, then reads "
-           "it\n";
+           "      --make-walk 10 -o walk.html                           writes a synthetic "
+           "walk, then reads it\n";
   }
   std::string_view notes() const override {
-    return "Topics: imu (fx fy fz wx wy wz), position and velocity (a field for each joint), "
-           "contact\n"
-           "(a field for each foot: 0 or 1, or newtons), truth or state (q., v.) to compare with.\n"
-           "Of limb simulate: sensors of the types accelerometer, gyroscope, position, velocity, "
-           "and\n"
-           "contact or force with the name of the foot; else forces of [[contact.foot]].\n"
-           "Logs of limb simulate and plain CSV: docs/estimation.md. The robot must stand still "
-           "for\n"
-           "a second before it moves. Output by its ending: .html, .svg, .png, or a log, .csv, "
-           ".mcap.\n";
+    return "Topics: imu (fx fy fz wx wy wz), position and velocity (one field per joint), contact\n"
+           "(one field per foot: 0 or 1, or newtons), truth or state (q., v.) to compare with.\n"
+           "From limb simulate: sensors of the types accelerometer, gyroscope, position, "
+           "velocity,\n"
+           "and contact or force named after the foot; otherwise the forces of [[contact.foot]].\n"
+           "Log formats: docs/estimation.md. The robot must stand still for a second before it\n"
+           "moves. The output format follows from the file name: .html, .svg, .png, or a log, "
+           ".csv\n"
+           "or .mcap.\n";
   }
   void add_options(CLI::App& app) override {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
-    app.add_option("--model", model_, "robot of the log; default: what the log says")
+    app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
-    app.add_option("--feet", feet_, "frames of the feet, with commas")
+    app.add_option("--feet", feet_, "frames of the feet, separated by commas")
         ->required()
         ->delimiter(',')
         ->type_name("LIST");
-    app.add_option("--imu", imu_, "frame of the IMU, default the base's own")->type_name("FRAME");
+    app.add_option("--imu", imu_, "frame of the IMU, default the base frame")->type_name("FRAME");
     app.add_option("--filter", filter_, "inekf or eskf, default inekf")->type_name("NAME");
-    app.add_option("--odometry", odometry_, "feet by position or velocity, default position")
+    app.add_option("--odometry", odometry_,
+                   "measure feet by position or velocity, default position")
         ->check(CLI::IsMember({"position", "velocity"}))
-        ->type_name("FORM");
-    app.add_option("--contact-by", contact_by_, "log, torque or always, default log")
+        ->type_name("KIND");
+    app.add_option("--contact-by", contact_by_,
+                   "source of contacts: log, torque or always, default log")
         ->check(CLI::IsMember({"log", "torque", "always"}))
         ->type_name("SOURCE");
     app.add_option("-o,--output", output_, "report, picture or log")->type_name("FILE");
@@ -66,33 +68,37 @@ class Estimate final : public Verb {
                             const std::string& text) {
       add_number(app, option, value, unit, text);
     };
-    number("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "white noise, density");
-    number("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "white noise, density");
-    number("--gyro-walk", options_.imu.gyro_walk, "RAD/S/RTS", "walk of the gyroscope's bias");
-    number("--accel-walk", options_.imu.accel_walk, "M/S2/RTS", "walk of the accelerometer's bias");
-    number("--encoder-noise", options_.encoder, "RAD", "of joint positions");
-    number("--contact-noise", options_.contact_noise, "M/RTS", "creep of a standing foot");
-    number("--foot-error", options_.foot_error, "M", "of the model's legs and feet");
-    number("--gate", options_.gate, "P", "share of good readings that pass");
+    number("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "gyroscope noise density");
+    number("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "accelerometer noise density");
+    number("--gyro-walk", options_.imu.gyro_walk, "RAD/S/RTS", "random walk of the gyroscope bias");
+    number("--accel-walk", options_.imu.accel_walk, "M/S2/RTS",
+           "random walk of the accelerometer bias");
+    number("--encoder-noise", options_.encoder, "RAD", "noise of joint positions");
+    number("--contact-noise", options_.contact_noise, "M/RTS", "random walk of a foot in contact");
+    number("--foot-error", options_.foot_error, "M", "error of the leg kinematics");
+    number("--gate", options_.gate, "P", "probability that a valid update passes");
     number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
-    number("--rest", options_.initial.rest, "S", "of standing still at the begin");
+    number("--rest", options_.initial.rest, "S", "initial rest");
     app.add_option("--make-force", make_force_,
-                   "contact from there, default 1/5 of the weight a foot")
+                   "makes a contact, default 1/5 of the weight per foot")
         ->type_name("N");
-    app.add_option("--break-force", break_force_, "none below, default half of that")
+    app.add_option("--break-force", break_force_,
+                   "force below which a contact breaks, default half of that")
         ->type_name("N");
-    app.add_option("--make-walk", walk_, "first write LOG: a synthetic walk of the model")
+    app.add_option("--make-walk", walk_, "first write a synthetic walk of this duration to LOG")
         ->type_name("S");
-    app.add_option("--seed", seed_, "of that walk's noise, default 1")->type_name("N");
-    app.add_option("--accelerometer", topics_.accelerometer, "topic")->type_name("TOPIC");
-    app.add_option("--gyroscope", topics_.gyroscope, "topic")->type_name("TOPIC");
+    app.add_option("--seed", seed_, "seed of the noise of --make-walk, default 1")->type_name("N");
+    app.add_option("--accelerometer", topics_.accelerometer, "topic of the accelerometer")
+        ->type_name("TOPIC");
+    app.add_option("--gyroscope", topics_.gyroscope, "topic of the gyroscope")->type_name("TOPIC");
     app.add_option("--positions", topics_.positions, "topic of joint positions")
         ->type_name("TOPIC");
-    app.add_option("--velocities", topics_.velocities, "topic of joint rates")->type_name("TOPIC");
-    app.add_option("--contacts", topics_.contacts, "topic of contacts, or one for each foot")
+    app.add_option("--velocities", topics_.velocities, "topic of joint velocities")
+        ->type_name("TOPIC");
+    app.add_option("--contacts", topics_.contacts, "topic of contacts, or one per foot")
         ->delimiter(',')
         ->type_name("LIST");
-    app.add_option("--truth", topics_.truth, "topic to compare with")->type_name("TOPIC");
+    app.add_option("--truth", topics_.truth, "topic of the true state")->type_name("TOPIC");
   }
 
   Exit run(std::ostream& out) override {
@@ -102,7 +108,7 @@ class Estimate final : public Verb {
     if (walk_) make_walk();
     const LogData log = read_log(kCall, log_);
     const Model<double> model = load(log);
-    const LegKinematics legs(model, feet_, imu_);  // says which name is wrong
+    const LegKinematics legs(model, feet_, imu_);  // throws if a name is unknown
     const double weight = model.total_mass() * model.gravity().norm();
     constexpr double kShare = 0.2;
     options_.contact.make_force =
@@ -142,9 +148,9 @@ class Estimate final : public Verb {
     const auto found = log.metadata.find("model");
     if (path.empty() && found != log.metadata.end()) path = found->second;
     if (path.empty()) {
-      throw Error("limb estimate: the log does not say which robot it is of, add --model");
+      throw Error("limb estimate: the log does not name its robot, add --model");
     }
-    // A robot that its file stands on a free joint, or that is put on one.
+    // Adds a free joint if the file does not describe one.
     const Model<double> described = load_model(path);
     if (described.body_count() > 1 && described.bodies()[1].joint.type() == JointType::free) {
       return described;
@@ -165,7 +171,7 @@ class Estimate final : public Verb {
     errors.encoder = options_.encoder;
     errors.encoder_rate = 0.02;
     errors.creep = options_.contact_noise;
-    NoiseSource noise(derived_seed(seed_, 7));
+    NoiseGenerator noise(derived_seed(seed_, 7));
     for (int i = 0; i < 3; ++i) {
       errors.gyro_bias[i] = 5e-3 * noise.normal();
       errors.accel_bias[i] = 0.05 * noise.normal();
@@ -214,7 +220,7 @@ class Estimate final : public Verb {
   }
 
   Json json_of(const EstimateSummary& s) const {
-    const auto triple = [](const Vector3<double>& v) { return Json{v.x(), v.y(), v.z()}; };
+    const auto components = [](const Vector3<double>& v) { return Json{v.x(), v.y(), v.z()}; };
     const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
     Json counts;
     for (const auto& [name, count] : s.diagnostics.counts()) counts[name] = count;
@@ -230,9 +236,9 @@ class Estimate final : public Verb {
     for (std::size_t i = 0; i < 9; ++i) end.push_back(s.series.value[i].back());
     result["end"] = end;  // p, roll pitch yaw, v
     if (s.has_truth) {
-      result["rms_position"] = triple(s.rms_position);
-      result["rms_rotation"] = triple(s.rms_rotation);
-      result["rms_velocity"] = triple(s.rms_velocity);
+      result["rms_position"] = components(s.rms_position);
+      result["rms_rotation"] = components(s.rms_rotation);
+      result["rms_velocity"] = components(s.rms_velocity);
       result["drift_position"] = s.end_position;
       result["drift_height"] = s.end_height;
       result["drift_yaw"] = s.end_yaw;

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb estimate`: the base's state from a log of IMU, encoders and contacts.
+/// `limb estimate`: the state of the base from a log of IMU, encoders and contacts.
 std::unique_ptr<Verb> make_estimate();
 
 }  // namespace limb::cli

@@ -27,10 +27,10 @@ std::vector<double> scaled(const std::vector<double>& x, double factor) {
   return y;
 }
 
-/// Charts one below the other; keeps the numbers that it draws.
-class Page {
+/// Charts one below the other.
+class ChartColumn {
  public:
-  explicit Page(const std::vector<double>& t) : t_(t) {}
+  explicit ChartColumn(const std::vector<double>& t) : t_(t) {}
   void add(const std::string& title,
            const std::vector<std::pair<std::string, std::vector<double>>>& lines) {
     charts_.push_back({title, lines});
@@ -61,7 +61,7 @@ class Page {
 
 std::string estimate_charts(const EstimateSummary& s, const std::vector<std::string>& feet) {
   const EstimateSeries& x = s.series;
-  Page page(x.t);
+  ChartColumn page(x.t);
   const char* parts[] = {"position", "rotation", "velocity"};
   const char* units[] = {"m", "deg", "m/s"};
   const char* axes[3][3] = {{"x", "y", "z"}, {"about x", "about y", "about z"}, {"x", "y", "z"}};
@@ -111,7 +111,7 @@ std::string estimate_charts(const EstimateSummary& s, const std::vector<std::str
   std::vector<std::pair<std::string, std::vector<double>>> nis, contact;
   for (std::size_t i = 0; i < feet.size(); ++i) {
     nis.emplace_back(feet[i], x.nis[i]);
-    // One above the other.
+    // Contacts of the feet are stacked.
     auto level = x.contact[i];
     for (double& y : level) y = 0.8 * y + static_cast<double>(feet.size() - 1 - i);
     contact.emplace_back(feet[i], std::move(level));
@@ -126,23 +126,23 @@ std::vector<std::pair<std::string, std::string>> estimate_rows(const EstimateSum
   rows.emplace_back("estimate from", fmt::format("{:.3f} s, for {:.3f} s", s.ready_at, s.seconds));
   rows.emplace_back("distance over ground", fmt::format("{:.3f} m", s.distance));
   if (s.has_truth) {
-    const auto triple = [](const Vector3<double>& v, double factor, const char* unit) {
+    const auto components = [](const Vector3<double>& v, double factor, const char* unit) {
       return fmt::format("{:.4f}  {:.4f}  {:.4f} {}", factor * v.x(), factor * v.y(),
                          factor * v.z(), unit);
     };
-    rows.emplace_back("position error, rms", triple(s.rms_position, 1, "m"));
-    rows.emplace_back("rotation error, rms", triple(s.rms_rotation, 1 / kDegree, "deg"));
-    rows.emplace_back("velocity error, rms", triple(s.rms_velocity, 1, "m/s"));
-    rows.emplace_back("drift of position",
+    rows.emplace_back("position error, rms", components(s.rms_position, 1, "m"));
+    rows.emplace_back("rotation error, rms", components(s.rms_rotation, 1 / kDegree, "deg"));
+    rows.emplace_back("velocity error, rms", components(s.rms_velocity, 1, "m/s"));
+    rows.emplace_back("position drift",
                       s.distance > 0.1
                           ? fmt::format("{:.4f} m, {:.3f} % of the distance", s.end_position,
                                         100 * s.end_position / s.distance)
                           : fmt::format("{:.4f} m", s.end_position));
-    rows.emplace_back("drift of height, of yaw",
+    rows.emplace_back("height drift, yaw drift",
                       fmt::format("{:.4f} m, {:.3f} deg", s.end_height, s.end_yaw / kDegree));
     rows.emplace_back("NEES, mean", fmt::format("{:.2f} (9 expected)", s.nees));
   }
-  rows.emplace_back("NIS, mean of a row", fmt::format("{:.3f} (1 expected)", s.nis));
+  rows.emplace_back("NIS, mean per row", fmt::format("{:.3f} (1 expected)", s.nis));
   for (const auto& [name, count] : s.diagnostics.counts()) {
     if (count == 0) continue;
     std::string words = name;

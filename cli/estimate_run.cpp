@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "limb/base/error.hpp"
-#include "limb/estimate/momentum_observer.hpp"
+#include "limb/estimate/contact/momentum_observer.hpp"
 
 namespace limb::cli {
 namespace {
@@ -21,7 +21,7 @@ Vec roll_pitch_yaw(const Mat& R) {
           std::atan2(R(1, 0), R(0, 0))};
 }
 
-/// The base at a time, from the log's truth.
+/// The true base state at one time.
 struct Truth {
   Pose<double> X_WB;
   Vec v_WB;
@@ -29,7 +29,7 @@ struct Truth {
 class TruthReader {
  public:
   explicit TruthReader(const SensorLog& log) : log_(log) {}
-  /// Nothing where no row is near.
+  /// False if the log has no row within 1 ms.
   bool at(double t, Truth& truth) {
     const auto& times = log_.truth_t;
     while (row_ + 1 < times.size() && std::abs(times[row_ + 1] - t) <= std::abs(times[row_] - t)) {
@@ -39,9 +39,9 @@ class TruthReader {
     if (times.empty() || std::abs(times[row_] - t) > kNear) return false;
     const VectorX<double>&q = log_.q_true[row_], &v = log_.v_true[row_];
     if (!q.head<7>().allFinite() || !v.head<6>().allFinite()) return false;
-    const auto turn = quat_xyzw(q[3], q[4], q[5], q[6]);
-    if (!(turn.squared_norm() > 0.5)) return false;
-    truth.X_WB = {to_matrix(turn.normalized()), q.head<3>()};
+    const auto rotation = quat_xyzw(q[3], q[4], q[5], q[6]);
+    if (!(rotation.squared_norm() > 0.5)) return false;
+    truth.X_WB = {to_matrix(rotation.normalized()), q.head<3>()};
     truth.v_WB = truth.X_WB.R * v.head<3>();
     return true;
   }
@@ -69,8 +69,8 @@ void add_row(const BaseEstimator& estimator, const Truth* truth, EstimateSeries&
   real.setConstant(nan);
   double nees = nan;
   if (truth != nullptr) {
-    const Vec turn = so3::log<double>(truth->X_WB.R.transpose() * e.X_WB.R);
-    error << e.X_WB.p - truth->X_WB.p, turn, e.v_WB - truth->v_WB;
+    const Vec rotation = so3::log<double>(truth->X_WB.R.transpose() * e.X_WB.R);
+    error << e.X_WB.p - truth->X_WB.p, rotation, e.v_WB - truth->v_WB;
     real << truth->X_WB.p, roll_pitch_yaw(truth->X_WB.R), truth->v_WB;
     nees = error.dot(e.covariance.ldlt().solve(error));
   }
@@ -127,22 +127,22 @@ void summarize(EstimateSummary& s) {
   s.rms_rotation = squares.segment<3>(3);
   s.rms_velocity = squares.tail<3>();
   s.nees = nees / static_cast<double>(rows);
-  s.nees_band = average_band(9, 1);
-  const auto gained = [&](std::size_t i) { return x.error[i][last] - x.error[i][first]; };
-  s.end_position = Vec(gained(0), gained(1), gained(2)).norm();
-  s.end_height = gained(2);
-  s.end_yaw = gained(5);
+  s.nees_band = chi_square_band(9, 1);
+  const auto change = [&](std::size_t i) { return x.error[i][last] - x.error[i][first]; };
+  s.end_position = Vec(change(0), change(1), change(2)).norm();
+  s.end_height = change(2);
+  s.end_yaw = change(5);
 }
 
-/// When the robot has stood still for long enough.
+/// The first time at which the robot has stood still for long enough.
 double ready_time(const std::string& call, const SensorLog& log, BaseEstimator estimator,
                   const EstimatorOptions& options) {
   for (std::size_t k = 0; k < log.imu.size(); ++k) {
     estimator.imu(log.imu_t[k], log.imu[k]);
     if (estimator.ready()) return log.imu_t[k];
   }
-  fail_computation(call, fmt::format("the robot never stood still for {} s, so there is nothing to "
-                                     "begin from (--rest)",
+  fail_computation(call, fmt::format("the robot never stood still for {} s, so the estimate cannot "
+                                     "start (--rest)",
                                      options.initial.rest));
 }
 
@@ -154,8 +154,8 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
                              ContactSource contacts) {
   if (contacts == ContactSource::log && log.forces.empty()) {
     throw Error(fmt::format(
-        "{}: the log has no contacts: neither a topic 'contact' with a field for each foot, nor a "
-        "topic for each foot (in a scenario: [[sensor]] with name = \"{}\", type = \"contact\", "
+        "{}: the log has no contacts: neither a topic 'contact' with one field per foot, nor a "
+        "topic per foot (in a scenario: [[sensor]] with name = \"{}\", type = \"contact\", "
         "frame = \"{}\"), nor forces of [[contact.foot]] (see --contacts, --contact-by torque, "
         "always)",
         call, feet[0], feet[0]));
@@ -165,10 +165,11 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
                 ": the log has no topic 'torque' with motor.JOINT for the joints (limb simulate "
                 "writes it)");
   }
-  // The world is that of the truth, where the estimate begins.
-  const double begin = ready_time(call, log, BaseEstimator(model, feet, imu, options), options);
+  // The estimate starts at the true position and yaw, if they are known.
+  const double start_time =
+      ready_time(call, log, BaseEstimator(model, feet, imu, options), options);
   Truth truth;
-  if (TruthReader(log).at(begin, truth)) {
+  if (TruthReader(log).at(start_time, truth)) {
     options.initial.p_WB = truth.X_WB.p;
     options.initial.yaw = roll_pitch_yaw(truth.X_WB.R).z();
   }
@@ -180,18 +181,18 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
   resize(summary.series, feet.size());
   std::vector<double> forces(feet.size(), 0);
   VectorX<double> q, v;
-  double before = std::nan("");
+  double previous = std::nan("");
   Clock::duration spent{};
   std::size_t leg = 0;
   for (std::size_t k = 0; k < log.imu.size(); ++k) {
     const double t = log.imu_t[k];
     const auto start = Clock::now();
-    const bool used = estimator.imu(t, log.imu[k]);
-    // Joints up to now; those of before the first sample of the IMU are of no use.
+    const bool used = estimator.imu(t, log.imu[k]) == Status::ok;
+    // Joint samples up to now; those before the first IMU sample are ignored.
     for (; leg < log.leg_t.size() && log.leg_t[leg] <= t + 1e-9; ++leg) {
       switch (contacts) {
         case ContactSource::log:
-          // Switches say 1; forces are in newtons.
+          // A contact switch logs 1; forces are in newtons.
           for (std::size_t i = 0; i < forces.size(); ++i) {
             forces[i] = log.forces[leg][i] == 1 ? options.contact.make_force : log.forces[leg][i];
           }
@@ -204,14 +205,14 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
           q = log.q[leg];
           v = log.v[leg];
           estimator.write_base(q, v);
-          if (observer.update(std::isfinite(before) ? log.leg_t[leg] - before : 0, q, v,
-                              log.tau[leg]) &&
-              foot_forces.update(q, observer.force())) {
+          if (observer.update(std::isfinite(previous) ? log.leg_t[leg] - previous : 0, q, v,
+                              log.tau[leg]) == Status::ok &&
+              foot_forces.update(q, observer.force()) == Status::ok) {
             for (std::size_t i = 0; i < forces.size(); ++i) {
               forces[i] = foot_forces.f_W(static_cast<int>(i)).z();
             }
           }
-          before = log.leg_t[leg];
+          previous = log.leg_t[leg];
           break;
       }
       estimator.legs(log.leg_t[leg], log.q[leg], log.v[leg], forces);

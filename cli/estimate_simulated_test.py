@@ -16,11 +16,11 @@ SHOVED = (ROOT / "docs/scenarios/quadruped_shoved.toml").read_text()
 
 
 def run(*arguments):
-    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200)
 
 
 def without_sensors(text, kind):
-    """A scenario less its sensors of a type."""
+    """A scenario without its sensors of a type."""
     return "[[".join(part for part in text.split("[[")
                      if not (part.startswith("sensor]]") and f'type = "{kind}"' in part))
 
@@ -54,19 +54,19 @@ class SimulatedLogTest(unittest.TestCase):
         return result.stderr
 
     def check(self, found, drift):
-        """It was shoved about by more than half a metre, feet left the ground, and it knows where it is."""
+        """It was pushed more than half a metre, feet left the ground, and the estimate is accurate."""
         self.assertGreater(found["distance"], 0.5)
         self.assertGreater(found["counts"]["contacts_broken"], 8)
         self.assertLess(found["drift_position"], drift * found["distance"])
         self.assertLess(abs(found["drift_height"]), 0.002)
         for tilt in found["rms_rotation"][:2]:
             self.assertLess(tilt, 0.01)
-        # Nine numbers: the upper bound of 95 % for one look at them is 19.
+        # The upper bound of the 95 % interval of nine errors is 19.
         self.assertLess(found["nees"], 19)
 
     def test_switches_in_the_feet(self):
         for kind in ("inekf", "eskf"):
-            # A switch says "stands" of feet that hardly press, and those slide: one to two percent.
+            # Contact switches also report lightly loaded feet, which slide: one to two percent.
             self.check(self.estimate("shoved.mcap", "--filter", kind), drift=0.02)
 
     def test_forces_of_the_simulation(self):
@@ -94,32 +94,32 @@ class SimulatedLogTest(unittest.TestCase):
             real = [float(truth[round(float(row["t"]), 4)][f"contact.{foot}.normal"]) > 0 for row in found]
             seen = [float(row[f"contact.{foot}"]) == 1 for row in found]
             wrong = sum(a != b for a, b in zip(real, seen))
-            # The observer needs 5 ms, and a foot counts from a fifth of its share of the weight on.
+            # The observer has a delay of 5 ms, and contact needs a fifth of the weight per foot.
             self.assertLess(wrong, 0.05 * len(real), foot)
-            # Each time in the air of 50 ms and more is seen.
+            # Each swing of 50 ms or more is detected.
             for gap in re.finditer("0{20,}", "".join(str(int(r)) for r in real)):
                 lifts += 1
                 self.assertIn(False, seen[gap.start():gap.end()], f"{foot} at {found[gap.start()]['t']} s")
         self.assertGreater(lifts, 6)
 
-    def test_feet_that_slide(self):
+    def test_sliding_feet(self):
         self.simulate("slide.mcap", SHOVED.replace("friction = 5", "friction = 0.8"))
         gated = self.estimate("slide.mcap", "--foot-error", 1e-4)
-        self.assertGreater(gated["counts"]["feet_refused"], 20)
+        self.assertGreater(gated["counts"]["feet_rejected"], 20)
         self.assertLess(gated["drift_position"], 0.04)
         self.assertLess(abs(gated["drift_height"]), 0.002)
         ungated = self.estimate("slide.mcap", "--foot-error", 1e-4, "--gate", 1)
-        self.assertEqual(ungated["counts"]["feet_refused"], 0)
+        self.assertEqual(ungated["counts"]["feet_rejected"], 0)
         self.assertGreater(ungated["drift_position"], gated["drift_position"])
 
-    def test_solids_of_the_robot_instead_of_declared_feet(self):
-        """The simulation then names links; a foot is what stands on the body that carries it."""
+    def test_collision_shapes_instead_of_declared_feet(self):
+        """The simulation then logs links; a foot frame is matched by its body."""
         solids = "[[".join(part for part in without_sensors(SHOVED, "contact").split("[[")
                            if not part.startswith("contact.foot"))
         self.simulate("solids.mcap", solids)
         self.check(self.estimate("solids.mcap"), drift=0.02)
 
-    def test_errors_say_which_sensor_to_add(self):
+    def test_errors_name_the_sensor_to_add(self):
         for kind in ("accelerometer", "gyroscope"):
             self.simulate("less.mcap", without_sensors(SHOVED, kind))
             self.assertIn(f'[[sensor]] with type = "{kind}"', self.error("less.mcap"))
@@ -128,7 +128,7 @@ class SimulatedLogTest(unittest.TestCase):
         self.assertIn('[[sensor]] with name = "FL_foot", type = "contact", frame = "FL_foot"', self.error("floating.mcap"))
         self.assertIn("--contacts is 'encoder', expected a topic with the fields FL_foot",
                       self.error("shoved.mcap", "--contacts", "encoder"))
-        self.assertIn("--contacts is 2 topics, expected 1, or one for each of the 4 feet",
+        self.assertIn("--contacts is 2 topics, expected 1, or one per foot (4)",
                       self.error("shoved.mcap", "--contacts", "FL_foot,FR_foot"))
 
 

@@ -10,67 +10,75 @@
 #include "cli/state_quantities.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/model/convert_drake.hpp"
-#include "limb/model/convert_mujoco.hpp"
-#include "limb/model/convert_pinocchio.hpp"
+#include "limb/model/convert/convert_drake.hpp"
+#include "limb/model/convert/convert_mujoco.hpp"
+#include "limb/model/convert/convert_pinocchio.hpp"
 
 namespace limb::cli {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Quantities that depend on how a library moves its coordinates, which the conversions of vectors
-/// and matrices do not tell.
-const std::set<std::string> kOwnMotion = {"C",       "q_integrate_v", "difference_neutral_q",
-                                          "dtau_dq", "dtau_dv",       "ddq_dq",
-                                          "ddq_dv",  "regressor"};
+/// Quantities that depend on how a library integrates its coordinates; the conversions of vectors
+/// and matrices are not enough for them.
+const std::set<std::string> kDependOnIntegration = {
+    "C",      "q_integrate_v", "difference_neutral_q", "dtau_dq", "dtau_dv", "ddq_dq",
+    "ddq_dv", "regressor"};
 
 class Eval final : public Verb {
  public:
   std::string_view name() const override { return "eval"; }
   std::string_view summary() const override {
-    return "quantities of the dynamics at given states, from and to JSON";
+    return "dynamics quantities at given states, from and to JSON";
   }
   std::string_view examples() const override {
-    return "  limb eval arm.urdf --input states.json                    everything, to stdout\n"
+    return "  limb eval arm.urdf --input states.json                    all quantities, to stdout\n"
            "  limb eval arm.urdf --input states.json --only tau_rnea,M  two quantities\n"
            "  limb eval dog.urdf --base free --convention pinocchio \\\n"
-           "                     --input golden.json --output out.json  in another library's "
-           "customs\n";
+           "                     --input golden.json --output out.json  in the conventions of "
+           "Pinocchio\n";
   }
   std::string_view notes() const override {
     return "IN.json: {\"states\": [{\"q\": [], \"v\": [], \"a\": [], \"tau\": [],\n"
            "           \"fext\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
            "[\"name\"]}\n"
            "v, a, tau default to zero; f_local is force, then moment, on the frame in its axes.\n"
-           "Units are SI and rad. Conventions other than limb's let every joint move on its own "
-           "and\n"
-           "take what that library adds to the rigid bodies: pinocchio nothing, mujoco and drake\n"
-           "rotors and damping; limb takes rotors, damping and friction of the file.\n";
+           "Units are SI and rad. The conventions pinocchio, mujoco and drake ignore couplings; "
+           "the\n"
+           "dynamics include what that library adds to the rigid bodies: pinocchio nothing, "
+           "mujoco\n"
+           "and drake armature and damping. limb includes armature, damping and friction.\n"
+           "--only also accepts the names of the library: inverse_dynamics (rnea), "
+           "forward_dynamics\n"
+           "(aba), mass_matrix (crba), mass_inverse, bias, gravity, coriolis_matrix, da_dq, "
+           "da_dv,\n"
+           "inverse_dynamics_derivatives, forward_dynamics_derivatives, center_of_mass,\n"
+           "centroidal_momentum, ...; the keys of the output stay.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
     app.add_option("--input", input_, "states to evaluate")->required()->type_name("IN.json");
-    app.add_option("--output", output_, "where to write; default: stdout")->type_name("OUT.json");
-    app.add_option("--convention", convention_, "limb, pinocchio, mujoco or drake")
+    app.add_option("--output", output_, "output file, default stdout")->type_name("OUT.json");
+    app.add_option("--convention", convention_,
+                   "of input and output: limb, pinocchio, mujoco or drake")
         ->type_name("NAME");
-    app.add_option("--only", only_, "write these quantities alone, separated by commas")
+    app.add_option("--only", only_, "write only these quantities, separated by commas")
         ->type_name("A,B,...");
-    app.add_flag("--json", json_, "accepted like everywhere; the result is always JSON");
+    app.add_flag("--json", json_, "accepted for consistency; the result is always JSON");
   }
 
   Exit run(std::ostream& out) override {
-    std::set<std::string> wanted = read_only();
+    std::set<std::string> requested = read_only();
     const StateFile file = read_states(input_);
-    StateQuantities quantities = make_quantities(std::move(wanted));
+    StateQuantities quantities = make_quantities(std::move(requested));
     Json states = Json::array();
     for (std::size_t i = 0; i < file.states.size(); ++i) {
       try {
         states.push_back(quantities.evaluate(file.states[i], file.frames));
       } catch (const Error& error) {
         std::string text = error.what();
-        const std::string own = "limb eval: ";
-        if (text.compare(0, own.size(), own) == 0) text = text.substr(own.size());
+        const std::string prefix = "limb eval: ";
+        if (text.compare(0, prefix.size(), prefix) == 0) text = text.substr(prefix.size());
         throw Error(fmt::format("limb eval: {}: states[{}]: {}", input_, i, text), error.kind());
       }
     }
@@ -91,57 +99,64 @@ class Eval final : public Verb {
   std::set<std::string> read_only() const {
     std::vector<std::string> known = state_fields();
     known.insert(known.end(), frame_fields().begin(), frame_fields().end());
-    std::set<std::string> wanted;
+    std::set<std::string> requested;
     std::string rest = only_;
     while (!rest.empty()) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       const std::string field = rest.substr(0, comma);
       rest.erase(0, comma + 1);
+      const auto& names = quantity_names();
+      const auto name = std::find_if(names.begin(), names.end(),
+                                     [&](const QuantityName& n) { return n.name == field; });
+      if (name != names.end()) {
+        requested.insert(name->fields.begin(), name->fields.end());
+        continue;
+      }
       if (std::find(known.begin(), known.end(), field) == known.end()) {
         const std::string close = nearest(field, known);
-        throw Error(fmt::format("limb eval: --only names '{}', which is none of: {}{}", field,
-                                fmt::join(known, " "),
+        throw Error(fmt::format("limb eval: --only: unknown quantity '{}', expected some of: {}{}",
+                                field, fmt::join(known, " "),
                                 close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
       }
-      wanted.insert(field);
+      requested.insert(field);
     }
-    return wanted;
+    return requested;
   }
 
-  StateQuantities make_quantities(std::set<std::string> wanted) const {
+  StateQuantities make_quantities(std::set<std::string> requested) const {
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
     const Model<double> model = build_model(description, robot_.base());
-    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(wanted)};
+    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested)};
 
-    Model<double> alone = model.without_couplings();
+    Model<double> uncoupled = model.without_couplings();
     JointEffects effects{.armature = true, .damping = true, .friction = false};
     std::unique_ptr<Convention> convention;
     if (convention_ == "pinocchio") {
-      convention = std::make_unique<PinocchioConvention>(alone, description);
+      convention = std::make_unique<PinocchioConvention>(uncoupled, description);
       effects = JointEffects::none();
     } else if (convention_ == "mujoco") {
-      convention = std::make_unique<MujocoConvention>(alone, description);
+      convention = std::make_unique<MujocoConvention>(uncoupled, description);
     } else if (convention_ == "drake") {
-      convention = std::make_unique<DrakeConvention>(alone, description);
+      convention = std::make_unique<DrakeConvention>(uncoupled, description);
     } else {
       throw Error(
           fmt::format("limb eval: --convention is '{}', expected limb, pinocchio, mujoco or drake",
                       convention_));
     }
     if (convention_ != "pinocchio") {
-      for (const std::string& field : kOwnMotion) {
-        if (wanted.count(field) != 0) {
+      for (const std::string& field : kDependOnIntegration) {
+        if (requested.count(field) != 0) {
           throw Error(fmt::format("limb eval: {} is not available in the convention of {}", field,
                                   convention_));
         }
       }
-      if (wanted.empty()) {
+      if (requested.empty()) {
         for (const std::string& field : state_fields()) {
-          if (kOwnMotion.count(field) == 0) wanted.insert(field);
+          if (kDependOnIntegration.count(field) == 0) requested.insert(field);
         }
       }
     }
-    return {std::move(alone), std::move(convention), effects, std::move(wanted)};
+    return {std::move(uncoupled), std::move(convention), effects, std::move(requested)};
   }
 
   RobotOptions robot_;

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb eval MODEL --input IN.json`: quantities of the robot at given states.
+/// `limb eval MODEL --input IN.json`: dynamics quantities of a robot at given states.
 std::unique_ptr<Verb> make_eval();
 
 }  // namespace limb::cli

@@ -1,7 +1,7 @@
-"""Runs a command that may not make memory executable: python3 cli/forbid_execution.py COMMAND...
+"""Runs a command that cannot make memory executable: python3 cli/forbid_execution.py COMMAND...
 
-mprotect(PROT_EXEC) fails in it, as on systems that keep data from running. Exit 77: no such filters
-here. The loader maps its libraries as executable from the start and so still works.
+mprotect(PROT_EXEC) fails in it, as on systems with non-executable data. Exit 77: no seccomp filters
+available. The loader maps its libraries as executable from the start, so it still works.
 """
 
 import ctypes

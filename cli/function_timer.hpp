@@ -4,20 +4,20 @@
 #include <limits>
 #include <vector>
 
-#include "cli/function_options.hpp"
+#include "cli/compiled_options.hpp"
 
 namespace limb::cli {
 
-/// How long a compiled function takes for one state, ns: the fastest of many short runs.
+/// Times of a compiled function, ns per state: the fastest of many short runs.
 class FunctionTimer {
  public:
-  /// @param seconds  for each number; @param states  of a batch.
+  /// @param seconds  per measurement; @param states  per batch.
   FunctionTimer(const Model<double>& model, double seconds, std::int64_t states)
       : model_(model), time_(seconds), states_(states) {}
 
   template <typename Call>
   double fastest(const Call& call) const {
-    call();  // fetches memory and makes the machine code of lanes
+    call();  // warms the caches and compiles the SIMD code
     double best = std::numeric_limits<double>::infinity();
     const auto start = Clock::now();
     for (int k = 0; k < 3 || seconds_since(start) < time_; ++k) {
@@ -28,14 +28,14 @@ class FunctionTimer {
     return best * 1e9;
   }
 
-  double one(const Compiled& compiled, Function f) const {
-    constexpr int kHot = 64;
+  double one(const Compiled& compiled, DynamicsFunction f) const {
+    constexpr int kStates = 64;
     const codegen::Signature& shape = compiled.shape(f);
-    const auto in = arguments<double>(shape, kHot);
-    std::vector<std::vector<std::span<const double>>> from(kHot);
+    const auto in = arguments<double>(shape, kStates);
+    std::vector<std::vector<std::span<const double>>> from(kStates);
     std::vector<std::vector<double>> out;
     std::vector<std::span<double>> to;
-    for (std::size_t i = 0; i < kHot; ++i) {
+    for (std::size_t i = 0; i < kStates; ++i) {
       for (const auto& x : in) {
         const std::size_t n = static_cast<std::size_t>(x.cols());
         from[i].emplace_back(x.data() + i * n, n);
@@ -46,16 +46,16 @@ class FunctionTimer {
     return fastest([&] {
              for (const auto& state : from) compiled.run(f, state, to);
            }) /
-           kHot;
+           kStates;
   }
 
   template <typename T>
-  double batch(const Compiled& compiled, Function f, int threads) const {
+  double batch(const Compiled& compiled, DynamicsFunction f, int threads) const {
     const codegen::Signature& shape = compiled.shape(f);
     const auto in = arguments<T>(shape, states_);
     std::vector<RowMatrix<T>> out;
-    std::vector<ConstRows<T>> from;
-    std::vector<Rows<T>> to;
+    std::vector<ConstStateRows<T>> from;
+    std::vector<StateRows<T>> to;
     for (const auto& x : in) from.push_back({x.data(), x.rows(), x.cols()});
     for (const auto& a : shape.outputs) out.emplace_back(states_, a.size());
     for (auto& x : out) to.push_back({x.data(), x.rows(), x.cols()});
@@ -69,7 +69,7 @@ class FunctionTimer {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  /// Rows of arguments.
+  /// Random arguments, one state per row.
   template <typename T>
   std::vector<RowMatrix<T>> arguments(const codegen::Signature& shape, std::int64_t states) const {
     std::mt19937_64 engine(1);

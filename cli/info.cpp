@@ -18,7 +18,7 @@ std::string range(int start, int size) {
   return size == 1 ? fmt::format("{}", start) : fmt::format("{}..{}", start, start + size - 1);
 }
 
-/// "z", "-x", or the numbers.
+/// "z", "-x", or the components.
 std::string axis_text(const Joint<double>& joint) {
   const auto text = [](const Vector3<double>& a) {
     for (int k = 0; k < 3; ++k) {
@@ -53,30 +53,30 @@ std::string limit_text(const Body<double>& body) {
     };
     text += bound(x.lower, "-inf") + " .. " + bound(x.upper, "inf");
   }
-  // Six times "-" says no more than once.
+  // Without any limit a single "-" is enough.
   return text.find_first_not_of("-; ") == text.npos ? "-" : text;
 }
 
-/// Degrees of freedom that something moves on purpose, and those that only follow.
-struct Freedom {
+/// Numbers of actuated, passive and independent degrees of freedom.
+struct DofCounts {
   int actuated = 0, passive = 0, independent = 0;
 };
 
-Freedom count_freedom(const Model<double>& model) {
-  Freedom f;
+DofCounts count_dofs(const Model<double>& model) {
+  DofCounts f;
   for (const bool driven : model.actuated()) ++(driven ? f.actuated : f.passive);
   f.independent = model.coupling().ny_v();
   return f;
 }
 
-std::string underactuation(const Model<double>& model, const Freedom& f) {
+std::string underactuation(const Model<double>& model, const DofCounts& f) {
   if (f.passive == 0) return "fully actuated";
   const bool free = model.body_count() > 1 && model.bodies()[1].joint.type() == JointType::free;
   return fmt::format("underactuated: {} of {} degrees of freedom have no motor{}", f.passive,
-                     model.nv(), free && f.passive == 6 ? " (the free base)" : "");
+                     model.uncoupled_nv(), free && f.passive == 6 ? " (the free base)" : "");
 }
 
-/// The bodies as a tree drawn with lines, children below their parents.
+/// Prints the bodies as a tree, children below their parents.
 void draw_tree(const Model<double>& model, std::ostream& out) {
   std::vector<std::vector<int>> children(static_cast<std::size_t>(model.body_count()));
   for (int b = 1; b < model.body_count(); ++b) {
@@ -84,23 +84,23 @@ void draw_tree(const Model<double>& model, std::ostream& out) {
     children[static_cast<std::size_t>(parent)].push_back(b);
   }
   out << "Tree (joint -> link)\n  world\n";
-  struct Open {
+  struct Pending {
     int body;
     std::string indent;
     bool last;
   };
-  std::vector<Open> open;
+  std::vector<Pending> pending;
   const auto push = [&](int body, const std::string& indent) {
     const auto& list = children[static_cast<std::size_t>(body)];
     for (std::size_t k = list.size(); k-- > 0;)
-      open.push_back({list[k], indent, k + 1 == list.size()});
+      pending.push_back({list[k], indent, k + 1 == list.size()});
   };
   push(0, "  ");
-  // A long chain would march off the screen: from some depth on, indentation stops growing.
+  // The indentation of long chains is limited.
   constexpr std::size_t kWidest = 80;
-  while (!open.empty()) {
-    const Open next = open.back();
-    open.pop_back();
+  while (!pending.empty()) {
+    const Pending next = pending.back();
+    pending.pop_back();
     const Body<double>& body = model.bodies()[static_cast<std::size_t>(next.body)];
     out << next.indent << (next.last ? "`- " : "|- ") << body.name << " -> " << body.link << "\n";
     push(next.body,
@@ -112,16 +112,16 @@ class Info : public Verb {
  public:
   std::string_view name() const override { return "info"; }
   std::string_view summary() const override {
-    return "joints, frames, masses, degrees of freedom of a robot";
+    return "joints, frames, masses and degrees of freedom of a robot";
   }
   std::string_view examples() const override {
-    return "  limb info builtin:quadruped            a robot that comes with limb\n"
+    return "  limb info builtin:quadruped            a built-in robot\n"
            "  limb info panda.urdf --base fixed      an arm on a table\n"
-           "  limb info go2.urdf --base free --json  for programs\n";
+           "  limb info go2.urdf --base free --json  machine-readable output\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_flag("--frames", frames_, "list every frame with its pose on its body");
+    app.add_flag("--frames", frames_, "list every frame with its position on its body");
     app.add_flag("--json", json_, "machine-readable output");
   }
   Exit run(std::ostream& out) override {
@@ -136,14 +136,15 @@ class Info : public Verb {
 
  private:
   void print(const Model<double>& model, std::ostream& out) const {
-    const Freedom f = count_freedom(model);
+    const DofCounts f = count_dofs(model);
     out << fmt::format("{}  ({})\n", model.name().empty() ? "robot" : model.name(), robot_.path());
     out << fmt::format("  mass      {:.6g} kg in {} moving bodies\n", model.total_mass(),
                        model.body_count() - 1);
-    out << fmt::format("  freedom   nq = {}, nv = {}; {}\n", model.nq(), model.nv(),
+    out << fmt::format("  dof       nq = {}, nv = {}; {}\n", model.nq(), model.nv(),
                        underactuation(model, f));
     if (!model.coupling().is_identity()) {
-      out << fmt::format("  couplings {} independent coordinates\n", f.independent);
+      out << fmt::format("  uncoupled nq = {}, nv = {} before couplings\n", model.uncoupled_nq(),
+                         model.uncoupled_nv());
     }
     if (!model.loops().empty()) out << fmt::format("  loops     {}\n", model.loops().size());
     const Vector3<double> g = model.gravity();
@@ -152,7 +153,7 @@ class Info : public Verb {
            "w\n\n";
     draw_tree(model, out);
     out << "\n";
-    Table joints("Joints (axis in the joint's frame; limits in rad or m)",
+    Table joints("Joints (axis in the joint frame; limits in rad or m)",
                  {"", "type", "axis", "q", "v", "limits", "velocity", "effort", "mass (kg)"});
     for (std::size_t i = 1; i < model.bodies().size(); ++i) {
       const Body<double>& b = model.bodies()[i];
@@ -179,11 +180,13 @@ class Info : public Verb {
   }
 
   Json to_json(const Model<double>& model) const {
-    const Freedom f = count_freedom(model);
+    const DofCounts f = count_dofs(model);
     Json result = {{"name", model.name()},
                    {"file", robot_.path()},
                    {"nq", model.nq()},
                    {"nv", model.nv()},
+                   {"uncoupled_nq", model.uncoupled_nq()},
+                   {"uncoupled_nv", model.uncoupled_nv()},
                    {"total_mass", model.total_mass()},
                    {"gravity", cli::to_json(model.gravity())},
                    {"actuated_dofs", f.actuated},
@@ -215,7 +218,7 @@ class Info : public Verb {
            {"placement_R", cli::to_json(b.X_PJ.R)},
            {"placement_p", cli::to_json(b.X_PJ.p)},
            {"mass", b.inertia.mass()},
-           {"lever", massive ? cli::to_json(b.inertia.com()) : Json(nullptr)},
+           {"com", massive ? cli::to_json(b.inertia.com()) : Json(nullptr)},
            {"inertia_com", massive ? cli::to_json(b.inertia.tensor_about_com()) : Json(nullptr)},
            {"damping", b.damping},
            {"friction", b.friction},

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb info MODEL`: what the robot is made of and how its coordinates are numbered.
+/// `limb info MODEL`: joints, frames and masses of a robot, and the indices of its coordinates.
 std::unique_ptr<Verb> make_info();
 
 }  // namespace limb::cli

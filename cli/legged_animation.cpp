@@ -1,4 +1,5 @@
-// A run as an animation: frames as numbers, and the script that draws them.
+#include "cli/legged_animation.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 
 using Vec = Vector3<double>;
 
-/// Millimetres and thousandths, as short as they can be written.
+/// Appends a number rounded to 1e-3.
 void append(std::string& text, double x) {
   if (!text.empty() && text.back() != '[') text += ',';
   text += fmt::format("{:g}", std::round(1e3 * x) / 1e3);
@@ -24,8 +25,8 @@ void append(std::string& text, const limb::Pose<double>& X) {
   for (int column = 0; column < 3; ++column) append(text, Vec(X.R.col(column)));
 }
 
-/// What is level around the way, as x and y from and to, and height: the blocks that there are, and
-/// squares where the ground is larger than any block. @param low  m, below all of them.
+/// The ground near the path as tiles [x0, x1, y0, y1, height]: the blocks, and squares elsewhere.
+/// @param low  m, set to a depth below all tiles.
 std::string tiles(const LeggedRun& run, double& low) {
   const auto& steps = run.steps();
   const double far = 2.5 * run.robot().height(), size = 0.25;
@@ -108,7 +109,7 @@ draw(0);requestAnimationFrame(tick);
 std::string legged_animation(const LeggedRun& run) {
   LeggedFigure figure(run.robot());
   const auto& steps = run.steps();
-  constexpr double kRate = 30;  // pictures a second
+  constexpr double kRate = 30;  // frames per second
   const double weight = run.robot().model.total_mass() * run.robot().model.gravity().norm();
   std::string frames, times, joints, pushes;
   double next = 0;

@@ -49,20 +49,20 @@ Svg blank(double height, const char* title, const char* description) {
 
 std::string legged_motion_chart(const LeggedRun& run) {
   const Values t = times(run);
-  Values command, truth, estimate, height, seen;
+  Values command, truth, estimate, height, estimated_height;
   for (const LeggedStep& s : run.steps()) {
     const Matrix3<double> R = rotation(s);
     command.push_back(s.command.forward);
     truth.push_back(forward(R, R * s.v.head<3>()));
     estimate.push_back(s.estimated ? forward(s.X_WB.R, s.v_WB) : std::nan(""));
     height.push_back(s.q[2]);
-    seen.push_back(s.estimated ? s.X_WB.p.z() : std::nan(""));
+    estimated_height.push_back(s.estimated ? s.X_WB.p.z() : std::nan(""));
   }
   Svg svg = blank(430, "Motion of the base", "Forward velocity and height: truth and estimate");
   draw_chart(svg, {0, 0}, kWidth, 230, "Forward velocity of the base, m/s",
              {{"truth", &t, &truth}, {"estimate", &t, &estimate}, {"command", &t, &command}});
   draw_chart(svg, {0, 230}, kWidth, 200, "Height of the base, m",
-             {{"truth", &t, &height}, {"estimate", &t, &seen}});
+             {{"truth", &t, &height}, {"estimate", &t, &estimated_height}});
   return svg.finish();
 }
 
@@ -87,7 +87,7 @@ std::string legged_error_charts(const LeggedRun& run) {
   if (t.empty()) return {};
   constexpr double kChart = 165;
   Svg svg = blank(3 * kChart, "Errors of the estimate",
-                  "Estimate minus truth of position and rotation, with three deviations");
+                  "Estimate minus truth of position and rotation, with 3-sigma bounds");
   const char* titles[] = {"x, mm", "y, mm", "z, mm", "roll, deg", "pitch, deg", "yaw, deg"};
   for (std::size_t i = 0; i < 6; ++i) {
     draw_chart(svg, {kWidth / 2 * static_cast<double>(i / 3), kChart * static_cast<double>(i % 3)},
@@ -140,7 +140,7 @@ std::string legged_contact_chart(const LeggedRun& run) {
   log.series = {std::move(contact), std::move(support)};
   Svg svg = blank(560, "Forces of the feet", "Friction cones, centre of pressure, normal forces");
   draw_contact(svg, {0, 0}, kWidth, 330, log);
-  // Two seconds about the first push, or from the middle: steps are then seen one by one.
+  // Two seconds around the first push or from the middle of the run, so that steps are visible.
   const auto& pushes = run.options().pushes;
   const double end = run.steps().back().t;
   const double begin =
@@ -173,7 +173,7 @@ std::vector<TorqueShare> torque_shares(const LeggedRun& run) {
     share.rms = std::sqrt(share.rms / static_cast<double>(std::max<std::size_t>(1, all.size())));
     std::sort(all.begin(), all.end());
     share.high = quantile(all, 0.99);
-    share.most = all.empty() ? 0 : all.back();
+    share.max = all.empty() ? 0 : all.back();
     shares.push_back(share);
   }
   return shares;
@@ -184,9 +184,8 @@ std::string legged_torque_chart(const LeggedRun& run) {
   if (shares.empty()) return {};
   const double row = 19, top = 46, left = 150, right = kWidth - 110;
   const double bottom = top + row * static_cast<double>(shares.size());
-  Svg svg =
-      blank(bottom + 26, "Torque budget", "Share of each joint's limit that its torque takes");
-  svg.text({4, 16}, "Torque, share of the joint's limit", "font-size=\"13\" font-weight=\"bold\"");
+  Svg svg = blank(bottom + 26, "Torque budget", "Torque of each joint relative to its limit");
+  svg.text({4, 16}, "Torque / limit", "font-size=\"13\" font-weight=\"bold\"");
   const auto at = [&](double share) { return left + share * (right - left); };
   for (int k = 0; k <= 5; ++k) {
     const double x = at(0.2 * k);
@@ -194,7 +193,7 @@ std::string legged_torque_chart(const LeggedRun& run) {
     svg.text({x, bottom + 15}, fmt::format("{} %", 20 * k),
              "font-size=\"10\" text-anchor=\"middle\"");
   }
-  const char* names[] = {"root mean square", "99 % of the steps", "most"};
+  const char* names[] = {"root mean square", "99th percentile", "maximum"};
   const char* fills[] = {"#0072b2", "#56b4e9", "#cfe8f7"};
   for (std::size_t k = 0; k < 3; ++k) {
     const double x = left + 190 * static_cast<double>(k);
@@ -205,7 +204,7 @@ std::string legged_torque_chart(const LeggedRun& run) {
     const TorqueShare& s = shares[i];
     const double y = top + row * static_cast<double>(i);
     svg.text({left - 8, y + 14}, s.joint, "font-size=\"11\" text-anchor=\"end\"");
-    const double values[] = {s.rms, s.high, s.most};
+    const double values[] = {s.rms, s.high, s.max};
     for (const std::size_t k : {2u, 1u, 0u}) {
       svg.rectangle({left, y + 3}, at(std::min(1.0, values[k])) - left, row - 6,
                     fmt::format("fill=\"{}\"", fills[k]));
@@ -215,7 +214,7 @@ std::string legged_torque_chart(const LeggedRun& run) {
   return svg.finish();
 }
 
-std::vector<PartTimes> part_times(const LeggedRun& run, double begin) {
+std::vector<PartTimes> part_times(const LeggedRun& run, double start) {
   struct Part {
     const char* name;
     double LeggedTimes::*value;
@@ -231,7 +230,7 @@ std::vector<PartTimes> part_times(const LeggedRun& run, double begin) {
     PartTimes times{name};
     Values us;
     for (const LeggedStep& s : run.steps()) {
-      if (s.t >= begin && value(s) > 0) us.push_back(value(s));
+      if (s.t >= start && value(s) > 0) us.push_back(value(s));
     }
     times.steps = us.size();
     if (us.empty()) return;
@@ -239,30 +238,30 @@ std::vector<PartTimes> part_times(const LeggedRun& run, double begin) {
     for (const double x : us) times.mean += x / static_cast<double>(us.size());
     times.p99 = quantile(us, 0.99);
     times.p999 = quantile(us, 0.999);
-    times.most = us.back();
+    times.max = us.back();
     all.push_back(times);
   };
   for (const Part& part : parts) {
     add(part.name, [&](const LeggedStep& s) { return s.times.*part.value; });
   }
-  add("whole step, this thread", [](const LeggedStep& s) { return s.own_us; });
+  add("whole step, this thread", [](const LeggedStep& s) { return s.cpu_us; });
   return all;
 }
 
 std::string legged_time_chart(const LeggedRun& run) {
   const Values t = times(run);
-  // What other programs of the machine took meanwhile is not to squeeze the picture.
-  const double most = 1e6 * run.options().controller->locomotion.control_period;
-  Values estimator, whole, horizon, own;
+  // Clipped, so that interruptions by other processes do not dominate the chart.
+  const double limit = 1e6 * run.options().controller->locomotion.control_period;
+  Values estimator, whole, horizon, cpu;
   for (const LeggedStep& s : run.steps()) {
-    estimator.push_back(std::min(most, s.times.estimator));
-    whole.push_back(std::min(most, s.times.whole_body));
-    horizon.push_back(std::min(most, s.times.mpc));
-    own.push_back(std::min(most, s.own_us));
+    estimator.push_back(std::min(limit, s.times.estimator));
+    whole.push_back(std::min(limit, s.times.whole_body));
+    horizon.push_back(std::min(limit, s.times.mpc));
+    cpu.push_back(std::min(limit, s.cpu_us));
   }
-  Svg svg = blank(220, "Times of control steps", "Microseconds of each part over the run");
-  draw_chart(svg, {0, 0}, kWidth, 220, "Time of a control step, us; cut at the period",
-             {{"whole step, this thread", &t, &own},
+  Svg svg = blank(220, "Time per control step", "Time of each part over the run, us");
+  draw_chart(svg, {0, 0}, kWidth, 220, "Time per control step, us; clipped at the period",
+             {{"whole step, this thread", &t, &cpu},
               {"forces over the horizon", &t, &horizon},
               {"whole-body program", &t, &whole},
               {"estimator", &t, &estimator}});

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "cli/chart.hpp"
-#include "limb/dynamics/kinematics.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
 
 namespace limb::cli {
 namespace {
@@ -18,29 +18,29 @@ constexpr double kPanelWidth = 286, kPanelHeight = 190;
 constexpr const char* kEstimate = "#d55e00";
 constexpr const char* kForce = "#009e73";
 
-/// A robot's length of a force that is equal to its weight.
+/// m/N: a force equal to the weight is drawn as long as the robot is high.
 double force_scale(const LeggedRun& run) {
   const LeggedRobot& robot = run.robot();
   return robot.height() / (robot.model.total_mass() * robot.model.gravity().norm());
 }
 
-/// One moment: the world from x0 on, `span` m wide.
-void draw_moment(Svg& svg, const Point& corner, const LeggedRun& run, LeggedFigure& figure,
-                 const LeggedStep& step) {
+/// One snapshot, centred on the base.
+void draw_snapshot(Svg& svg, const Point& corner, const LeggedRun& run, LeggedFigure& figure,
+                   const LeggedStep& step) {
   const double h = run.robot().height(), span = 4.2 * h, scale = kPanelWidth / span;
   const double x0 = step.q[0] - span / 2;
   const auto at = [&](const Vec& p) {
     return Point(corner.x() + scale * (p.x() - x0),
                  corner.y() + kPanelHeight - 26 - scale * (p.z() + 0.1 * h));
   };
-  // Ground, a little at a time: steps are seen as such.
+  // Ground, sampled finely enough to show steps.
   std::vector<Point> ground;
   for (double x = x0; x <= x0 + span; x += span / 280) {
     ground.push_back(at({x, 0, ground_height(run.options().ground, x, step.q[1])}));
   }
   svg.polyline(ground, "stroke=\"#8a6d3b\" stroke-width=\"2\"");
   const LeggedFigure::Pose pose = figure.at(step.q);
-  // Legs of the far side first, and lighter: those whose hip is to the left of the trunk.
+  // Legs of the far side (hip to the left of the trunk) first, and lighter.
   for (const bool near : {false, true}) {
     for (const auto& leg : pose.legs) {
       const bool left = (pose.trunk.R.transpose() * (leg[0] - pose.trunk.p)).y() > 0;
@@ -100,7 +100,7 @@ LeggedFigure::LeggedFigure(const LeggedRobot& robot)
     half_ = half_.cwiseMax(model_.bodies()[leg.bodies.front()].X_PJ.p.cwiseAbs());
     legs_.push_back(std::move(leg));
   }
-  // Hips say how long and wide it is, nothing says how thick.
+  // The hips give the length and the width of the trunk; its height is a guess.
   half_.y() = std::max(half_.y(), half_.x() / 3);
   half_.z() = 0.16 * robot.height();
 }
@@ -121,26 +121,26 @@ std::string legged_strip(const LeggedRun& run) {
   const double end = run.steps().back().t;
   std::vector<double> times = {std::min(1.2, end / 2)};
   const auto& plan = run.options().plan;
-  const double begin = plan.empty() ? times[0] : plan.front().begin;
+  const double start = plan.empty() ? times[0] : plan.front().begin;
   const double last = plan.size() > 1 ? std::min(end, plan.back().begin) : end;
-  for (int i = 1; i <= 3; ++i) times.push_back(begin + (last - begin) * (0.29 * i - 0.05));
+  for (int i = 1; i <= 3; ++i) times.push_back(start + (last - start) * (0.29 * i - 0.05));
   for (const LeggedPush& push : run.options().pushes) times.push_back(push.begin + push.duration);
   times.push_back(end);
   std::sort(times.begin(), times.end());
   const double rows = std::ceil(static_cast<double>(times.size()) / 3);
-  Svg svg(3 * kPanelWidth + 4, rows * kPanelHeight + 30, "A legged robot at some moments",
-          "Side views: trunk and legs, the ground, forces of the feet, and the estimated trunk");
+  Svg svg(3 * kPanelWidth + 4, rows * kPanelHeight + 30, "Snapshots of a legged robot",
+          "Side views: trunk, legs, ground, contact forces and the estimated trunk");
   svg.rectangle({0, 0}, 3 * kPanelWidth + 4, rows * kPanelHeight + 30, "fill=\"#fff\"");
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Point corner(2 + kPanelWidth * static_cast<double>(i % 3),
                        2 + kPanelHeight * static_cast<double>(i / 3));
-    draw_moment(svg, corner, run, figure, step_at(run, times[i]));
+    draw_snapshot(svg, corner, run, figure, step_at(run, times[i]));
   }
   const double y = rows * kPanelHeight + 20;
-  svg.text({8, y}, "From the right; truth in blue.", "font-size=\"11\"");
-  svg.text({186, y}, "Dashed: where the estimate has the trunk.",
+  svg.text({8, y}, "Right side; truth in blue.", "font-size=\"11\"");
+  svg.text({186, y}, "Dashed: estimated trunk.",
            fmt::format("font-size=\"11\" fill=\"{}\"", kEstimate));
-  svg.text({470, y}, "Forces of the feet; the weight would be as long as the robot is high.",
+  svg.text({470, y}, "Contact forces; the weight would be as long as the robot is high.",
            fmt::format("font-size=\"11\" fill=\"{}\"", kForce));
   return svg.finish();
 }

@@ -7,7 +7,7 @@
 
 namespace limb::cli {
 
-/// A legged robot as it is drawn: a trunk between its hips, legs from joint to joint.
+/// Geometry of a legged robot for drawing: a trunk between its hips, legs from joint to joint.
 class LeggedFigure {
  public:
   explicit LeggedFigure(const LeggedRobot& robot);
@@ -17,7 +17,7 @@ class LeggedFigure {
     std::vector<std::vector<Vector3<double>>> legs;  ///< hip, joints, foot; world axes
   };
   Pose at(const VectorX<double>& q);
-  /// Half edges of the trunk, m.
+  /// Half of the edge lengths of the trunk, m.
   const Vector3<double>& half() const { return half_; }
 
  private:
@@ -31,12 +31,8 @@ class LeggedFigure {
   Vector3<double> half_;
 };
 
-/// Moments of a run side by side, seen from the right: robot, ground, forces of the feet, and in
-/// dashes where the estimate has the trunk. For paper and for pages without scripts.
+/// SVG with snapshots of a run, seen from the right: robot, ground, contact forces, and dashed the
+/// estimated trunk.
 std::string legged_strip(const LeggedRun& run);
-
-/// The run as an animation in space: a canvas with play, slider and a view that turns; nothing from
-/// outside.
-std::string legged_animation(const LeggedRun& run);
 
 }  // namespace limb::cli

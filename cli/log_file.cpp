@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Larger logs are for other tools.
+/// Largest log, bytes.
 constexpr std::size_t kMaxLog = std::size_t{1} << 30;
 
 /// Cells of one line of CSV.
@@ -43,17 +43,19 @@ std::vector<std::string> cells(std::string_view line) {
 
 LogData read_csv(const std::string& call, const std::string& path, std::string_view text) {
   LogData log;
-  std::vector<std::pair<std::size_t, std::size_t>> places;  // series and field of each column
+  std::vector<std::pair<std::size_t, std::size_t>>
+      columns_to_fields;  // series and field of each column
   std::size_t columns = 0;
   for (int line = 1; !text.empty(); ++line) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // cut off
+    if (end == std::string_view::npos) break;  // truncated
     const std::vector<std::string> row = cells(text.substr(0, end));
     text.remove_prefix(end + 1);
     if (line == 1) {
       if (row[0] != "t" || row.size() < 2) {
-        throw Error(fmt::format("{}: {}:1: no log of limb: the first column is '{}', expected 't'",
-                                call, path, row[0].substr(0, 40)));
+        throw Error(
+            fmt::format("{}: {}:1: not a log of limb: the first column is '{}', expected 't'", call,
+                        path, row[0].substr(0, 40)));
       }
       columns = row.size();
       for (std::size_t i = 1; i < columns; ++i) {
@@ -63,7 +65,7 @@ LogData read_csv(const std::string& call, const std::string& path, std::string_v
           log.series.push_back({topic, {}, {}, {}});
         }
         LogSeries& series = log.series.back();
-        places.emplace_back(log.series.size() - 1, series.fields.size());
+        columns_to_fields.emplace_back(log.series.size() - 1, series.fields.size());
         series.fields.push_back(dot < row[i].size() ? row[i].substr(dot + 1) : row[i]);
         series.values.emplace_back();
       }
@@ -71,22 +73,23 @@ LogData read_csv(const std::string& call, const std::string& path, std::string_v
     }
     const auto t = parse_number(row[0]);
     if (row.size() != columns || !t) {
-      throw Error(fmt::format("{}: {}:{}: {} cells that begin with '{}', expected {} with a time",
-                              call, path, line, row.size(), row[0].substr(0, 40), columns));
+      throw Error(
+          fmt::format("{}: {}:{}: {} cells starting with '{}', expected {} starting with a time",
+                      call, path, line, row.size(), row[0].substr(0, 40), columns));
     }
     for (LogSeries& series : log.series) series.t.push_back(*t);
     for (std::size_t i = 1; i < columns; ++i) {
-      log.series[places[i - 1].first].values[places[i - 1].second].push_back(
+      log.series[columns_to_fields[i - 1].first].values[columns_to_fields[i - 1].second].push_back(
           parse_number(row[i]).value_or(std::nan("")));
     }
   }
   return log;
 }
 
-/// A record's content, read from its begin; beyond its end everything is empty.
-class Content {
+/// Reads the content of an MCAP record; beyond its end everything is empty.
+class RecordReader {
  public:
-  explicit Content(std::string_view bytes) : bytes_(bytes) {}
+  explicit RecordReader(std::string_view bytes) : bytes_(bytes) {}
   std::uint64_t number(std::size_t size) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size && i < bytes_.size(); ++i) {
@@ -101,7 +104,7 @@ class Content {
   bool empty() const { return bytes_.empty(); }
 
  private:
-  /// What there is of so many bytes.
+  /// The next `size` bytes, or fewer at the end.
   std::string_view next(std::uint64_t size) {
     const std::string_view result = bytes_.substr(0, size);
     bytes_.remove_prefix(result.size());
@@ -136,18 +139,19 @@ void add_message(const Json& message, LogSeries& series) {
 
 LogData read_mcap(const std::string& call, const std::string& path, std::string_view bytes) {
   constexpr std::string_view kMagic("\x89MCAP0\r\n", 8);
-  if (!bytes.starts_with(kMagic)) throw Error(fmt::format("{}: {} is no MCAP file", call, path));
+  if (!bytes.starts_with(kMagic))
+    throw Error(fmt::format("{}: {} is not an MCAP file", call, path));
   bytes.remove_prefix(kMagic.size());
   LogData log;
   std::map<std::uint64_t, std::size_t> series_of;
   while (bytes.size() >= 9 && bytes != kMagic) {
-    Content head(bytes);
+    RecordReader head(bytes);
     const std::uint64_t kind = head.number(1), size = head.number(8);
-    if (size > bytes.size() - 9) break;  // cut off
-    Content content(bytes.substr(9, size));
+    if (size > bytes.size() - 9) break;  // truncated
+    RecordReader content(bytes.substr(9, size));
     bytes.remove_prefix(9 + size);
     if (kind == 0x0c && content.text() == "limb") {
-      Content map(content.text());
+      RecordReader map(content.text());
       while (!map.empty()) {
         const std::string key(map.text());
         log.metadata[key] = std::string(map.text());
@@ -161,7 +165,7 @@ LogData read_mcap(const std::string& call, const std::string& path, std::string_
       log.series.push_back({std::string(topic), {}, {}, {}});
     } else if (kind == 0x05) {
       const auto found = series_of.find(content.number(2));
-      content.skip(20);  // its number and its times
+      content.skip(20);  // sequence number and times
       const Json message = Json::parse(content.rest(), nullptr, false);
       if (found != series_of.end() && message.is_object()) {
         add_message(message, log.series[found->second]);
@@ -189,12 +193,12 @@ LogData parse_log(const std::string& call, const std::string& path, std::string_
   for (const LogSeries& one : log.series) {
     for (const auto& column : one.values) {
       if (column.size() == one.t.size()) continue;
-      throw Error(
-          fmt::format("{}: {}: topic '{}' has messages of different kinds", call, path, one.topic));
+      throw Error(fmt::format("{}: {}: topic '{}' has messages with different fields", call, path,
+                              one.topic));
     }
   }
   if (log.series.empty() || log.series[0].t.empty()) {
-    throw Error(fmt::format("{}: {} holds no rows", call, path));
+    throw Error(fmt::format("{}: {} has no rows", call, path));
   }
   return log;
 }

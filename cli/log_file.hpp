@@ -5,29 +5,29 @@
 #include <string_view>
 #include <vector>
 
-/// Logs of `limb simulate`, read back.
+/// Reader for the logs of `limb simulate`.
 namespace limb::cli {
 
-/// What was logged together: one time for each row, one list of values for each field.
+/// One topic: a time per row, a list of values per field.
 struct LogSeries {
   std::string topic;
   std::vector<std::string> fields;  ///< "q.elbow"
   std::vector<double> t;
-  std::vector<std::vector<double>> values;  ///< NaN where there is none
+  std::vector<std::vector<double>> values;  ///< NaN if missing
 };
 
 struct LogData {
   std::map<std::string, std::string> metadata;  ///< of MCAP logs
   std::vector<LogSeries> series;
 
-  /// Null where there is no such topic.
+  /// Null if there is no such topic.
   const LogSeries* find(const std::string& topic) const;
 };
 
-/// A .csv or .mcap log; one that was cut off is read up to there.
-/// @throws Error that names the file, and the line of a CSV file, where it is something else.
+/// Reads a .csv or .mcap log; a truncated file is read up to its last complete row.
+/// @throws Error that names the file, and the line of a CSV file, if it is not a log.
 LogData read_log(const std::string& call, const std::string& path);
-/// The same of its bytes; the path tells the format, and is for messages.
+/// The same from memory; the path gives the format and is used in messages.
 LogData parse_log(const std::string& call, const std::string& path, std::string_view bytes);
 
 }  // namespace limb::cli

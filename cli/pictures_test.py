@@ -1,7 +1,7 @@
-"""Pictures in docs/images are what their commands draw today: python3 cli/pictures_test.py build/limb
+"""Pictures in docs/images are those that their commands draw: python3 cli/pictures_test.py build/limb
 
-The commands are those of the pages. Elements, words and styles must be the same; numbers may differ by what another
-compiler's rounding moves: a fifth of a pixel, twice the last digit.
+The commands are those of the pages. Elements, words and styles must be the same; numbers may differ by the rounding of
+another compiler: a fifth of a pixel, twice the last digit.
 """
 
 import math
@@ -41,7 +41,7 @@ def difference(old, new):
 
 
 def race(path):
-    """The log of docs/showpieces.md's brachistochrone, followed here in small steps."""
+    """The log of the brachistochrone in docs/showpieces.md, integrated here."""
     g, r = 9.81, 0.5
     X, Y = math.pi * r, 2 * r
     k = math.pi * (1 - 1e-3)
@@ -79,7 +79,7 @@ def race(path):
                 u += h * v + h * h / 6 * (a1 + a2 + a3)
                 v += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
         columns.append(places)
-    rows = ["t,way x.cycloid,way x.arc,way x.line,depth.cycloid,depth.arc,depth.line"]
+    rows = ["t,x.cycloid,x.arc,x.line,depth.cycloid,depth.arc,depth.line"]
     for row in range(91):
         rows.append(",".join([f"{0.01 * row:g}"] + [f"{c[row][axis]:.5g}" for axis in (0, 1) for c in columns]))
     path.write_text("\n".join(rows) + "\n")
@@ -91,7 +91,7 @@ class PicturesTest(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def drawn(self, page):
-        """name of an image -> SVG text, by the page's own commands."""
+        """name of an image -> SVG text, from the commands of the page."""
         results, text = {}, (DOCS / page).read_text()
         made = None
         for command, image in re.findall(r"^(limb (?:simulate|plot) .*)$|^!\[[^\]]*\]\((images/[^)]*\.svg)\)", text, re.M):
@@ -107,7 +107,7 @@ class PicturesTest(unittest.TestCase):
                 race(Path(words[1]))
             if words[0] == "simulate" and "-o" not in words:
                 continue
-            result = subprocess.run([LIMB, *words], capture_output=True, text=True, timeout=120)
+            result = subprocess.run([LIMB, *words], capture_output=True, text=True, timeout=1200)
             self.assertEqual(result.returncode, 0, result.stderr)
             made = Path(words[words.index("-o") + 1]) if words[0] == "plot" else None
         return results
@@ -125,7 +125,7 @@ class PicturesTest(unittest.TestCase):
     def test_simulation(self):
         self.check("simulation.md", 1)
 
-    def test_a_moved_line_is_noticed(self):
+    def test_a_moved_line_is_found(self):
         svg = '<svg xmlns="http://www.w3.org/2000/svg"><title>a</title><line x1="1" y1="2.5"/></svg>'
         self.assertIsNone(difference(svg, svg.replace("2.5", "2.6")))
         self.assertIn("has 2.5 that became 2.8", difference(svg, svg.replace("2.5", "2.8")))

@@ -7,7 +7,7 @@
 namespace limb::cli {
 namespace {
 
-// A rod along x with one end at the origin; it has no thickness, so nothing about x.
+// A thin rod along x with one end at the origin; its inertia about x is zero.
 Inertia<double> rod(double mass, double length) {
   const double I = mass * length * length / 12;
   return Inertia<double>::from_com(mass, {length / 2, 0, 0},
@@ -58,7 +58,7 @@ Planar2RResult evaluate(std::string_view call, const Planar2R& arm, const Planar
 
   result.I_B1 = rod(arm.mass1, arm.length1);
   result.I_B2 = rod(arm.mass2, arm.length2);
-  result.I_W = result.I_B1.seen_from(result.X_WB1) + result.I_B2.seen_from(result.X_WB2);
+  result.I_W = result.I_B1.transformed(result.X_WB1) + result.I_B2.transformed(result.X_WB2);
 
   // T is a quadratic form in qd, so three of its values give the symmetric M.
   const auto energy = [&](const Vector2<double>& qd) {

@@ -18,18 +18,18 @@ struct Planar2RState {
   Vector2<double> qd;  ///< rad/s
 };
 
-/// Everything below comes from poses, motions and inertias of the math room. Frames: W world at
+/// Computed with the poses, motions and inertias of limb/math. Frames: W world at
 /// joint 1, B1 and B2 at the near ends of the links with x along them, E at the tip, axes of B2.
 struct Planar2RResult {
   Pose<double> X_WB1, X_WB2, X_WE;
   Motion<double> V_WB1_B1, V_WB2_B2;
-  Motion<double> V_WE_E;                ///< at the tip, in its own axes
+  Motion<double> V_WE_E;                ///< at the tip, in axes of E
   Motion<double> V_WE_W;                ///< the same motion about the origin of W, in axes of W
   Vector3<double> v_WE;                 ///< classical velocity of the tip point, in axes of W
-  Inertia<double> I_B1, I_B2;           ///< of each link about its own frame
+  Inertia<double> I_B1, I_B2;           ///< of each link about its frame
   Inertia<double> I_W;                  ///< of both links as one body about the origin of W
   Eigen::Matrix2d mass_matrix;          ///< from the kinetic energies at three pairs of joint rates
-  double mass_matrix_11_composite = 0;  ///< S^T I_W S: joint 1 feels the composite body
+  double mass_matrix_11_composite = 0;  ///< S^T I_W S with the composite inertia
   double energy_bodies = 0;             ///< J, sum over the links
   double energy_mass_matrix = 0;        ///< J, qd^T M qd / 2
   Eigen::Matrix2d J_v_WE;               ///< v_WE = J qd, rows x and y
@@ -39,8 +39,8 @@ struct Planar2RResult {
 /// overflows.
 Planar2RResult evaluate(std::string_view call, const Planar2R& arm, const Planar2RState& state);
 
-/// Mass matrix as the textbooks print it, for comparison. The first entry holds the inertia of both
-/// links about their centres, I1 + I2: joint 1 turns link 2 as well.
+/// Mass matrix in the closed form of the textbooks, for comparison. M11 contains the inertias of
+/// both links about their mass centres, I1 + I2: joint 1 also rotates link 2.
 Eigen::Matrix2d closed_form_mass_matrix(const Planar2R& arm, const Planar2RState& state);
 
 /// The set of tip velocities J qd with |qd| = 1 rad/s.
@@ -49,8 +49,5 @@ struct Ellipse {
   double angle;               ///< rad, of the longer one from the x axis
 };
 Ellipse velocity_ellipse(const Planar2RResult& result);
-
-/// The arm as an SVG picture.
-std::string draw(const Planar2R& arm, const Planar2RState& state, const Planar2RResult& result);
 
 }  // namespace limb::cli

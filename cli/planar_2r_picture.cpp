@@ -1,3 +1,5 @@
+#include "cli/planar_2r_picture.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <numbers>
 #include <vector>
 
-#include "cli/planar_2r.hpp"
 #include "cli/svg.hpp"
 
 namespace limb::cli {
@@ -14,7 +15,7 @@ namespace {
 
 using Point = Svg::Point;
 
-constexpr double kWidth = 760, kHeight = 520, kPanel = 250;  // the panel on the right holds text
+constexpr double kWidth = 760, kHeight = 520, kPanel = 250;  // width of the text panel on the right
 constexpr std::string_view kInk = "#1f2933", kSoft = "#7b8794", kGrid = "#e8ecf1";
 constexpr std::string_view kLink1 = "#2563a8", kLink2 = "#3aa0a0", kSpeed = "#d1495b";
 constexpr std::string_view kEllipse = "#edae49";
@@ -27,12 +28,12 @@ std::string font(int size, std::string_view color, std::string_view more = "") {
   return fmt::format("font-size=\"{}\" fill=\"{}\" {}", size, color, more);
 }
 
-// Degrees without decimals that say nothing: 30, 22.5.
+// Degrees without trailing zeros: 30, 22.5.
 std::string degrees(double angle) {
   return fmt::format("{:.4g}", angle * 180 / std::numbers::pi);
 }
 
-// Metres to pixels, y up, one scale for both axes, everything of interest inside the left part.
+// Metres to pixels, y up, one scale for both axes; all points are inside the left part.
 class View {
  public:
   explicit View(const std::vector<Point>& points) {
@@ -42,8 +43,8 @@ class View {
       high = high.cwiseMax(p);
     }
     const Point size = high - low;
-    const double room_x = kWidth - kPanel - 2 * kMargin, room_y = kHeight - 2 * kMargin;
-    scale_ = std::min(room_x / size.x(), room_y / size.y());
+    const double width = kWidth - kPanel - 2 * kMargin, height = kHeight - 2 * kMargin;
+    scale_ = std::min(width / size.x(), height / size.y());
     const Point middle = (low + high) / 2;
     origin_ = Point((kWidth - kPanel) / 2 - scale_ * middle.x(), kHeight / 2 + scale_ * middle.y());
   }
@@ -61,7 +62,7 @@ class View {
   Point origin_ = Point::Zero();
 };
 
-// Lines at round numbers, 5 to 12 of them over the longer side, named at the border.
+// 5 to 12 lines at round numbers over the longer side, labelled at the border.
 void draw_grid(Svg& svg, const View& view) {
   const Point low = view.to_metres({0, kHeight}), high = view.to_metres({kWidth - kPanel, 0});
   const double span = (high - low).maxCoeff(), decade = std::pow(10, std::floor(std::log10(span)));
@@ -106,19 +107,19 @@ void draw_panel(Svg& svg, const Planar2R& arm, const Planar2RState& state,
   const double left = kWidth - kPanel + 22;
   svg.rectangle({kWidth - kPanel, 0}, kPanel, kHeight, "fill=\"#f7f9fb\"");
   double y = 40;
-  const auto say = [&](std::string_view text, int size, std::string_view color, double gap,
-                       std::string_view more = "") {
+  const auto write = [&](std::string_view text, int size, std::string_view color, double gap,
+                         std::string_view more = "") {
     svg.text({left, y}, text, font(size, color, more));
     y += gap;
   };
-  say("Planar 2R arm", 19, kInk, 30, "font-weight=\"bold\"");
-  say(fmt::format("link 1: {:g} m, {:g} kg", arm.length1, arm.mass1), 13, kLink1, 19);
-  say(fmt::format("link 2: {:g} m, {:g} kg", arm.length2, arm.mass2), 13, kLink2, 26);
-  say(fmt::format("q1 = {}\u00b0, q2 = {}\u00b0", degrees(state.q[0]), degrees(state.q[1])), 13,
-      kInk, 19);
-  say(fmt::format("rates {:.4g} and {:.4g} rad/s", state.qd[0], state.qd[1]), 13, kInk, 34);
+  write("Planar 2R arm", 19, kInk, 30, "font-weight=\"bold\"");
+  write(fmt::format("link 1: {:g} m, {:g} kg", arm.length1, arm.mass1), 13, kLink1, 19);
+  write(fmt::format("link 2: {:g} m, {:g} kg", arm.length2, arm.mass2), 13, kLink2, 26);
+  write(fmt::format("q1 = {}\u00b0, q2 = {}\u00b0", degrees(state.q[0]), degrees(state.q[1])), 13,
+        kInk, 19);
+  write(fmt::format("rates {:.4g} and {:.4g} rad/s", state.qd[0], state.qd[1]), 13, kInk, 34);
 
-  say("Mass matrix (kg m\u00b2)", 13, kSoft, 22);
+  write("Mass matrix (kg m\u00b2)", 13, kSoft, 22);
   for (int i = 0; i < 2; ++i) {
     for (int j = 0; j < 2; ++j) {
       svg.text({left + 76 + 80 * j, y}, fmt::format("{:.4g}", result.mass_matrix(i, j)),
@@ -127,10 +128,10 @@ void draw_panel(Svg& svg, const Planar2R& arm, const Planar2RState& state,
     y += 22;
   }
   y += 10;
-  say("Kinetic energy", 13, kSoft, 21);
-  say(fmt::format("{:.4g} J", result.energy_bodies), 15, kInk, 34);
-  say("Tip speed", 13, kSoft, 21);
-  say(fmt::format("{:.4g} m/s", result.v_WE.norm()), 15, kSpeed, 40);
+  write("Kinetic energy", 13, kSoft, 21);
+  write(fmt::format("{:.4g} J", result.energy_bodies), 15, kInk, 34);
+  write("Tip speed", 13, kSoft, 21);
+  write(fmt::format("{:.4g} m/s", result.v_WE.norm()), 15, kSpeed, 40);
 
   svg.arrow({left, y - 4}, {left + 26, y - 4}, 3, kSpeed);
   svg.text({left + 38, y}, "tip velocity", font(12, kInk));
@@ -148,11 +149,12 @@ void draw_panel(Svg& svg, const Planar2R& arm, const Planar2RState& state,
 
 }  // namespace
 
-std::string draw(const Planar2R& arm, const Planar2RState& state, const Planar2RResult& result) {
+std::string draw_planar_2r(const Planar2R& arm, const Planar2RState& state,
+                           const Planar2RResult& result) {
   const Point base = result.X_WB1.p.head<2>(), elbow = result.X_WB2.p.head<2>();
   const Point tip = result.X_WE.p.head<2>(), velocity = result.v_WE.head<2>();
   const Ellipse ellipse = velocity_ellipse(result);
-  // Speeds are drawn so that the longest thing drawn is 0.4 of the reach.
+  // Velocities are scaled so that the longest one is 0.4 of the reach.
   const double reach = arm.length1 + arm.length2;
   const double metres_per_speed = 0.4 * reach / std::max(velocity.norm(), ellipse.half_axes[0]);
   const Point arrow_end = tip + metres_per_speed * velocity;

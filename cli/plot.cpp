@@ -12,12 +12,12 @@
 #include "cli/png.hpp"
 #include "cli/stick_figure.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb::cli {
 namespace {
 
-constexpr double kWidth = 860, kChart = 210, kStrip = 330, kContact = 330;
+constexpr double kWidth = 860, kChart = 210, kMotion = 330, kContact = 330;
 
 std::string escaped(std::string_view text) {
   std::string result;
@@ -27,7 +27,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-/// Lines that stand in one chart.
+/// The lines of one chart.
 struct ChartData {
   std::string title;
   std::vector<ChartLine> lines;
@@ -37,29 +37,27 @@ class Plot final : public Verb {
  public:
   std::string_view name() const override { return "plot"; }
   std::string_view summary() const override {
-    return "a log of limb simulate as pictures, or as a report with the motion";
+    return "charts or a report from a log of limb simulate";
   }
   std::string_view examples() const override {
     return "  limb plot run.mcap -o run.html                    report: charts, torques, "
            "animation\n"
-           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; .png too\n";
+           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; also .png\n";
   }
   std::string_view notes() const override {
-    return "The HTML file is whole and opens without a network. An MCAP log knows its model; a "
-           "CSV\n"
-           "log needs --model for the motion. PNG is drawn by rsvg-convert (Debian: "
-           "librsvg2-bin).\n";
+    return "The HTML file is self-contained. An MCAP log names its model; a CSV log needs --model\n"
+           "for the motion. PNG needs rsvg-convert (Debian: librsvg2-bin).\n";
   }
   void add_options(CLI::App& app) override {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
     app.add_option("-o,--output", output_, "picture or report: .svg, .png or .html")
         ->required()
         ->type_name("FILE");
-    app.add_option("--only", only_, "charts of these alone: state.q, energy.total; may be repeated")
+    app.add_option("--only", only_, "only these charts: state.q, energy.total; repeatable")
         ->type_name("NAME");
-    app.add_option("--model", model_, "robot of the log; default: what the log says")
+    app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
-    app.add_option("--base", base_, "root: described, fixed, free; default: what the log says")
+    app.add_option("--base", base_, "base: described, fixed or free, default the one of the log")
         ->check(CLI::IsMember({"described", "fixed", "free"}))
         ->type_name("KIND");
   }
@@ -93,72 +91,74 @@ class Plot final : public Verb {
     return found == log.metadata.end() ? "" : found->second;
   }
 
-  /// Null, and the reason, where the motion cannot be shown.
+  /// Null, and the reason in `notice`, if the motion cannot be shown.
   std::unique_ptr<StickFigure> read_figure(const LogData& log, std::string& notice) const {
     const LogSeries* state = log.find("state");
     const std::string model = model_.empty() ? metadata(log, "model") : model_;
     const std::string base = base_.empty() ? metadata(log, "base") : base_;
     if (state == nullptr || model.empty()) {
-      notice = "without the motion: the log does not say which robot it is of (--model)";
+      notice = "without the motion: the log does not name its robot (--model)";
       return nullptr;
     }
     const Base kind = base == "free" ? Base::free : base == "fixed" ? Base::fixed : Base::described;
     try {
       return std::make_unique<StickFigure>(kCall, load_model(model, kind), *state, 400);
     } catch (const Error& error) {
-      if (!model_.empty()) throw;  // asked for
+      if (!model_.empty()) throw;  // --model was given
       notice = fmt::format("without the motion: {}", error.what());
       return nullptr;
     }
   }
 
-  /// Whether a name is what was asked for, or lies inside it: "state.q" has "state.q.elbow".
-  static bool lies_in(const std::string& name, const std::string& asked) {
-    return name.starts_with(asked) && (name.size() == asked.size() || name[asked.size()] == '.');
+  /// Whether a name equals `prefix` or is below it: "state.q.elbow" is below "state.q".
+  static bool is_below(const std::string& name, const std::string& prefix) {
+    return name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '.');
   }
 
   void check_only(const LogData& log) const {
-    for (const std::string& asked : only_) {
-      const auto holds = [&](const LogSeries& series) {
-        return std::any_of(
-            series.fields.begin(), series.fields.end(),
-            [&](const std::string& field) { return lies_in(series.topic + "." + field, asked); });
+    for (const std::string& requested : only_) {
+      const auto matches = [&](const LogSeries& series) {
+        return std::any_of(series.fields.begin(), series.fields.end(),
+                           [&](const std::string& field) {
+                             return is_below(series.topic + "." + field, requested);
+                           });
       };
-      if (std::any_of(log.series.begin(), log.series.end(), holds)) continue;
+      if (std::any_of(log.series.begin(), log.series.end(), matches)) continue;
       std::string topics;
       for (const LogSeries& series : log.series) {
         topics += (topics.empty() ? "" : ", ") + series.topic;
       }
-      fail(kCall, "--only", "'" + asked + "'", "a name of the log, whose topics are " + topics);
+      fail(kCall, "--only", "'" + requested + "'", "a name in the log, whose topics are " + topics);
     }
   }
 
-  /// What the charts of limb's own topics are measured in; sensors say it by their names.
+  /// Units of the topics that limb simulate writes, for chart titles.
   static std::string unit_of(const std::string& title) {
     if (title == "state q") return ", rad or m";
     if (title == "state v") return ", rad/s or m/s";
     if (title.starts_with("torque ")) return ", N m or N";
     if (title.starts_with("mass_center ")) return ", m";
-    if (title.starts_with("wanted ")) return ": force that is wanted, N";
-    if (title == "effort") return ": torque, share of what its motor can";
-    if (title == "program beyond") return ": N outside cones, N m over limits";
-    if (title == "program residual") return ", weights of the robot";
+    if (title.starts_with("desired_force ")) return ", N";
+    if (title == "effort") return ": torque / motor limit";
+    if (title == "program violation") return ": N outside friction cones, N m over limits";
+    if (title == "program residual") return ", relative to the weight";
     if (title == "momentum linear") return ", N s";
     if (title == "momentum angular") return " about the mass centre, N m s";
     return title == "energy" ? ", J" : "";
   }
 
-  /// A chart for each group of a topic, of what is wanted.
+  /// The requested charts, one per group of a topic.
   std::vector<ChartData> charts_of(const LogData& log) const {
     std::vector<ChartData> charts;
     for (const LogSeries& series : log.series) {
       for (std::size_t i = 0; i < series.fields.size(); ++i) {
         const std::string& field = series.fields[i];
-        const bool wanted =
-            only_.empty() || std::any_of(only_.begin(), only_.end(), [&](const std::string& asked) {
-              return lies_in(series.topic + "." + field, asked);
+        const bool shown =
+            only_.empty() ||
+            std::any_of(only_.begin(), only_.end(), [&](const std::string& requested) {
+              return is_below(series.topic + "." + field, requested);
             });
-        if (!wanted) continue;
+        if (!shown) continue;
         const std::size_t dot = field.find('.');
         std::string title = series.topic;
         if (dot != std::string::npos) title = series.topic + " " + field.substr(0, dot);
@@ -172,14 +172,14 @@ class Plot final : public Verb {
 
   std::string picture(const LogData& log, const StickFigure* figure) const {
     const std::vector<ChartData> charts = charts_of(log);
-    const double motion = figure != nullptr ? kStrip : 0;
+    const double motion = figure != nullptr ? kMotion : 0;
     const double strip = motion + (has_contact(log) ? kContact : 0);
     Svg svg(kWidth, strip + kChart * static_cast<double>(charts.size()), "Log of a simulation",
-            "Charts of all logged numbers over time, below the motion as sticks");
+            "Stick figures of the motion, and charts of the logged numbers over time");
     svg.rectangle({0, 0}, kWidth, strip + kChart * static_cast<double>(charts.size()),
                   "fill=\"#fff\"");
     if (figure != nullptr)
-      figure->draw_strip(svg, {0, 0}, kWidth, kStrip, "Motion, the later the darker");
+      figure->draw_snapshots(svg, {0, 0}, kWidth, kMotion, "Motion, later poses darker");
     if (has_contact(log)) draw_contact(svg, {0, motion}, kWidth, kContact, log);
     for (std::size_t i = 0; i < charts.size(); ++i) {
       draw_chart(svg, {0, strip + kChart * static_cast<double>(i)}, kWidth, kChart,

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb plot`: pictures and a report of a log.
+/// `limb plot`: charts or a report from a log.
 std::unique_ptr<Verb> make_plot();
 
 }  // namespace limb::cli

@@ -1,4 +1,4 @@
-"""`limb plot` as a user meets it: python3 cli/plot_test.py build/limb"""
+"""`limb plot`: python3 cli/plot_test.py build/limb"""
 
 import os
 import re
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(*arguments, **environment):
-    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120,
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200,
                           env={**os.environ, **environment})
 
 
@@ -53,10 +53,10 @@ class PlotTest(unittest.TestCase):
                       "momentum angular about the mass centre, N m s", "imu"):
             self.assertIn(title, words)
         self.assertIn("joint2", words)
-        # Lines, and the motion itself: two links and the tool for each of its moments.
+        # Charts, and the motion: two links and the tool for each snapshot.
         self.assertGreaterEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 15)
 
-    def test_only_what_is_asked_for(self):
+    def test_only_selects_charts(self):
         _, text = self.plot("run.mcap", "only.svg", "--only", "state.q.joint2", "--only", "energy")
         words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
         self.assertIn("state q, rad or m", words)
@@ -64,7 +64,7 @@ class PlotTest(unittest.TestCase):
         self.assertNotIn("state v, rad/s or m/s", words)
         self.assertNotIn("joint1", words)
         self.assertEqual(self.error(self.path("run.mcap"), "-o", "x.svg", "--only", "state.joint"),
-                         "limb plot: --only is 'state.joint', expected a name of the log, whose topics are "
+                         "limb plot: --only is 'state.joint', expected a name in the log, whose topics are "
                          "state, torque, energy, momentum, imu")
 
     def test_csv_and_mcap_give_the_same_charts(self):
@@ -73,20 +73,20 @@ class PlotTest(unittest.TestCase):
         lines = [re.findall(r"<polyline[^>]*>", text)[:8] for text in (from_mcap, from_csv)]
         self.assertEqual(lines[0], lines[1])
 
-    def test_html_is_whole(self):
+    def test_html_is_self_contained(self):
         _, text = self.plot("run.mcap", "run.html")
         self.assertIn("<canvas", text)
         self.assertIn("<th>work, J</th>", text)
-        # Nothing is fetched: no address but the name of SVG's own kind of element.
+        # Nothing is loaded: the only address is the XML namespace of SVG.
         self.assertEqual(set(re.findall(r"https?://[^\"' ]+", text)), {"http://www.w3.org/2000/svg"})
         self.assertNotIn("src=", text)
 
-    def test_csv_without_model_says_what_is_missing(self):
+    def test_csv_without_model_names_what_is_missing(self):
         printed, text = self.plot("run.csv", "run.html")
         self.assertIn("without the motion", printed)
         self.assertNotIn("<canvas", text)
 
-    def test_cut_off_log_is_read_up_to_there(self):
+    def test_truncated_log_is_read(self):
         data = self.path("run.mcap").read_bytes()
         self.path("cut.mcap").write_bytes(data[: len(data) // 2])
         printed, _ = self.plot("cut.mcap", "cut.svg")
@@ -103,7 +103,7 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(list(struct.unpack(">II", data[16:24])), [2 * n for n in size])
         self.assertGreater(len(data), 20000)  # drawn, not blank
 
-    def test_png_without_its_program_is_one_clear_line(self):
+    def test_png_without_its_program_is_one_line_of_error(self):
         output = self.path("none.png")
         text = self.error(self.path("run.mcap"), "-o", output, PATH="/nonexistent")
         self.assertIn("PNG needs the program rsvg-convert (Debian: librsvg2-bin)", text)
@@ -119,10 +119,10 @@ class PlotTest(unittest.TestCase):
         other = self.path("other.csv")
         other.write_text("a,b\n1,2\n")
         self.assertEqual(self.error(other, "-o", self.path("x.svg")),
-                         "limb plot: other.csv:1: no log of limb: the first column is 'a', expected 't'")
+                         "limb plot: other.csv:1: not a log of limb: the first column is 'a', expected 't'")
         other.write_text("t,x.y\n0,1\n0.1\n")
         self.assertEqual(self.error(other, "-o", self.path("x.svg")),
-                         "limb plot: other.csv:3: 1 cells that begin with '0.1', expected 2 with a time")
+                         "limb plot: other.csv:3: 1 cells starting with '0.1', expected 2 starting with a time")
         self.assertIn("no such file", self.error(self.path("none.csv"), "-o", self.path("x.svg")).lower())
 
 

@@ -19,16 +19,16 @@ namespace {
 
 constexpr const char* kProgram = "rsvg-convert";
 
-struct Closer {
+struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
-using File = std::unique_ptr<std::FILE, Closer>;
+using File = std::unique_ptr<std::FILE, FileCloser>;
 
-/// A file without a name: unlike a pipe it never blocks, and dies with us.
-File nameless(const std::string& call) {
+/// A temporary file without a name: unlike a pipe it never blocks.
+File open_temporary_file(const std::string& call) {
   File file(std::tmpfile());
   if (file == nullptr) {
-    throw Error(fmt::format("{}: no temporary file: {}", call, std::strerror(errno)));
+    throw Error(fmt::format("{}: cannot create a temporary file: {}", call, std::strerror(errno)));
   }
   return file;
 }
@@ -46,7 +46,8 @@ std::string content(const File& file) {
 }  // namespace
 
 std::string png_of_svg(const std::string& call, const std::string& svg, double scale) {
-  const File in = nameless(call), out = nameless(call), errors = nameless(call);
+  const File in = open_temporary_file(call), out = open_temporary_file(call),
+             errors = open_temporary_file(call);
   if (std::fwrite(svg.data(), 1, svg.size(), in.get()) != svg.size() ||
       std::fflush(in.get()) != 0) {
     throw Error(fmt::format("{}: cannot write a temporary file: {}", call, std::strerror(errno)));
@@ -64,17 +65,17 @@ std::string png_of_svg(const std::string& call, const std::string& svg, double s
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
     throw Error(fmt::format(
-        "{}: PNG needs the program {} (Debian: librsvg2-bin): {}; .svg and .html need nothing",
-        call, kProgram, std::strerror(failure)));
+        "{}: PNG needs the program {} (Debian: librsvg2-bin): {}; .svg and .html do not", call,
+        kProgram, std::strerror(failure)));
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   std::string png = content(out);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || !png.starts_with("\x89PNG")) {
-    std::string why = content(errors);
-    why = why.substr(0, why.find('\n'));
-    throw Error(fmt::format("{}: {} drew nothing: {}", call, kProgram, why));
+    std::string reason = content(errors);
+    reason = reason.substr(0, reason.find('\n'));
+    throw Error(fmt::format("{}: {} failed: {}", call, kProgram, reason));
   }
   return png;
 }

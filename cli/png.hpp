@@ -4,8 +4,8 @@
 
 namespace limb::cli {
 
-/// Draws the SVG by librsvg's program rsvg-convert, at `scale` pixels for each of its units.
-/// @throws Error in one line where that program is not installed or refuses.
+/// Converts SVG to PNG with librsvg's program rsvg-convert, at `scale` pixels per unit.
+/// @throws Error if the program is not installed or fails.
 std::string png_of_svg(const std::string& call, const std::string& svg, double scale);
 
 }  // namespace limb::cli

@@ -9,7 +9,7 @@
 namespace limb::cli {
 namespace {
 
-/// Three digits, or all of those before the point.
+/// Three significant digits, or all digits of the integer part.
 std::string number(double x) {
   return x >= 100 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}", x);
 }
@@ -28,8 +28,8 @@ void Progress::show(double done) {
   const double part = std::clamp(done / total_, 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(part * kWidth);
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, '.');
-  // Simulated seconds a second are the real-time factor.
-  const std::string line = fmt::format("\r[{}] {} of {} {}, {} each second  ", bar, number(done),
+  // Simulated seconds per second are the real-time factor.
+  const std::string line = fmt::format("\r[{}] {} of {} {}, {} per second  ", bar, number(done),
                                        number(total_), unit_, number(done / elapsed));
   std::fwrite(line.data(), 1, line.size(), stderr);
   std::fflush(stderr);

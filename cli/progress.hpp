@@ -5,14 +5,14 @@
 
 namespace limb::cli {
 
-/// A line on a terminal that tells how far a long run is and how fast. Nothing is written where
-/// stderr is none, or in the first half second.
+/// A progress line with the speed, on stderr. Nothing is written if stderr is not a terminal, or in
+/// the first half second.
 class Progress {
  public:
   Progress(double total, std::string unit);
   ~Progress() { clear(); }
   void show(double done);
-  /// Takes the line away.
+  /// Erases the line.
   void clear();
 
  private:

@@ -9,8 +9,8 @@
 
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
-#include "limb/dynamics/proof.hpp"
-#include "limb/symbolic/closed_form.hpp"
+#include "limb/dynamics/robot/proof.hpp"
+#include "limb/symbolic/derive/closed_form.hpp"
 
 namespace limb::cli {
 namespace {
@@ -21,17 +21,17 @@ class Prove final : public Verb {
  public:
   std::string_view name() const override { return "prove"; }
   std::string_view summary() const override {
-    return "every formulation of the dynamics on this robot, and that they agree";
+    return "check that all formulations of the dynamics agree at random states";
   }
   std::string_view examples() const override {
     return "  limb prove arm.urdf                       20 random states\n"
-           "  limb prove dog.urdf --base free -n 1000   many, on a floating base\n";
+           "  limb prove dog.urdf --base free -n 1000   more states, floating base\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
     app.add_option("-n,--states", options_.states, "number of random states, default 20")
         ->type_name("N");
-    app.add_option("--seed", options_.seed, "of the random states, default 1")->type_name("N");
+    app.add_option("--seed", options_.seed, "seed of the random states, default 1")->type_name("N");
     app.add_flag("--json", json_, "the table as JSON");
   }
 
@@ -65,7 +65,7 @@ class Prove final : public Verb {
           << "\n";
     } else {
       Table table(fmt::format("{}: {} random states (seed {}), {} degrees of freedom", model.name(),
-                              options_.states, options_.seed, model.velocity_size()),
+                              options_.states, options_.seed, model.nv()),
                   {"", "largest difference", "allowed", ""});
       for (const ProofRow& row : rows) {
         table.add({row.statement, fmt::format("{:.1e}", row.worst),
@@ -73,13 +73,13 @@ class Prove final : public Verb {
       }
       out << table.text() << "\n"
           << (all ? "All agree." : "They do NOT agree.")
-          << " Differences are relative to 1 + the size of what is compared.\n";
+          << " Differences are relative to 1 + the norm of the compared quantity.\n";
     }
     return all ? Exit::ok : Exit::computation_failed;
   }
 
  private:
-  /// Small robots have closed forms, whose equality is decided and not measured.
+  /// Small robots have closed forms, whose equality is decided exactly.
   void add_closed_form(std::vector<ProofRow>& rows) const {
     symbolic::RobotOptions options;
     options.parameters = symbolic::Parameters::numbers;
@@ -93,7 +93,7 @@ class Prove final : public Verb {
       rows.push_back(
           {"Newton-Euler = Lagrange as polynomials, for every state", equal ? 0.0 : 1.0, 0});
     } catch (const Error&) {
-      // Free joints, closed loops or too many terms: the comparisons in numbers stand alone.
+      // Free joints, closed loops or too many terms: only the numerical comparisons remain.
     }
   }
 

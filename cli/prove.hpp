@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb prove MODEL`: every formulation of the dynamics on this robot, and that they agree.
+/// `limb prove MODEL`: compares all formulations of the dynamics of a robot at random states.
 std::unique_ptr<Verb> make_prove();
 
 }  // namespace limb::cli

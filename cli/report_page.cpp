@@ -25,8 +25,8 @@ void write_report(const std::string& call, const std::string& path, const std::s
   std::error_code code;
   if (!folder.empty()) std::filesystem::create_directories(folder, code);
   if (code) {
-    throw Error(
-        fmt::format("{}: cannot make the folder '{}': {}", call, folder.string(), code.message()));
+    throw Error(fmt::format("{}: cannot create the folder '{}': {}", call, folder.string(),
+                            code.message()));
   }
   write_text_file(call, path, page);
 }

@@ -5,10 +5,10 @@
 
 namespace limb::cli {
 
-/// A page in one file: head, style and title; the body is HTML.
+/// A self-contained HTML page with this title and body.
 std::string report_page(std::string_view title, std::string_view body);
 
-/// Writes a file, and the folders that it is in.
+/// Writes the page to a file and creates its folder.
 /// @throws Error "call: ..." if it cannot.
 void write_report(const std::string& call, const std::string& path, const std::string& page);
 

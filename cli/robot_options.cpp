@@ -5,7 +5,7 @@ namespace limb::cli {
 void RobotOptions::add(CLI::App& app, bool with_base) {
   app.add_option("MODEL", path_, ".urdf, MJCF .xml, .toml recipe or builtin:NAME")->required();
   if (with_base) {
-    app.add_option("--base", base_, "root: described (as in the file), fixed, free")
+    app.add_option("--base", base_, "base: described (as in the file), fixed or free")
         ->check(CLI::IsMember({"described", "fixed", "free"}))
         ->type_name("KIND")
         ->capture_default_str();
@@ -39,7 +39,7 @@ nlohmann::json to_json(const std::optional<double>& x) {
   return x ? nlohmann::json(*x) : nlohmann::json(nullptr);
 }
 
-nlohmann::json to_json(const Source& source) {
+nlohmann::json to_json(const SourceLocation& source) {
   return {{"file", source.file}, {"line", source.line}};
 }
 

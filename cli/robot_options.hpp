@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
-/// The arguments that every verb about a robot shares: MODEL, --base, --root.
+/// Arguments shared by all verbs about a robot: MODEL, --base, --root.
 namespace limb::cli {
 
 class RobotOptions {
  public:
-  /// Adds MODEL, and --base unless the verb has no use for it.
+  /// Adds MODEL and --root, and --base if `with_base`.
   void add(CLI::App& app, bool with_base = true);
 
   const std::string& path() const { return path_; }
@@ -27,8 +27,8 @@ class RobotOptions {
 
 nlohmann::json to_json(const Vector3<double>& v);
 nlohmann::json to_json(const Matrix3<double>& m);
-/// A number, or null where there is none.
+/// A number, or null if empty.
 nlohmann::json to_json(const std::optional<double>& x);
-nlohmann::json to_json(const Source& source);
+nlohmann::json to_json(const SourceLocation& source);
 
 }  // namespace limb::cli

@@ -1,4 +1,4 @@
-"""The verbs about robots as a user meets them: python3 cli/robot_verbs_test.py build/limb
+"""limb info and limb check: python3 cli/robot_verbs_test.py build/limb
 
 Every broken robot of tests/broken is checked through the command line against its manifest.
 """
@@ -31,12 +31,12 @@ ARM = """<robot name="arm">
 
 def run(*arguments, **options):
     return subprocess.run(
-        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options
+        [LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200, **options
     )
 
 
 class InfoTest(unittest.TestCase):
-    def test_shows_tree_joints_and_freedom(self):
+    def test_shows_tree_joints_and_degrees_of_freedom(self):
         out = run("info", "builtin:quadruped").stdout
         self.assertIn("nq = 19, nv = 18; underactuated: 6 of 18", out)
         self.assertIn("`- base -> trunk", out)
@@ -45,8 +45,9 @@ class InfoTest(unittest.TestCase):
     def test_json_agrees_with_itself(self):
         for robot in ("builtin:arm7", "builtin:humanoid", "builtin:belt-leg"):
             info = json.loads(run("info", robot, "--json").stdout)
-            self.assertEqual(sum(j["nv"] for j in info["joints"]), info["nv"])
-            self.assertEqual(sum(j["nq"] for j in info["joints"]), info["nq"])
+            self.assertEqual(sum(j["nv"] for j in info["joints"]), info["uncoupled_nv"])
+            self.assertEqual(sum(j["nq"] for j in info["joints"]), info["uncoupled_nq"])
+            self.assertEqual(info["independent_dofs"], info["nv"])
             mass = sum(j["mass"] for j in info["joints"])
             self.assertAlmostEqual(mass, info["total_mass"], delta=1e-12 * mass)
             start = 0
@@ -54,7 +55,14 @@ class InfoTest(unittest.TestCase):
                 self.assertEqual(joint["idx_v"], start)
                 start += joint["nv"]
 
-    def test_base_changes_the_freedom(self):
+    def test_sizes_are_those_of_q_and_v(self):
+        info = json.loads(run("info", "builtin:belt-leg", "--json").stdout)
+        self.assertEqual((info["nq"], info["nv"]), (2, 2))
+        self.assertEqual((info["uncoupled_nq"], info["uncoupled_nv"]), (3, 3))
+        self.assertIn("uncoupled nq = 3, nv = 3 before couplings", run("info", "builtin:belt-leg").stdout)
+        self.assertNotIn("uncoupled", run("info", "builtin:arm7").stdout)
+
+    def test_base_changes_the_degrees_of_freedom(self):
         with tempfile.TemporaryDirectory() as folder:
             arm = Path(folder) / "arm.urdf"
             arm.write_text(ARM)
@@ -104,18 +112,18 @@ class CheckTest(unittest.TestCase):
             self.assertGreater(d["line"], 0)
             self.assertTrue(d["reason"])
 
-    def test_fix_mends_and_keeps_everything_else(self):
-        mended = self.path / "mended.urdf"
-        result = run("check", self.arm, "--fix", mended)
+    def test_fix_repairs_and_keeps_everything_else(self):
+        fixed = self.path / "fixed.urdf"
+        result = run("check", self.arm, "--fix", fixed)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertIn("remaining: 0 errors, 0 warnings", result.stdout)
-        text = mended.read_text()
+        text = fixed.read_text()
         self.assertIn("<!-- a comment that must survive -->", text)
         self.assertEqual(self.arm.read_text(), ARM)
         changed = [a for a, b in zip(ARM.splitlines(), text.splitlines()) if a != b]
         self.assertEqual(len(changed), 2, changed)
         again = self.path / "again.urdf"
-        run("check", mended, "--fix", again)
+        run("check", fixed, "--fix", again)
         self.assertEqual(again.read_text(), text)
 
     def test_fix_writes_other_formats_too(self):
@@ -135,7 +143,7 @@ class CheckTest(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertIn("0 errors, 0 warnings", result.stdout, name)
 
-    def test_broken_robots_get_their_documented_answer(self):
+    def test_broken_robots_get_their_documented_diagnostics(self):
         rows = [
             line.split("\t")
             for line in (BROKEN / "expected.tsv").read_text().splitlines()

@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/sensor_log_topics.hpp"
+#include "cli/foot_readings.hpp"
 #include "limb/base/error.hpp"
-#include "limb/dynamics/manifold.hpp"
-#include "limb/sim/sensors.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/sim/world/sensors.hpp"
 
 namespace limb::cli {
 namespace {
 
-/// The topic of this name, or the first of the usual names that has the fields, or any that has.
+/// The topic `given`, or the first of the `usual` names with these fields, or (`any`) any topic
+/// with them; null if not found.
 const LogSeries* find_topic(const std::string& call, const LogData& log, const std::string& option,
                             const std::string& given, const Names& usual, const Names& fields,
                             bool any) {
@@ -31,7 +32,7 @@ const LogSeries* find_topic(const std::string& call, const LogData& log, const s
     if (series != nullptr && has_fields(*series, fields)) return series;
   }
   for (const LogSeries& series : log.series) {
-    // A sensor of forces has moments, too.
+    // A force sensor also has these fields, and moments.
     if (any && has_fields(series, fields) && field_of(series, "nx") < 0) return &series;
   }
   return nullptr;
@@ -45,17 +46,17 @@ const LogSeries* find_topic(const std::string& call, const LogData& log, const s
                   call, what, joined(fields), joined(topics_of(log)), type));
 }
 
-/// Numbers of a topic that are coordinates of the robot: prefix + name.
+/// Fields of a topic that are coordinates of the robot: prefix + name.
 struct Columns {
-  std::vector<std::pair<int, int>> places;  ///< field, coordinate
+  std::vector<std::pair<int, int>> pairs;  ///< field, coordinate
   Columns(const LogSeries& series, const std::string& prefix, const Names& names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const int field = field_of(series, prefix + names[i]);
-      if (field >= 0) places.emplace_back(field, static_cast<int>(i));
+      if (field >= 0) pairs.emplace_back(field, static_cast<int>(i));
     }
   }
   void read(NewestRow& rows, double t, VectorX<double>& x) const {
-    for (const auto& [field, coordinate] : places) x[coordinate] = rows.value(field, t);
+    for (const auto& [field, coordinate] : pairs) x[coordinate] = rows.value(field, t);
   }
 };
 
@@ -74,7 +75,7 @@ void read_imu(const std::string& call, const LogData& log, const SensorTopics& t
     for (int i = 0; i < 3; ++i) {
       const auto name = static_cast<std::size_t>(i);
       sample.gyro[i] = w->values[static_cast<std::size_t>(field_of(*w, rate[name]))][k];
-      // One topic for both: the same row, even where stamps are out of order.
+      // One topic for both: the same row, even if time stamps are out of order.
       const int field = field_of(*f, force[name]);
       sample.accel[i] =
           f == w ? f->values[static_cast<std::size_t>(field)][k] : forces.value(field, w->t[k]);
@@ -130,24 +131,24 @@ SensorLog read_sensors(const std::string& call, const LogData& log, const Model<
   if (torque != nullptr) {
     torque_rows = std::make_unique<NewestRow>(*torque);
     torque_columns = std::make_unique<Columns>(*torque, "motor.", all_v);
-    if (torque->t.empty() || torque_columns->places.empty()) torque = nullptr;
+    if (torque->t.empty() || torque_columns->pairs.empty()) torque = nullptr;
   }
-  VectorX<double> neutral_q(model.position_size());
+  VectorX<double> neutral_q(model.nq());
   neutral(model, neutral_q);
   for (std::size_t k = 0; k < q->t.size(); ++k) {
     const double t = q->t[k];
     sensors.leg_t.push_back(t);
     sensors.q.push_back(neutral_q);
-    for (const auto& [field, coordinate] : q_columns.places) {
+    for (const auto& [field, coordinate] : q_columns.pairs) {
       sensors.q.back()[coordinate] = q->values[static_cast<std::size_t>(field)][k];
     }
-    sensors.v.push_back(VectorX<double>::Zero(model.velocity_size()));
+    sensors.v.push_back(VectorX<double>::Zero(model.nv()));
     if (v != nullptr) v_columns->read(*v_rows, t, sensors.v.back());
     sensors.q.back().head<7>() = neutral_q.head<7>();
     sensors.v.back().head<6>().setZero();
     if (contact) sensors.forces.push_back(contact->at(t));
     if (torque != nullptr) {
-      sensors.tau.push_back(VectorX<double>::Zero(model.velocity_size()));
+      sensors.tau.push_back(VectorX<double>::Zero(model.nv()));
       torque_columns->read(*torque_rows, t, sensors.tau.back());
       sensors.tau.back().head<6>().setZero();
     }
@@ -160,7 +161,7 @@ SensorLog read_sensors(const std::string& call, const LogData& log, const Model<
     for (const double t : truth->t) {
       sensors.truth_t.push_back(t);
       sensors.q_true.push_back(neutral_q);
-      sensors.v_true.push_back(VectorX<double>::Zero(model.velocity_size()));
+      sensors.v_true.push_back(VectorX<double>::Zero(model.nv()));
       tq.read(q_of, t, sensors.q_true.back());
       tv.read(v_of, t, sensors.v_true.back());
     }
@@ -169,7 +170,7 @@ SensorLog read_sensors(const std::string& call, const LogData& log, const Model<
     return series == nullptr ? std::string("none") : series->topic;
   };
   sensors.notice += fmt::format(", positions {}, velocities {}, contacts {}, truth {}", named(q),
-                                named(v), contact ? contact->notice() : "none", named(truth));
+                                named(v), contact ? contact->topics() : "none", named(truth));
   return sensors;
 }
 

@@ -13,8 +13,8 @@
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/base/text_file.hpp"
-#include "limb/model/toml.hpp"
-#include "limb/sim/scenario_run.hpp"
+#include "limb/model/recipe/toml.hpp"
+#include "limb/sim/scenario/scenario_run.hpp"
 
 namespace limb::cli {
 namespace {
@@ -25,27 +25,27 @@ using Clock = std::chrono::steady_clock;
 Json numbers(const VectorX<double>& x) {
   return std::vector<double>(x.begin(), x.end());
 }
-/// null where there is none.
+/// A number, or null if it is not finite.
 Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json(nullptr);
 }
 
-/// Mean, deviation and ends of one number over the runs of a batch.
+/// Mean, standard deviation and range of one number over the runs of a batch.
 struct Statistics {
-  double mean = 0, deviation = 0, least = 0, largest = 0;
+  double mean = 0, deviation = 0, min = 0, max = 0;
 
   explicit Statistics(std::vector<double> x) {
     if (x.empty()) return;
     const auto [low, high] = std::minmax_element(x.begin(), x.end());
-    least = *low;
-    largest = *high;
+    min = *low;
+    max = *high;
     for (const double y : x) mean += y / static_cast<double>(x.size());
     for (const double y : x) deviation += (y - mean) * (y - mean);
     deviation = x.size() > 1 ? std::sqrt(deviation / static_cast<double>(x.size() - 1)) : 0;
   }
-  std::vector<double> row() const { return {mean, deviation, least, largest}; }
+  std::vector<double> row() const { return {mean, deviation, min, max}; }
   Json json() const {
-    return {{"mean", mean}, {"deviation", deviation}, {"min", least}, {"max", largest}};
+    return {{"mean", mean}, {"deviation", deviation}, {"min", min}, {"max", max}};
   }
 };
 
@@ -53,39 +53,40 @@ class Simulate final : public Verb {
  public:
   std::string_view name() const override { return "simulate"; }
   std::string_view summary() const override {
-    return "the motion of a robot in time, from a scenario file or of a model alone";
+    return "simulate a scenario file, or a model without one";
   }
   std::string_view examples() const override {
-    return "  limb simulate drop.toml -o drop.mcap              a scenario, logged\n"
+    return "  limb simulate drop.toml -o drop.mcap              a scenario with a log\n"
            "  limb simulate builtin:arm7 --duration 2 --controller gravity -o run.csv\n"
            "  limb simulate drop.toml --batch 1000 --json       Monte Carlo on all cores\n";
   }
   std::string_view notes() const override {
-    return "A scenario is a .toml file with the key `model` (docs/simulation.md); options replace\n"
-           "what it says. Units are SI and rad. A run that fails keeps its log up to there and\n"
-           "exits with 2.\n"
+    return "A scenario is a .toml file with the key `model` (docs/simulation.md); options "
+           "override\n"
+           "it. Units are SI and rad. A run that fails keeps its log up to the failure and exits\n"
+           "with 2.\n"
            "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
            "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque, pid, "
            "joint-impedance,\n"
-           "lqr; scenarios have more: of frames (docs/control.md), and balance and locomotion on "
-           "feet\n"
+           "lqr; only in scenarios: control of frames (docs/control.md), balance and locomotion\n"
            "(docs/whole_body.md).\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_option("--duration", duration_, "how long, default 5 or the scenario's")
+    app.add_option("--duration", duration_, "duration, default 5 or that of the scenario")
         ->type_name("S");
     app.add_option("--dt", step_, "step, default 0.001; dormand-prince and cvode: the longest")
         ->type_name("S");
-    app.add_option("--integrator", integrator_, "method, default semi-implicit-euler")
+    app.add_option("--integrator", integrator_, "integrator, default semi-implicit-euler")
         ->type_name("NAME");
-    app.add_option("--seed", seed_, "of everything random, default 1")->type_name("N");
-    app.add_option("--controller", controller_, "that holds the first pose, default none")
+    app.add_option("--seed", seed_, "seed of all random numbers, default 1")->type_name("N");
+    app.add_option("--controller", controller_,
+                   "controller that holds the initial pose, default none")
         ->type_name("NAME");
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
-    app.add_option("--batch", batch_, "runs with other seeds and parameters, one summary")
+    app.add_option("--batch", batch_, "N runs with different seeds and parameters, one summary")
         ->type_name("N");
-    app.add_option("--threads", threads_, "of a batch, default: all cores")->type_name("N");
+    app.add_option("--threads", threads_, "threads of a batch, default all cores")->type_name("N");
     app.add_flag("--json", json_, "the summary as JSON");
   }
 
@@ -94,7 +95,7 @@ class Simulate final : public Verb {
     try {
       return batch_ ? run_many(scenario, out) : run_one(scenario, out);
     } catch (const Error& error) {
-      // What contradicts itself only as a whole has no line, but a file.
+      // Errors of the scenario as a whole have no line; add the file.
       const std::string text = error.what();
       if (error.kind() != Error::Kind::bad_input || text.starts_with(kCall)) throw;
       throw Error(fmt::format("{}: {}: {}", kCall, robot_.path(), text));
@@ -121,7 +122,7 @@ class Simulate final : public Verb {
       out << text_of(scenario, summary);
     }
     if (!summary.failure.empty()) {
-      // The summary of what there is goes out all the same.
+      // The summary up to the failure is printed as well.
       fmt::print(stderr, "limb simulate: {}\n", summary.failure);
       return Exit::computation_failed;
     }
@@ -156,24 +157,24 @@ class Simulate final : public Verb {
 
   static std::string programs_text(const RunSummary& r) {
     if (r.programs == nullptr) return {};
-    const ProgramWatch& p = *r.programs;
-    std::string text = fmt::format("quadratic programs: {} of {} solved, {} steps fell back\n",
+    const QpStatistics& p = *r.programs;
+    std::string text = fmt::format("quadratic programs: {} of {} solved, fallback in {} steps\n",
                                    p.steps + p.predictions - p.unsolved - p.predictions_unsolved,
                                    p.steps + p.predictions, p.fall_backs);
     return text + fmt::format(
-                      "at worst: forces {:.1e} N outside their cones, torques {:.1e} N m "
-                      "over their limits\n",
+                      "largest violation: forces {:.1e} N outside their cones, torques {:.1e} "
+                      "N m over their limits\n",
                       p.outside_cone, p.over_limit);
   }
   static Json programs_json(const RunSummary& r) {
     if (r.programs == nullptr) return nullptr;
-    const ProgramWatch& p = *r.programs;
+    const QpStatistics& p = *r.programs;
     return {{"steps", p.steps},
             {"unsolved", p.unsolved},
             {"fall_backs", p.fall_backs},
             {"predictions", p.predictions},
             {"predictions_unsolved", p.predictions_unsolved},
-            {"most_iterations", p.iterations},
+            {"max_iterations", p.iterations},
             {"stationarity", p.residuals.stationarity},
             {"constraints", p.residuals.primal},
             {"outside_cone", p.outside_cone},
@@ -183,9 +184,9 @@ class Simulate final : public Verb {
   static std::string text_of(const Scenario& s, const RunSummary& r) {
     std::string text = fmt::format("{}: {} s by {} in {} steps\n", s.model.name(), to_cell(r.t),
                                    to_text(s.simulation.method), r.steps);
-    text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_begin),
+    text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_start),
                         to_cell(r.energy_end));
-    if (s.contact) text += fmt::format("contacts took {} J\n", to_cell(r.dissipated));
+    if (s.contact) text += fmt::format("dissipated by contacts {} J\n", to_cell(r.dissipated));
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));
     }
@@ -201,10 +202,10 @@ class Simulate final : public Verb {
       if (row.yq < 0) continue;
       for (std::size_t k = 0; k < row.terms.size(); ++k) {
         const int y = row.terms[k].y;
-        // A quaternion has no number for each velocity.
-        const bool plain = row.nq == row.nv;
+        // Components of a quaternion do not correspond to velocities.
+        const bool one_to_one = row.nq == row.nv;
         table.add({names[static_cast<std::size_t>(y)],
-                   plain ? to_cell(r.q[row.yq + static_cast<int>(k)]) : "", to_cell(r.v[y]),
+                   one_to_one ? to_cell(r.q[row.yq + static_cast<int>(k)]) : "", to_cell(r.v[y]),
                    to_cell(r.peak_torque[y])});
       }
     }
@@ -219,7 +220,7 @@ class Simulate final : public Verb {
             {"q", numbers(r.q)},
             {"v", numbers(r.v)},
             {"peak_torque", numbers(r.peak_torque)},
-            {"energy_begin", r.energy_begin},
+            {"energy_start", r.energy_start},
             {"energy_end", r.energy_end},
             {"largest_energy_change", r.largest_energy_change},
             {"target_error", number(r.target_error)},
@@ -229,8 +230,8 @@ class Simulate final : public Verb {
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
   }
 
-  /// Whether runs of a batch can come out differently.
-  static bool differs(const Scenario& s) {
+  /// Whether the runs of a batch can differ.
+  static bool runs_differ(const Scenario& s) {
     const bool noise = std::any_of(s.sensors.begin(), s.sensors.end(), [](const SensorSetup& x) {
       return feeds_back(x) && (x.errors.noise > 0 || x.errors.bias_walk > 0);
     });
@@ -254,7 +255,7 @@ class Simulate final : public Verb {
         ++failed;
         continue;
       }
-      change.push_back(r.energy_end - r.energy_begin);
+      change.push_back(r.energy_end - r.energy_start);
       if (std::isfinite(r.target_error)) error.push_back(r.target_error);
       for (std::size_t i = 0; i < peaks.size(); ++i) {
         peaks[i].push_back(r.peak_torque[static_cast<Eigen::Index>(i)]);
@@ -274,11 +275,11 @@ class Simulate final : public Verb {
     } else {
       out << fmt::format("{}: {} runs of {} s, {} failed\n", scenario.model.name(), runs.size(),
                          to_cell(scenario.duration), failed);
-      if (!differs(scenario)) {
-        out << "They are all alike: a scenario's [batch], disturbances, or noise of sensors that "
-               "feed back\nwould make them differ.\n";
+      if (!runs_differ(scenario)) {
+        out << "All runs are identical: they differ with [batch] of a scenario, disturbances, or "
+               "noise of sensors\nused for feedback.\n";
       }
-      Table table("\nOver the runs", {"", "mean", "deviation", "least", "largest"});
+      Table table("\nOver the runs", {"", "mean", "deviation", "min", "max"});
       table.add("energy change, J", Statistics(change).row());
       if (!error.empty()) table.add("distance to the target", Statistics(error).row());
       for (std::size_t i = 0; i < peaks.size(); ++i) {

@@ -6,7 +6,7 @@
 
 namespace limb::cli {
 
-/// `limb simulate`: the motion of a robot in time, from a scenario file or of a model alone.
+/// `limb simulate`: simulates a scenario file, or a model without one.
 std::unique_ptr<Verb> make_simulate();
 
 }  // namespace limb::cli

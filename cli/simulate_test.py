@@ -1,7 +1,7 @@
-"""`limb simulate` as a user meets it: python3 cli/simulate_test.py build/limb
+"""`limb simulate`: python3 cli/simulate_test.py build/limb
 
-MCAP logs are read by a reader of this file, written after the specification (mcap.dev/spec), and by the mcap package
-where it is installed.
+MCAP logs are read by a reader in this file, written from the specification (mcap.dev/spec), and by the mcap package
+if it is installed.
 """
 
 import csv
@@ -44,11 +44,11 @@ def rows_of(path):
 
 
 def run(*arguments):
-    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200)
 
 
 def records(data):
-    """(kind, content) of each whole record after the magic; stops where the file was cut off."""
+    """(kind, content) of each whole record after the magic; stops where the file is truncated."""
     assert data[:8] == b"\x89MCAP0\r\n"
     at = 8
     while at + 9 <= len(data) and data[at:] != b"\x89MCAP0\r\n":
@@ -97,7 +97,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stderr)
         return result.stderr.replace(self.folder.name + "/", "").strip()
 
-    def test_model_alone_falls(self):
+    def test_model_without_scenario_falls(self):
         result = run("simulate", "builtin:pendulum", "--duration", "1", "--integrator", "dormand-prince", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         summary = json.loads(result.stdout)
@@ -132,7 +132,7 @@ class SimulateTest(unittest.TestCase):
         self.assertAlmostEqual(float(rows[0]["state.q.joint1"]), math.pi / 6)
         self.assertIn("imu.fz", rows[0])
 
-    def test_wrong_use_is_named(self):
+    def test_wrong_arguments_are_named(self):
         self.assertEqual(self.error("builtin:2r", "--seed", "-3"), "limb simulate: --seed is -3, expected 0 or more")
         self.assertEqual(self.error("builtin:2r", "--batch", "0"), "limb simulate: --batch is 0, expected 1 or more")
         self.assertEqual(self.error("builtin:quadruped", "--controller", "computed-torque"),
@@ -146,12 +146,12 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(self.error(scenario), "limb simulate: bad.toml: Simulation: control_period is 0.0015, expected a "
                          "multiple of the step, 0.001")
 
-    def test_batch_says_if_runs_are_alike(self):
-        alike = run("simulate", "builtin:2r", "--duration", "0.1", "--batch", "3")
-        self.assertIn("They are all alike", alike.stdout)
-        self.assertNotIn("all alike", run("simulate", self.scenario, "--batch", "3").stdout)
+    def test_batch_reports_identical_runs(self):
+        identical = run("simulate", "builtin:2r", "--duration", "0.1", "--batch", "3")
+        self.assertIn("All runs are identical", identical.stdout)
+        self.assertNotIn("identical", run("simulate", self.scenario, "--batch", "3").stdout)
 
-    def test_momentum_of_free_flight_stays(self):
+    def test_momentum_of_free_flight_is_conserved(self):
         model = Path(__file__).resolve().parent.parent / "docs/scenarios/satellite.toml"
         scenario = self.path("flight.toml")
         scenario.write_text(f'model = "{model}"\nbase = "free"\nduration = 2\nintegrator = "dormand-prince"\ntolerance = 1e-14\n'
@@ -173,7 +173,7 @@ class SimulateTest(unittest.TestCase):
         for row in rows:
             for name, x in zip(names, begin):
                 self.assertAlmostEqual(float(row[name]), x, delta=1e-12 * size, msg=f"{name} at {row['t']}")
-        # The motors did work meanwhile.
+        # The motors moved the joints.
         self.assertGreater(abs(float(rows[-1]["state.q.shoulder"]) - float(rows[0]["state.q.shoulder"])), 0.5)
         self.assertEqual(run("simulate", scenario, "-o", self.path("flight.mcap")).returncode, 0)
         found = messages(self.path("flight.mcap").read_bytes())["/momentum"]
@@ -204,7 +204,7 @@ class SimulateTest(unittest.TestCase):
         rows = rows_of(table)
         self.assertEqual(float(rows[10]["state.q.joint2"]), state["q"]["joint2"])
 
-    def test_mcap_opens_elsewhere(self):
+    def test_mcap_package_reads_the_log(self):
         try:
             from mcap.reader import make_reader
         except ImportError:
@@ -221,7 +221,7 @@ class SimulateTest(unittest.TestCase):
             process = subprocess.Popen(
                 [LIMB, "simulate", "builtin:arm7", "--duration", "1e6", "-o", log],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 1200
             while time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 20000):
                 time.sleep(0.05)
             process.send_signal(signal.SIGKILL)
@@ -269,8 +269,8 @@ class SimulateTest(unittest.TestCase):
         scenario = self.path("typo.toml")
         scenario.write_text('model = "builtin:2r"\n[[spring]]\njoint = "joint3"\n')
         self.assertEqual(self.error(scenario),
-                         "limb simulate: typo.toml:3: [[spring]]: no joint of one freedom is named 'joint3' "
-                         "(closest: 'joint1')")
+                         "limb simulate: typo.toml:3: [[spring]]: no joint with one degree of freedom is named "
+                         "'joint3' (closest: 'joint1')")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
 
 #include "limb/math/scalar.hpp"
 
-/// The input of `limb eval`: states of a robot as JSON. Files of recorded values are valid inputs;
-/// what is not asked for is ignored.
+/// The input of `limb eval`: states of a robot as JSON. Unknown keys are ignored, so that its
+/// output and recorded values are valid inputs.
 namespace limb::cli {
 
 struct StateInput {
@@ -26,7 +26,8 @@ struct StateFile {
   std::vector<std::string> frames;
 };
 
-/// @throws Error that names the place in the file: "limb eval: states.json: states[2].q[3] is ...".
+/// @throws Error that names the location in the file: "limb eval: states.json: states[2].q[3] is
+/// ...".
 StateFile read_states(const std::string& path);
 
 }  // namespace limb::cli

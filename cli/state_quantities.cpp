@@ -3,15 +3,15 @@
 #include <fmt/format.h>
 
 #include "limb/base/check.hpp"
-#include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/aba_derivatives.hpp"
-#include "limb/dynamics/check_state.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/energy.hpp"
-#include "limb/dynamics/jacobian.hpp"
-#include "limb/dynamics/manifold.hpp"
-#include "limb/dynamics/momentum.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/derivatives/aba_derivatives.hpp"
+#include "limb/dynamics/kinematics/centroidal_momentum.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/dynamics/kinematics/energy.hpp"
+#include "limb/dynamics/kinematics/jacobian.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/dynamics/recursive/aba.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 
 namespace limb::cli {
 namespace {
@@ -60,6 +60,35 @@ const std::vector<std::string>& state_fields() {
   return fields;
 }
 
+const std::vector<QuantityName>& quantity_names() {
+  static const std::vector<QuantityName> names = {
+      {"inverse_dynamics", {"tau_rnea"}},
+      {"rnea", {"tau_rnea"}},
+      {"forward_dynamics", {"ddq_aba"}},
+      {"aba", {"ddq_aba"}},
+      {"mass_matrix", {"M"}},
+      {"crba", {"M"}},
+      {"mass_inverse", {"Minv"}},
+      {"bias", {"nle"}},
+      {"gravity", {"g"}},
+      {"coriolis_matrix", {"C"}},
+      {"inverse_dynamics_derivatives", {"dtau_dq", "dtau_dv"}},
+      {"rnea_derivatives", {"dtau_dq", "dtau_dv"}},
+      {"forward_dynamics_derivatives", {"ddq_dq", "ddq_dv"}},
+      {"aba_derivatives", {"ddq_dq", "ddq_dv"}},
+      {"da_dq", {"ddq_dq"}},
+      {"da_dv", {"ddq_dv"}},
+      {"center_of_mass", {"com"}},
+      {"center_of_mass_velocity", {"vcom"}},
+      {"center_of_mass_acceleration", {"acom"}},
+      {"centroidal_momentum", {"hg"}},
+      {"centroidal_momentum_rate", {"dhg"}},
+      {"centroidal_matrix", {"Ag"}},
+      {"integrate", {"q_integrate_v"}},
+      {"difference", {"difference_neutral_q"}}};
+  return names;
+}
+
 const std::vector<std::string>& frame_fields() {
   static const std::vector<std::string> fields = {"R",
                                                   "p",
@@ -77,14 +106,14 @@ const std::vector<std::string>& frame_fields() {
 }
 
 StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
-                                 const JointEffects& effects, std::set<std::string> wanted)
+                                 const JointEffects& effects, std::set<std::string> requested)
     : model_(std::move(model)),
       convention_(std::move(convention)),
       effects_(effects),
-      wanted_(std::move(wanted)),
+      requested_(std::move(requested)),
       work_(model_),
       kinematics_(model_),
-      rest_(model_),
+      zero_acceleration_(model_),
       subtree_(model_),
       lagrange_(model_),
       factor_(model_),
@@ -92,14 +121,14 @@ StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention
       regressor_(model_) {}
 
 int StateQuantities::nq() const {
-  return convention_ ? convention_->nq() : model_.position_size();
+  return convention_ ? convention_->nq() : model_.nq();
 }
 int StateQuantities::nv() const {
-  return convention_ ? convention_->nv() : model_.velocity_size();
+  return convention_ ? convention_->nv() : model_.nv();
 }
 
 StateQuantities::State StateQuantities::read(const StateInput& input) const {
-  const char* hint = convention_ ? "in the convention chosen" : kSizeHint;
+  const char* hint = convention_ ? "in the chosen convention" : kSizeHint;
   check_size("limb eval", "q", input.q.size(), nq(), hint);
   const Vector zero = Vector::Zero(nv());
   const auto given = [&](const char* name, const std::optional<Vector>& x) -> const Vector& {
@@ -114,7 +143,7 @@ StateQuantities::State StateQuantities::read(const StateInput& input) const {
     s.v = convention_->v_from(s.q, v);
     s.a = convention_->a_from(s.q, s.v, a);
     s.tau = convention_->tau_from(s.q, tau);
-    s.a_rest = convention_->a_from(s.q, s.v, zero);
+    s.a_zero = convention_->a_from(s.q, s.v, zero);
     return s;
   }
   s = {input.q, v, a, tau, zero};
@@ -148,47 +177,48 @@ void StateQuantities::fail_singular(int velocity) const {
       }
     }
   }
-  fail_computation("limb eval",
-                   fmt::format("the mass matrix is singular: nothing opposes joint '{}'", joint));
+  fail_computation(
+      "limb eval",
+      fmt::format("the mass matrix is singular: no inertia opposes joint '{}'", joint));
 }
 
 Vector StateQuantities::forward(const State& s, std::span<const FrameWrench<double>> external) {
   Vector a(s.v.size());
-  const int singular = aba(model_, work_, s.q, s.v, s.tau, external, a, effects_);
-  if (singular >= 0) fail_singular(singular);
+  const FactorReport report = aba(model_, work_, s.q, s.v, s.tau, external, a, effects_);
+  if (!report.ok()) fail_singular(report.velocity);
   return a;
 }
 
 void StateQuantities::add_dynamics(const State& s, Json& result) {
   Vector tau(s.v.size());
-  if (wants("tau_rnea")) {
+  if (is_requested("tau_rnea")) {
     rnea(model_, work_, s.q, s.v, s.a, tau, effects_);
     result["tau_rnea"] = json_of(to_tau(s, tau));
   }
-  if (wants("nle")) {
-    rnea(model_, work_, s.q, s.v, s.a_rest, tau, effects_);
+  if (is_requested("nle")) {
+    rnea(model_, work_, s.q, s.v, s.a_zero, tau, effects_);
     result["nle"] = json_of(to_tau(s, tau));
   }
-  if (wants("g")) {
+  if (is_requested("g")) {
     gravity(model_, work_, s.q, tau);
     result["g"] = json_of(to_tau(s, tau));
   }
-  if (wants("ddq_aba")) result["ddq_aba"] = json_of(to_a(s, forward(s, {})));
+  if (is_requested("ddq_aba")) result["ddq_aba"] = json_of(to_a(s, forward(s, {})));
 }
 
 void StateQuantities::add_matrices(const State& s, Json& result) {
   const Eigen::Index n = s.v.size();
   Matrix M(n, n);
-  if (wants("M")) {
+  if (is_requested("M")) {
     crba(model_, work_, s.q, M, effects_);
     result["M"] = rows_of(to_matrix(s, M));
   }
-  if (wants("Minv")) {
-    const int singular = mass_inverse(model_, work_, s.q, factor_, M, effects_);
-    if (singular >= 0) fail_singular(singular);
+  if (is_requested("Minv")) {
+    const FactorReport report = mass_inverse(model_, work_, s.q, factor_, M, effects_);
+    if (!report.ok()) fail_singular(report.velocity);
     result["Minv"] = rows_of(to_matrix(s, M));
   }
-  if (wants("C")) {
+  if (is_requested("C")) {
     coriolis_matrix(model_, kinematics_, lagrange_, M);
     result["C"] = rows_of(to_matrix(s, M));
   }
@@ -198,41 +228,42 @@ void StateQuantities::add_derivatives(const State& s, Json& result) {
   const Eigen::Index n = s.v.size();
   Matrix dq(n, n), dv(n, n), last(n, n);
   const auto put = [&](const char* name, const Matrix& x) {
-    if (wants(name)) result[name] = rows_of(to_matrix(s, x));
+    if (is_requested(name)) result[name] = rows_of(to_matrix(s, x));
   };
-  if (wants("dtau_dq") || wants("dtau_dv")) {
+  if (is_requested("dtau_dq") || is_requested("dtau_dv")) {
     rnea_derivatives(model_, derivatives_, s.q, s.v, s.a, dq, dv, last, effects_);
     put("dtau_dq", dq);
     put("dtau_dv", dv);
   }
-  if (model_.loops().empty() && (wants("ddq_dq") || wants("ddq_dv"))) {
+  if (model_.loops().empty() && (is_requested("ddq_dq") || is_requested("ddq_dv"))) {
     Vector a(n);
-    const int singular =
+    const FactorReport report =
         aba_derivatives(model_, derivatives_, s.q, s.v, s.tau, a, dq, dv, last, effects_);
-    if (singular >= 0) fail_singular(singular);
+    if (!report.ok()) fail_singular(report.velocity);
+    // The keys of the golden files; --only accepts da_dq and da_dv as well.
     put("ddq_dq", dq);
     put("ddq_dv", dv);
   }
-  if (wants("regressor")) {
+  if (is_requested("regressor")) {
     Matrix Y(n, parameter_count(model_)), ordered(n, Y.cols());
     torque_regressor(model_, kinematics_, regressor_, Y);
-    int place = 0;
+    int position = 0;
     for (const int body : bodies_in_order()) {
       for (int k = 0; k < kBodyParameters; ++k) {
-        ordered.col(kBodyParameters * place + k) =
+        ordered.col(kBodyParameters * position + k) =
             to_tau(s, Y.col(kBodyParameters * (body - 1) + k));
       }
-      ++place;
+      ++position;
     }
     result["regressor"] = rows_of(ordered);
   }
 }
 
-/// Bodies as the convention orders their joints.
+/// Bodies in the joint order of the convention.
 std::vector<int> StateQuantities::bodies_in_order() const {
   std::vector<int> bodies;
   if (convention_) {
-    for (const Convention::Place& joint : convention_->joints()) {
+    for (const Convention::JointLayout& joint : convention_->joints()) {
       bodies.push_back(joint.body.value());
     }
   } else {
@@ -243,7 +274,7 @@ std::vector<int> StateQuantities::bodies_in_order() const {
 
 void StateQuantities::add_totals(const State& s, Json& result) {
   const auto put = [&](const char* name, const auto& compute) {
-    if (wants(name)) result[name] = compute();
+    if (is_requested(name)) result[name] = compute();
   };
   put("kinetic_energy", [&] { return Json(kinetic_energy(model_, kinematics_, effects_)); });
   put("potential_energy", [&] { return Json(potential_energy(model_, kinematics_)); });
@@ -262,12 +293,12 @@ void StateQuantities::add_totals(const State& s, Json& result) {
 }
 
 void StateQuantities::add_manifold(const State& s, Json& result) {
-  if (wants("q_integrate_v")) {
+  if (is_requested("q_integrate_v")) {
     Vector q(s.q.size());
     integrate(model_, s.q, s.v, q);
     result["q_integrate_v"] = json_of(convention_ ? convention_->q_to(q) : q);
   }
-  if (wants("difference_neutral_q")) {
+  if (is_requested("difference_neutral_q")) {
     Vector q(s.q.size()), d(s.v.size());
     neutral(model_, q);
     difference(model_, q, s.q, d);
@@ -292,7 +323,7 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
   const FrameId id = model_.find_frame(name);
   Json result;
   const auto put = [&](const char* field, const auto& compute) {
-    if (wants("frames") || wants(field)) result[field] = compute();
+    if (is_requested("frames") || is_requested(field)) result[field] = compute();
   };
   const Pose<double> X = frame_pose(model_, kinematics_, id);
   put("R", [&] { return rows_of(X.R); });
@@ -316,9 +347,9 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
   };
   constexpr FrameAxes kAligned = FrameAxes::local_world_aligned;
   put("Jdotv_lwa_classical",
-      [&] { return acceleration(rest_, kAligned, AccelerationKind::classical); });
+      [&] { return acceleration(zero_acceleration_, kAligned, AccelerationKind::classical); });
   put("Jdotv_lwa_spatial",
-      [&] { return acceleration(rest_, kAligned, AccelerationKind::spatial); });
+      [&] { return acceleration(zero_acceleration_, kAligned, AccelerationKind::spatial); });
   put("acc_lwa_classical",
       [&] { return acceleration(kinematics_, kAligned, AccelerationKind::classical); });
   put("acc_local_spatial",
@@ -329,7 +360,7 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
 Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::string>& frames) {
   const State s = read(input);
   forward_kinematics(model_, s.q, s.v, s.a, kinematics_);
-  forward_kinematics(model_, s.q, s.v, s.a_rest, rest_);
+  forward_kinematics(model_, s.q, s.v, s.a_zero, zero_acceleration_);
   Json result = {{"q", json_of(input.q)}};
   const Vector zero = Vector::Zero(nv());
   result["v"] = json_of(input.v.value_or(zero));
@@ -340,7 +371,7 @@ Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::s
   add_derivatives(s, result);
   add_totals(s, result);
   add_manifold(s, result);
-  if (input.external && wants("fext")) result["fext"] = external(s, *input.external);
+  if (input.external && is_requested("fext")) result["fext"] = external(s, *input.external);
   for (const std::string& name : frames) {
     Json found = frame(s, name);
     if (!found.is_null()) result["frames"][name] = std::move(found);

@@ -7,27 +7,35 @@
 #include <vector>
 
 #include "cli/state_file.hpp"
-#include "limb/dynamics/center_of_mass.hpp"
-#include "limb/dynamics/derivative_workspace.hpp"
-#include "limb/dynamics/external.hpp"
-#include "limb/dynamics/lagrange.hpp"
-#include "limb/dynamics/mass_factor.hpp"
-#include "limb/dynamics/regressor.hpp"
-#include "limb/dynamics/workspace.hpp"
-#include "limb/model/convert.hpp"
+#include "limb/dynamics/derivatives/derivative_workspace.hpp"
+#include "limb/dynamics/factor/mass_factor.hpp"
+#include "limb/dynamics/identify/regressor.hpp"
+#include "limb/dynamics/kinematics/center_of_mass.hpp"
+#include "limb/dynamics/lagrange/christoffel.hpp"
+#include "limb/dynamics/recursive/external.hpp"
+#include "limb/dynamics/recursive/workspace.hpp"
+#include "limb/model/convert/convert.hpp"
 
-/// Every quantity that `limb eval` writes, at one state, in the customs of a library.
+/// All quantities that `limb eval` writes, at one state, in the convention of a library.
 namespace limb::cli {
 
-/// Names of the quantities of a state, and of each frame.
+/// Names of the quantities of a state and of a frame.
 const std::vector<std::string>& state_fields();
 const std::vector<std::string>& frame_fields();
 
+/// A name of the library's vocabulary, and the fields it selects. Fields keep the names of the
+/// golden files.
+struct QuantityName {
+  std::string name;
+  std::vector<std::string> fields;
+};
+const std::vector<QuantityName>& quantity_names();
+
 class StateQuantities {
  public:
-  /// `convention` null: limb's own. `wanted` empty: everything.
+  /// A null `convention` is that of limb; an empty `requested` means all quantities.
   StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
-                  const JointEffects& effects, std::set<std::string> wanted);
+                  const JointEffects& effects, std::set<std::string> requested);
 
   /// Sizes of q and v in this convention.
   int nq() const;
@@ -39,10 +47,12 @@ class StateQuantities {
   using Vector = VectorX<double>;
   struct State {
     Vector q, v, a, tau;
-    Vector a_rest;  ///< limb's acceleration where the convention's is zero
+    Vector a_zero;  ///< limb's acceleration if that of the convention is zero
   };
 
-  bool wants(const std::string& field) const { return wanted_.empty() || wanted_.count(field) > 0; }
+  bool is_requested(const std::string& field) const {
+    return requested_.empty() || requested_.count(field) > 0;
+  }
   State read(const StateInput& input) const;
   Vector to_tau(const State& s, const Vector& tau) const;
   Vector to_a(const State& s, const Vector& a) const;
@@ -64,10 +74,10 @@ class StateQuantities {
   Model<double> model_;
   std::unique_ptr<Convention> convention_;
   JointEffects effects_;
-  std::set<std::string> wanted_;
+  std::set<std::string> requested_;
   Workspace<double> work_;
-  Kinematics<double> kinematics_;  ///< at q, v, a
-  Kinematics<double> rest_;        ///< at q, v, a_rest
+  Kinematics<double> kinematics_;         ///< at q, v, a
+  Kinematics<double> zero_acceleration_;  ///< at q, v, a_zero
   SubtreeScratch<double> subtree_;
   LagrangeScratch<double> lagrange_;
   MassFactor<double> factor_;

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "limb/base/check.hpp"
-#include "limb/dynamics/frames.hpp"
+#include "limb/dynamics/kinematics/frames.hpp"
 
 namespace limb::cli {
 namespace {
@@ -14,29 +14,29 @@ namespace {
 using Point = Svg::Point;
 using Vector = Vector3<double>;
 
-/// Ends of all sticks at one state: joint to joint, joint to site, and to the mass centre of what
-/// carries nothing else.
+/// Ends of all lines at one state: joint to joint, joint to site, and to the mass centre of bodies
+/// without child or site.
 std::vector<std::pair<Vector, Vector>> sticks(const Model<double>& model,
                                               const Kinematics<double>& k) {
   std::vector<std::pair<Vector, Vector>> result;
-  std::vector<bool> carries(model.bodies().size(), false);
+  std::vector<bool> has_line(model.bodies().size(), false);
   for (int i = 1; i < model.body_count(); ++i) {
     const Body<double>& body = model.body(BodyId(i));
     const auto parent = static_cast<std::size_t>(body.parent.value());
-    carries[parent] = true;
-    const bool from_nowhere = parent == 0 && body.joint.type() == JointType::free;
+    has_line[parent] = true;
+    const bool is_free_root = parent == 0 && body.joint.type() == JointType::free;
     const Vector p = k.X_WB[static_cast<std::size_t>(i)].p;
-    result.emplace_back(from_nowhere ? p : k.X_WB[parent].p, p);
+    result.emplace_back(is_free_root ? p : k.X_WB[parent].p, p);
   }
   for (const Frame<double>& frame : model.frames()) {
     const auto b = static_cast<std::size_t>(frame.body.value());
     if (b == 0 || frame.kind != Frame<double>::Kind::site) continue;
-    carries[b] = true;
+    has_line[b] = true;
     result.emplace_back(k.X_WB[b].p, k.X_WB[b] * frame.X_BF.p);
   }
-  for (std::size_t b = 1; b < carries.size(); ++b) {
+  for (std::size_t b = 1; b < has_line.size(); ++b) {
     const Inertia<double>& inertia = model.bodies()[b].inertia;
-    if (carries[b] || inertia.mass() <= 0) continue;
+    if (has_line[b] || inertia.mass() <= 0) continue;
     result.emplace_back(k.X_WB[b].p, k.X_WB[b] * inertia.com());
   }
   return result;
@@ -46,7 +46,7 @@ std::vector<std::pair<Vector, Vector>> sticks(const Model<double>& model,
 
 StickFigure::StickFigure(const std::string& call, const Model<double>& model,
                          const LogSeries& state, std::size_t frames) {
-  const int nq = model.position_size();
+  const int nq = model.nq();
   std::size_t logged = 0;
   while (logged < state.fields.size() && state.fields[logged].starts_with("q.")) ++logged;
   check_size(call, "coordinates of the log", static_cast<std::ptrdiff_t>(logged), nq,
@@ -67,21 +67,21 @@ StickFigure::StickFigure(const std::string& call, const Model<double>& model,
       high = high.cwiseMax(a).cwiseMax(b);
     }
   }
-  // From the side along which it extends least, x to the right where there is a choice.
+  // Projected along the axis of the smallest extent, x to the right if possible.
   Eigen::Index depth = 0;
   (high - low).minCoeff(&depth);
   const Eigen::Index across = depth == 0 ? 1 : 0, up = depth == 2 ? 1 : 2;
-  const auto seen = [&](const Vector& p) { return Point(p[across], p[up]); };
-  low_ = seen(low);
-  high_ = seen(high);
+  const auto project = [&](const Vector& p) { return Point(p[across], p[up]); };
+  low_ = project(low);
+  high_ = project(high);
   for (const auto& frame : all) {
     frames_.emplace_back();
-    for (const auto& [a, b] : frame) frames_.back().emplace_back(seen(a), seen(b));
+    for (const auto& [a, b] : frame) frames_.back().emplace_back(project(a), project(b));
   }
 }
 
-void StickFigure::draw_strip(Svg& svg, const Point& corner, double width, double height,
-                             const std::string& title) const {
+void StickFigure::draw_snapshots(Svg& svg, const Point& corner, double width, double height,
+                                 const std::string& title) const {
   svg.text({corner.x() + 4, corner.y() + 16}, title, "font-size=\"13\" font-weight=\"bold\"");
   const double scale = std::min((width - 40) / std::max(high_.x() - low_.x(), 1e-3),
                                 (height - 50) / std::max(high_.y() - low_.y(), 1e-3));
@@ -90,8 +90,8 @@ void StickFigure::draw_strip(Svg& svg, const Point& corner, double width, double
     return Point(corner.x() + width / 2 + scale * (p.x() - middle.x()),
                  corner.y() + 30 + (height - 40) / 2 - scale * (p.y() - middle.y()));
   };
-  constexpr std::size_t kMoments = 24;
-  const std::size_t stride = std::max<std::size_t>(1, frames_.size() / kMoments);
+  constexpr std::size_t kSnapshots = 24;
+  const std::size_t stride = std::max<std::size_t>(1, frames_.size() / kSnapshots);
   for (std::size_t i = 0; i < frames_.size(); i += stride) {
     const double part = static_cast<double>(i + 1) / static_cast<double>(frames_.size());
     const std::string style = fmt::format(

@@ -7,7 +7,7 @@
 namespace limb::cli {
 namespace {
 
-// A tenth of a pixel is finer than the eye; short numbers keep the file readable.
+// Rounded to a tenth of a pixel.
 std::string px(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);
@@ -87,7 +87,7 @@ void Svg::arc(const Point& center, double radius, double from, double to, std::s
 void Svg::arrow(const Point& from, const Point& to, double width, std::string_view color) {
   const Point along = to - from;
   const double length = along.norm();
-  if (length < 1) return;  // nothing to see, and no direction to point the head in
+  if (length < 1) return;  // too short for a head
   const Point unit = along / length, side(-unit.y(), unit.x());
   const double head = std::min(4.5 * width, length);
   const Point neck = to - head * unit;

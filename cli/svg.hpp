@@ -12,7 +12,7 @@ namespace limb::cli {
 class Svg {
  public:
   using Point = Vector2<double>;
-  /// Title and description are what a screen reader says.
+  /// Title and description are for screen readers.
   Svg(double width, double height, std::string_view title, std::string_view description);
 
   /// `style` is any list of SVG attributes: fill="#fff" stroke="#000".
@@ -25,7 +25,7 @@ class Svg {
   /// Circular arc around `center` from angle `from` to `to`, rad, anticlockwise positive as seen.
   void arc(const Point& center, double radius, double from, double to, std::string_view style);
   void arrow(const Point& from, const Point& to, double width, std::string_view color);
-  /// Mass-centre sign: a disc with two black quarters.
+  /// Mass-centre symbol: a disc with two filled quarters.
   void mass_centre(const Point& center, double radius, std::string_view color);
   void text(const Point& anchor, std::string_view text, std::string_view style);
 

@@ -62,14 +62,14 @@ std::string closest(std::string_view typed, std::span<const std::string> known) 
   return name.empty() ? "" : fmt::format(", closest: '{}'", name);
 }
 
-// CLI11 writes several lines for some errors; one line is enough.
+// Some errors of CLI11 have several lines.
 std::string one_line(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
-// The two mistakes that CLI11 words for programmers; anything else is passed on as it is.
+// Rewrites two messages of CLI11; all others are passed on.
 std::string explain(const CLI::ParseError& error) {
   std::string text = one_line(error.what());
   const std::string option = text.substr(0, text.find(':'));
@@ -82,7 +82,7 @@ Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
   const std::string call = fmt::format("limb {}", verb.name());
   CLI::App app(std::string(verb.summary()), call);
   app.set_help_flag("-h,--help", "this text");
-  app.allow_extras();  // told apart below, with a better message
+  app.allow_extras();  // reported below, with a better message
   verb.add_options(app);
   try {
     app.parse(argc, argv);
@@ -125,7 +125,7 @@ Exit dispatch(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** arg
                           word.starts_with('-') ? "option" : "verb", word, closest(word, names)));
 }
 
-// A reader that has seen enough (limb demo | head -1) is no failure; a full disk is.
+// A closed pipe (limb demo | head -1) is not a failure; a full disk is.
 void write_to_stdout(const std::string& text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
@@ -134,7 +134,7 @@ void write_to_stdout(const std::string& text) {
   }
 }
 
-Exit complain(Exit code, std::string_view message) {
+Exit report_error(Exit code, std::string_view message) {
   const std::string line = one_line(std::string(message)) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
@@ -171,13 +171,13 @@ int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, cha
     code = dispatch(verbs, argc, argv, out);
     write_to_stdout(out.str());
   } catch (const Error& error) {
-    code = complain(
+    code = report_error(
         error.kind() == Error::Kind::bad_input ? Exit::bad_input : Exit::computation_failed,
         error.what());
   } catch (const std::exception& error) {
-    code = complain(Exit::computation_failed, fmt::format("limb: {}", error.what()));
+    code = report_error(Exit::computation_failed, fmt::format("limb: {}", error.what()));
   } catch (...) {
-    code = complain(Exit::computation_failed, "limb: unknown failure");
+    code = report_error(Exit::computation_failed, "limb: unknown failure");
   }
   return static_cast<int>(code);
 }

@@ -1,21 +1,25 @@
-# Installs the rooms, their headers, the command line, and the package that find_package(limb) reads.
-# The same package also stands in the build tree (limb_DIR = the build folder).
+# Installs the modules, their headers, the command line, and the package that find_package(limb) reads.
+# The same package is also written to the build tree (limb_DIR = the build folder).
 include(CMakePackageConfigHelpers)
 
-get_property(rooms GLOBAL PROPERTY LIMB_ROOMS)
+get_property(modules GLOBAL PROPERTY LIMB_MODULES)
 
 add_library(limb_all INTERFACE)
 add_library(limb::limb ALIAS limb_all)
 set_target_properties(limb_all PROPERTIES EXPORT_NAME limb)
 install(TARGETS limb_all EXPORT limbTargets)
 
-foreach(room ${rooms})
-  target_link_libraries(limb_all INTERFACE limb_${room})
-  install(TARGETS limb_${room} EXPORT limbTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/limb/${room}
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limb FILES_MATCHING PATTERN "*.hpp"
-    PATTERN "testing" EXCLUDE PATTERN "*_data.hpp" EXCLUDE)  # these serve the tests alone
+foreach(module ${modules})
+  target_link_libraries(limb_all INTERFACE limb_${module})
+  install(TARGETS limb_${module} EXPORT limbTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  list(APPEND entry_headers limb/${module}/${module}.hpp)
 endforeach()
+# Headers: the front header of each module and the templates for any scalar, with all that they include.
+list(APPEND entry_headers limb/dynamics/derivatives/any_scalar.hpp)
+install(CODE "set(LIMB_SOURCE_DIR [[${PROJECT_SOURCE_DIR}]])
+set(LIMB_INCLUDE_DIR [[${CMAKE_INSTALL_INCLUDEDIR}]])
+set(LIMB_ENTRY_HEADERS [[${entry_headers}]])")
+install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/LimbInstallHeaders.cmake)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/limb
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 

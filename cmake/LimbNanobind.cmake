@@ -1,5 +1,5 @@
-# Looks for what the Python package is built with: an interpreter with headers, nanobind and NumPy.
-# A wheel needs them; elsewhere the .venv of ./run test has them, and without it there is no package.
+# Finds the requirements of the Python package: an interpreter with headers, nanobind and NumPy.
+# A wheel needs them; otherwise the .venv of ./run test has them, and without it there is no package.
 # Sets LIMB_BUILDS_PYTHON, and LIMB_NUMPY_INCLUDE.
 set(LIMB_BUILDS_PYTHON OFF)
 if(NOT SKBUILD AND NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
@@ -18,7 +18,7 @@ if(Python_FOUND)
   endif()
 endif()
 if(SKBUILD AND NOT LIMB_BUILDS_PYTHON)
-  message(FATAL_ERROR "limb: Python 3.10 with headers, nanobind and numpy are needed")
+  message(FATAL_ERROR "limb: the Python package needs Python 3.10 with headers, nanobind and numpy")
 elseif(NOT LIMB_BUILDS_PYTHON)
   message(STATUS "limb: no Python package (needs python3-dev, and nanobind and numpy in .venv)")
 endif()

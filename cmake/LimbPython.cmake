@@ -1,5 +1,5 @@
-# Tests written in Python. Both kinds run in the repository root, are told where the build is by
-# LIMB_BUILD_DIR and where the command line is by LIMB_CLI, and skip by exit status 77.
+# Tests written in Python. Both kinds run in the repository root, get the build folder as
+# LIMB_BUILD_DIR and the command line as LIMB_CLI, and skip with exit status 77.
 
 function(limb_python_environment name label)
   set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77
@@ -14,8 +14,8 @@ function(limb_python_test name label file)
   limb_python_environment(${name} ${label})
 endfunction()
 
-# limb_pytest(NAME FILE [LABEL]): a pytest file, run by the .venv that exists when the test runs;
-# skips where there is no pytest or every test in the file skips. The label defaults to python.
+# limb_pytest(NAME FILE [LABEL]): a pytest file, run with the .venv that exists when the test runs;
+# skips if there is no pytest or every test in the file skips. The label defaults to python.
 function(limb_pytest name file)
   set(label python)
   if(ARGC GREATER 2)

@@ -1,10 +1,10 @@
-// Any bytes as a computation, or as the number of a random robot: every back end gives the bits of
-// the interpreter.
+// Any bytes as a computation, or as the seed of a random robot: every back end gives the same bits
+// as the interpreter.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-#include "limb/codegen/functions.hpp"
+#include "limb/codegen/record/function_tracer.hpp"
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/random_graph.hpp"
 #include "limb/dynamics/testing/sample.hpp"
@@ -27,7 +27,7 @@ codegen::Trace random_robot(testing::Bytes& bytes) {
   FunctionOptions function;
   function.frames = {FrameId(static_cast<int>(model.frames().size()) - 1)};
   function.axes = static_cast<FrameAxes>(bytes.next(3));
-  return codegen::trace(model, static_cast<Function>(bytes.next(kFunctionCount)), function);
+  return codegen::trace(model, static_cast<DynamicsFunction>(bytes.next(kFunctionCount)), function);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     trace = robot ? random_robot(bytes) : testing::random_graph(bytes);
   } catch (const Error&) {
-    return 0;  // no mass centre where nothing that moves has mass
+    return 0;  // no mass centre if no moving body has mass
   }
   const auto states = static_cast<std::int64_t>(1 + bytes.next(20));
   const testing::Batch<double> in = testing::random_numbers(bytes, trace, states);

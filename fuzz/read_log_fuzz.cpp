@@ -1,4 +1,4 @@
-// Any bytes as a log, MCAP where they begin like one: read it, and draw what was read.
+// Any bytes as a log, as MCAP if they start with its magic number: read the log and draw it.
 #include <cstdint>
 #include <string_view>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "limb/base/error.hpp"
-#include "limb/model/read_mjcf.hpp"
+#include "limb/model/mjcf/read_mjcf.hpp"
 
 namespace {
 
@@ -14,8 +14,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-/// What the reader promises whatever the input: finite numbers and rotations, chains whose parents
-/// are links or the world.
+/// Guarantees of the reader for any input: finite numbers and rotations, and parents that are links
+/// or the world.
 void check(const limb::Description<double>& description) {
   for (const auto& joint : description.joints) {
     require(joint.X_PJ.R.allFinite() && joint.X_PJ.p.allFinite());
@@ -40,7 +40,7 @@ void check(const limb::Description<double>& description) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   limb::ReadOptions options;
-  options.roots = {"/nonexistent"};  // no includes from the machine that fuzzes
+  options.roots = {"/nonexistent"};  // no includes from this machine
   limb::Diagnostics diagnostics;
   try {
     check(limb::parse_mjcf(std::string(data, data + size), "/nonexistent/fuzz.xml", options,

@@ -1,11 +1,11 @@
-// Any bytes as a recipe: read, write what was read, and read that again.
+// Any bytes as a recipe: read it, write the robot, and read that again.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "limb/base/error.hpp"
-#include "limb/model/read_recipe.hpp"
-#include "limb/model/write_recipe.hpp"
+#include "limb/model/recipe/read_recipe.hpp"
+#include "limb/model/recipe/write_recipe.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     limb::Diagnostics again;
     const std::string text = limb::write_recipe(robot);
     const auto copy = limb::parse_recipe<double>(text, "copy.toml", {}, again);
-    // What was read without error must be written without error, and stay the same.
+    // A robot that was read without error is written without error and stays the same.
     if (limb::has_errors(again) || limb::write_recipe(copy) != text) std::abort();
   } catch (const limb::Error&) {
   }

@@ -1,16 +1,16 @@
-// Any bytes as a scenario: read it, and let it run for three steps.
+// Any bytes as a scenario: read it, and run it for three steps.
 #include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "limb/base/error.hpp"
-#include "limb/sim/scenario_run.hpp"
+#include "limb/sim/scenario/scenario_run.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     limb::Scenario scenario = limb::parse_scenario(
         "fuzz", std::string(reinterpret_cast<const char*>(data), size), "fuzz.toml");
-    // Three steps, or as many as the adaptive method makes of them.
+    // Three steps, or as many as the adaptive method needs.
     scenario.duration = std::min(scenario.duration, 3 * std::min(scenario.simulation.step, 1e-3));
     limb::run_scenario(scenario, nullptr);
   } catch (const limb::Error&) {

@@ -1,5 +1,5 @@
-// Any bytes as URDF: a description, diagnostics or an Error, and nothing else. What is read without
-// error is written, and must then read back without error as the same number of parts.
+// Any bytes as URDF: a description, diagnostics or an Error, and nothing else. A robot that is read
+// without error is written, and must be read back without error with the same number of parts.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 
 #include "limb/base/error.hpp"
-#include "limb/model/read_urdf.hpp"
-#include "limb/model/write_urdf.hpp"
+#include "limb/model/urdf/read_urdf.hpp"
+#include "limb/model/urdf/write_urdf.hpp"
 
 namespace {
 
@@ -16,7 +16,7 @@ void require(bool condition) {
   if (!condition) std::abort();  // libFuzzer reports the input
 }
 
-bool hangs_on_missing_world(const limb::Description<double>& robot) {
+bool has_joint_on_missing_world(const limb::Description<double>& robot) {
   const auto is_world = [](const auto& link) { return link.name == limb::kWorldLink; };
   const auto on_world = [](const auto& joint) { return joint.parent == limb::kWorldLink; };
   return std::any_of(robot.joints.begin(), robot.joints.end(), on_world) &&
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limb::Diagnostics notes, again;
   const auto copy = parse(limb::write_urdf(robot, notes), again);
   require(!has_errors(again));
-  require(copy.links.size() == robot.links.size() + (hangs_on_missing_world(robot) ? 1 : 0));
+  require(copy.links.size() == robot.links.size() + (has_joint_on_missing_world(robot) ? 1 : 0));
   require(copy.joints.size() == robot.joints.size());
   require(copy.actuators.size() == robot.actuators.size());
   return 0;

@@ -1,5 +1,5 @@
-// Any bytes as a log of a walking robot's sensors, MCAP where they begin like one: find its topics,
-// and let both filters run over what was found.
+// Any bytes as a sensor log of a walking robot, as MCAP if they start with its magic number: find
+// the topics, and run both filters on the measurements.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -7,26 +7,26 @@
 
 #include "cli/estimate_run.hpp"
 #include "limb/base/error.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace limb;
-  static const Model<double> dog = load_model("builtin:quadruped");
+  static const Model<double> quadruped = load_model("builtin:quadruped");
   const std::vector<std::string> feet = {"FL_foot", "FR_foot", "RL_foot", "RR_foot"};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     const auto log =
         cli::parse_log("fuzz", bytes.starts_with("\x89MCAP") ? "fuzz.mcap" : "fuzz.csv", bytes);
-    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, dog, feet, {});
+    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, quadruped, feet, {});
     EstimatorOptions options;
-    options.initial.rest = 0.1;  // short logs have an estimate, too
+    options.initial.rest = 0.1;  // so that short logs have an estimate
     for (const FilterKind kind : {FilterKind::error_state, FilterKind::invariant}) {
       options.filter = kind;
       const auto source = sensors.forces.empty() ? sensors.tau.empty() ? cli::ContactSource::always
                                                                        : cli::ContactSource::torque
                                                  : cli::ContactSource::log;
-      const auto summary = cli::run_estimate("fuzz", sensors, dog, feet, "", options, source);
-      // What a filter promises: numbers.
+      const auto summary = cli::run_estimate("fuzz", sensors, quadruped, feet, "", options, source);
+      // The filters guarantee finite numbers.
       for (const auto* nine : {&summary.series.value, &summary.series.sigma}) {
         for (const auto& values : *nine) {
           if (!std::isfinite(values.back())) std::abort();

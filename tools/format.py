@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lays out all C++ files with clang-format; --check only reports, and exits 77 without the tool."""
+"""Formats all C++ files with clang-format; --check only reports, and exits 77 without the tool."""
 
 import argparse
 import shutil
@@ -25,7 +25,7 @@ def main() -> int:
     mode = ["--dry-run", "-Werror"] if check else ["-i"]
     status = subprocess.run([tool, *mode, *files], cwd=ROOT).returncode
     if status == 0:
-        print(f"format: {len(files)} files {'are' if check else 'now'} well laid out")
+        print(f"format: {len(files)} files {'are formatted' if check else 'formatted'}")
     elif check:
         print("format: run ./run format", file=sys.stderr)
     return status

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes python/examples/*.ipynb from the scripts beside them, whose cells begin with `# %%`.
+"""Writes python/examples/*.ipynb from the scripts in the same folder, whose cells start with `# %%`.
 
-  make_notebooks.py [--check]    --check changes nothing and exits 1 where a notebook is not its script's
+  make_notebooks.py [--check]    --check changes nothing and exits 1 if a notebook differs from its script
 """
 
 import json
@@ -14,7 +14,7 @@ CELL = re.compile(r"^# %%(.*)$", re.MULTILINE)
 
 
 def cells(text: str):
-    """(kind, lines) of each cell; markdown without its comment signs."""
+    """(kind, lines) of each cell; markdown without the leading "# "."""
     parts = CELL.split(text)[1:]
     for kind, body in zip(parts[::2], parts[1::2]):
         body = body.strip("\n")
@@ -46,7 +46,7 @@ def main() -> int:
         if not check:
             path.write_text(text)
     if check and stale:
-        print(f"not as their scripts: {', '.join(stale)} (run tools/make_notebooks.py)", file=sys.stderr)
+        print(f"out of date: {', '.join(stale)} (run tools/make_notebooks.py)", file=sys.stderr)
         return 1
     return 0
 

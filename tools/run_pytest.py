@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs one pytest file with the first Python that has pytest: that of .venv, then this one.
+"""Runs one pytest file with the first Python that has pytest: the one of .venv, then this one.
 
-Exits as pytest does, but with 77 (skipped) where there is no pytest or every test skipped.
+Exits as pytest does, but with 77 (skipped) if there is no pytest or every test was skipped.
 """
 
 import subprocess
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = 77
-NO_TESTS = 5  # pytest's status when a whole file skips at import, or holds no test
+NO_TESTS = 5  # pytest's status when a whole file skips at import, or has no test
 
 
 def python_with_pytest() -> str | None:
@@ -39,7 +39,7 @@ def main() -> int:
         return 1
     python = python_with_pytest()
     if python is None:
-        print(f"skipped {sys.argv[1]}: no pytest (./run test installs it where there is a network)")
+        print(f"skipped {sys.argv[1]}: no pytest (./run test installs it if there is a network)")
         return SKIPPED
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"

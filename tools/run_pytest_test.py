@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_pytest.py must pass on failures, and call a file skipped only when nothing in it ran."""
+"""run_pytest.py must report failures, and a file as skipped only when nothing in it ran."""
 
 import subprocess
 import sys

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Executes every fenced block of README.md and docs/**/*.md, so that the documents cannot lie.
+"""Executes every fenced block of README.md and docs/**/*.md and compares what it prints.
 
   sh    each line runs in the repository root with the built `limb` on PATH and must exit 0.
         Lines are independent shells. Lines of ./run are only checked to name a verb of it,
         except the bare ./run, whose output is that of `limb demo`.
   cpp   a complete program: compiled against the build tree, linked with limb::limb, run.
   toml  a complete recipe: `limb check` must read it and find no error.
-  python  the blocks of a document are one session with the package of the build.
+  python  the blocks of a document run in one session with the package of the build.
   text  directly after sh, cpp or python: exactly what that block prints on stdout.
 
-Blocks of any other kind are listed, not executed. A failure is reported as FILE:LINE: what.
+Blocks of any other kind are listed, not executed. /tmp/ in a block is replaced by a folder of this
+run. A failure is reported as FILE:LINE: what.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,8 +32,9 @@ RUN_VERB = re.compile(r"^verb_(\w+)\(\)", re.MULTILINE)
 LOOKS_LIKE_SHELL = {"bash", "shell", "console", "zsh", "bash-console", "shell-session", "sh-session"}
 # A document test must not change the machine or depend on a network.
 NEVER_RUN = {"sudo", "apt", "apt-get", "pip", "git", "curl", "wget"}
-TIMEOUT_S = 120
-NO_SOLVER = "limb was built without a solver of quadratic programs"  # limb/control/qp.cpp
+TIMEOUT_S = 1200  # only against hangs: a busy machine needs a tenth of it
+TEMPORARY = re.compile(r"(?<![\w.])/tmp/")
+NO_SOLVER = "limb was built without a solver of quadratic programs"  # limb/control/qp/qp.cpp
 
 CMAKE_PROJECT = """\
 cmake_minimum_required(VERSION 3.25)
@@ -43,7 +46,7 @@ foreach(name {names})
 endforeach()
 """
 
-# Runs the blocks of a document one after the other; traces then name the document and its line.
+# Runs the blocks of a document one after the other; tracebacks name the document and its line.
 PYTHON_SESSION = """\
 import contextlib, io, json, sys, traceback
 scope, results = {"__name__": "__main__"}, []
@@ -64,7 +67,7 @@ class Failure(Exception):
 
 
 class Skipped(Exception):
-    """A block that this build cannot run, and why; likewise."""
+    """A block that this build cannot run, and the reason. Text starts with FILE:LINE."""
 
 
 @dataclass
@@ -143,9 +146,18 @@ class Runner:
         self.cli = build / "limb"
         self.verbs = set(RUN_VERB.findall((root / "run").read_text()))
         self.scratch = build / "snippets"
-        # Built without proxsuite (cmake/LimbProxsuite.cmake): what needs it says so, and is left out.
+        self.temporary = tempfile.TemporaryDirectory(prefix="limb_snippets_")
+        # Built without proxsuite (cmake/LimbProxsuite.cmake): blocks that need it are left out.
         commands_file = build / "compile_commands.json"
         self.without_solver = commands_file.exists() and "qp_none.cpp" in commands_file.read_text()
+
+    def with_own_folder(self, text: str) -> str:
+        """The text of a block with /tmp/ replaced by the temporary folder of this run."""
+        return TEMPORARY.sub(lambda _: self.temporary.name + "/", text)
+
+    def with_tmp(self, printed: str) -> str:
+        """The inverse, for what a block prints."""
+        return printed.replace(self.temporary.name + "/", "/tmp/")
 
     def execute(self, command: list[str], where: str) -> str:
         environment = {**os.environ, "PATH": f"{self.build}{os.pathsep}{os.environ['PATH']}"}
@@ -158,7 +170,7 @@ class Runner:
             if self.without_solver and NO_SOLVER in done.stderr:
                 raise Skipped(f"{where}: not executed: {NO_SOLVER}")
             raise Failure(f"{where}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
-        return done.stdout
+        return self.with_tmp(done.stdout)
 
     def run_shell(self, block: Block) -> str | None:
         """What the block prints; None if that is unknown, because it calls ./run."""
@@ -168,10 +180,10 @@ class Runner:
             parts = first_words(command, where)
             for words in parts:
                 if words[0] in NEVER_RUN:
-                    raise Failure(f"{where}: '{words[0]}' is not run here; say it in prose")
+                    raise Failure(f"{where}: '{words[0]}' is not run here; write it as prose")
             if any(words[0] == "./run" for words in parts):
                 if len(parts) > 1:
-                    raise Failure(f"{where}: ./run needs a line of its own")
+                    raise Failure(f"{where}: ./run must be the only command of its line")
                 verb = parts[0][1] if len(parts[0]) > 1 else None
                 if verb is not None:
                     if verb.lstrip("-") not in self.verbs:
@@ -180,13 +192,13 @@ class Runner:
                     output = None
                     continue
                 command = "limb demo"
-            command = BUILT_CLI.sub(lambda _: shlex.quote(str(self.cli)), command)
+            command = BUILT_CLI.sub(lambda _: shlex.quote(str(self.cli)), self.with_own_folder(command))
             printed = self.execute(["bash", "-euo", "pipefail", "-c", command], where)
             output = None if output is None else output + printed
         return output
 
     def run_python(self, blocks: list[Block]) -> dict[int, str | Failure]:
-        """What each block prints; blocks of one document share their names."""
+        """What each block prints; blocks of one document share their variables."""
         if not blocks:
             return {}
         if not (self.build / "python/limb/__init__.py").exists():
@@ -199,12 +211,14 @@ class Runner:
             session = [block for block in blocks if block.file == file]
             done = subprocess.run(
                 [str(python) if python.exists() else sys.executable, "-B", "-c", PYTHON_SESSION],
-                input=json.dumps([[b.file, b.line, b.text()] for b in session]), cwd=self.root,
-                env=environment, capture_output=True, text=True, timeout=5 * TIMEOUT_S)
+                input=json.dumps([[b.file, b.line, self.with_own_folder(b.text())] for b in session]),
+                cwd=self.root,
+                env=environment, capture_output=True, text=True, timeout=TIMEOUT_S)
             if done.returncode != 0:
                 raise Failure(f"{session[0].where()}: the session died\n{done.stderr}")
             for block, (printed, trace) in zip(session, json.loads(done.stdout)):
-                results[id(block)] = Failure(f"{block.where()}: {trace}") if trace else printed
+                results[id(block)] = (Failure(f"{block.where()}: {trace}") if trace
+                                      else self.with_tmp(printed))
         return results
 
     def check_recipe(self, block: Block) -> None:
@@ -215,7 +229,7 @@ class Runner:
         self.execute([str(self.cli), "check", str(path)], block.where())
 
     def compile(self, blocks: list[Block]) -> dict[int, Path]:
-        """Builds all cpp blocks as one CMake project; gives the program of each by id()."""
+        """Builds all cpp blocks as one CMake project; returns the program of each by id()."""
         if not blocks:
             return {}
         self.scratch.mkdir(exist_ok=True)
@@ -223,7 +237,7 @@ class Runner:
         for block in blocks:
             name = re.sub(r"\W", "_", f"{block.file}_{block.line}")
             # Compiler messages then name the document and its line.
-            source = f'#line {block.line} "{block.file}"\n{block.text()}'
+            source = f'#line {block.line} "{block.file}"\n{self.with_own_folder(block.text())}'
             path = self.scratch / f"{name}.cpp"
             if not path.exists() or path.read_text() != source:
                 path.write_text(source)

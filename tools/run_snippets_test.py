@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run_snippets.py must catch documents that lie, and name the place."""
+"""run_snippets.py must find documents whose output is wrong, and name the place."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).resolve().parent / "run_snippets.py"
 FAKE_CLI = '#!/bin/sh\necho "limb $*"\n'
-# Stands for the package of a build tree: a document test needs no more of it.
+# In place of the package of a build tree.
 FAKE_PACKAGE = "add_library(limb::limb INTERFACE IMPORTED)\n"
 
 
@@ -60,14 +60,14 @@ class RunSnippets(unittest.TestCase):
     def test_only_a_build_without_the_solver_may_leave_out_what_needs_it(self):
         readme = [fenced("sh", "echo 'Qp: limb was built without a solver of quadratic programs' >&2; exit 1"),
                   fenced("text", "solved"), fenced("sh", "limb info"), fenced("text", "limb info")]
-        self.write("other/compile_commands.json", '[{"file": "limb/control/qp_proxqp.cpp"}]')
+        self.write("other/compile_commands.json", '[{"file": "limb/control/qp/qp_proxqp.cpp"}]')
         self.assert_fails("README.md:2: exit status 1", *readme)
-        self.write("other/compile_commands.json", '[{"file": "limb/control/qp_none.cpp"}]')
+        self.write("other/compile_commands.json", '[{"file": "limb/control/qp/qp_none.cpp"}]')
         self.assertIn("README.md:2: not executed: limb was built without a solver", self.assert_passes(*readme))
         self.assert_fails("README.md:14: the block above", *readme[:3], fenced("text", "limb inf"))
         self.assert_fails("README.md:2: exit status 1", fenced("sh", "exit 1"))
 
-    def test_a_recipe_is_checked_and_its_mistakes_have_the_line_of_the_document(self):
+    def test_a_recipe_is_checked_and_errors_name_the_line_of_the_document(self):
         self.write("other/limb", '#!/bin/sh\ngrep -n wrong "$2" && exit 1\nexit 0\n').chmod(0o755)
         self.assert_passes(fenced("toml", 'name = "fine"'))
         text = self.assert_fails("README.md:2: exit status 1",
@@ -95,7 +95,12 @@ class RunSnippets(unittest.TestCase):
         self.assert_passes(fenced("sh", "./run test -R math", "./run --help"))
         self.assert_fails("README.md:2: ./run has no verb 'tset'", fenced("sh", "./run tset"))
         self.assert_fails("cannot be checked", fenced("sh", "./run test"), fenced("text", "x"))
-        self.assert_fails("a line of its own", fenced("sh", "true && ./run test"))
+        self.assert_fails("must be the only command of its line", fenced("sh", "true && ./run test"))
+
+    def test_temporary_files_have_a_folder_per_run(self):
+        self.assert_passes(fenced("sh", "echo a > /tmp/limb_snippet; readlink -f /tmp/limb_snippet"),
+                           fenced("text", "/tmp/limb_snippet"))
+        self.assertFalse(Path("/tmp/limb_snippet").exists())
 
     def test_bare_run_prints_the_demo(self):
         self.assert_passes(fenced("sh", "./run"), fenced("text", "limb demo"))
@@ -132,7 +137,7 @@ class RunSnippets(unittest.TestCase):
         text = self.assert_fails("README.md:2: ", fenced("python", "x = 1", "x / 0"))
         self.assertIn('"README.md", line 3', text)
 
-    def test_python_without_a_package_is_said(self):
+    def test_python_without_a_package_is_listed(self):
         self.assertIn("1 python blocks not executed", self.assert_passes(fenced("python", "1 / 0")))
 
     def test_cpp_error_names_the_line_of_the_document(self):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The run script at its edges: wrong use, and machines on which nothing can be installed."""
+"""The run script: wrong use, and machines on which nothing can be installed."""
 
 import os
 import subprocess
@@ -28,23 +28,23 @@ class Run(unittest.TestCase):
         for verb in ("build", "test", "bench", "docs", "format", "tidy", "help"):
             self.assertIn(f"./run {verb}", text)
 
-    def test_unknown_verb_says_so_and_helps(self):
+    def test_unknown_verb_is_named_and_help_is_shown(self):
         for verb in ("tset", "packages", "verb_test", "-x", "a b"):
             done = call(verb)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(f"run: no verb '{verb}'", done.stderr)
+            self.assertIn(f"run: unknown verb '{verb}'", done.stderr)
             self.assertIn("./run test", done.stderr)
 
     def test_unknown_preset_lists_the_known(self):
         for verb in ("build", "test"):
             done = call(verb, "--preset", "relase")
             self.assertEqual(done.returncode, 1)
-            self.assertIn("no " + verb + " preset 'relase'; there are: release dev", done.stderr)
+            self.assertIn("unknown " + verb + " preset 'relase', expected one of: release dev", done.stderr)
 
     def test_unknown_argument_of_build(self):
         done = call("build", "--wrong")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("build does not know '--wrong'", done.stderr)
+        self.assertIn("build: unknown argument '--wrong'", done.stderr)
 
     def test_missing_packages_that_cannot_be_installed_are_named(self):
         with tempfile.TemporaryDirectory() as folder:

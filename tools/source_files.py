@@ -1,4 +1,4 @@
-"""The files of this repository that people write."""
+"""The files of this repository, without generated ones."""
 
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ CPP = (".cpp", ".hpp", ".cu", ".cuh")
 
 
 def source_files(root: Path) -> list[Path]:
-    """All files that git tracks or would track, relative to root; without git, a plain walk."""
+    """All files that git tracks or would track, relative to root; without git, all files below it."""
     listing = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         capture_output=True)

@@ -1,6 +1,6 @@
-// Pinocchio's own generated code: its templates recorded by CppAD, written as C by CppADCodeGen,
-// compiled by gcc at -O3 -march=native and loaded. The same door as the other opponents; only what
-// is generated is timed, its arguments already side by side as it wants them.
+// Pinocchio's generated code: its templates recorded by CppAD, written as C by CppADCodeGen,
+// compiled with gcc at -O3 -march=native and loaded. The same interface as the other opponents;
+// only the generated code and the copy of its arguments into one array are timed.
 #include <cppad/cg.hpp>
 // After CppAD.
 #include <dlfcn.h>
@@ -85,7 +85,7 @@ struct GeneratedRobot {
              }),
         crba("crba", nq,
              [&](const Vector& x, Vector& y) {
-               // As Pinocchio's own CodeGenCRBA: the upper triangle.
+               // As Pinocchio's CodeGenCRBA: the upper triangle.
                pinocchio::crba(model, data, x, Convention::WORLD);
                y.resize(nv * (nv + 1) / 2);
                for (int i = 0, k = 0; i < nv; ++i) {
@@ -136,7 +136,7 @@ void aba(void* robot, const double* q, const double* v, const double* tau, doubl
 }  // namespace
 }  // namespace opponent
 
-extern "C" __attribute__((visibility("default"))) const OpponentTable* opponent_door() {
+extern "C" __attribute__((visibility("default"))) const OpponentTable* opponent_entry_point() {
   static const OpponentTable table = {OPPONENT_BUILD, opponent::make, opponent::release,
                                       opponent::rnea, opponent::crba, opponent::aba,
                                       nullptr,        nullptr};

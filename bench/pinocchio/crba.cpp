@@ -2,8 +2,7 @@
 
 #include "robot.hpp"
 
-// The result stays in its own data; only the address of the last entry is touched, so that its
-// caller pays for no copy.
+// The result stays in pinocchio::Data; it is copied only for the comparison.
 void opponent::crba(void* robot, const double* q, double* M) {
   Robot& r = of(robot);
   pinocchio::crba(r.model, r.data, Vector(q, r.model.nq), pinocchio::Convention::LOCAL);

@@ -1,6 +1,6 @@
-/* Pinocchio as an opponent: a door of plain C, so that its build (own compiler, own flags, own
-   alignment of Eigen's types) and limb's never meet in one header. One shared library for each
-   compiler exports one opponent_table. */
+/* Pinocchio as the library to compare with, behind a C interface, because it is built with other
+   compilers and flags and another alignment of Eigen's types than limb. One shared library per
+   compiler exports opponent_entry_point(). */
 #ifndef LIMB_BENCH_PINOCCHIO_OPPONENT_H
 #define LIMB_BENCH_PINOCCHIO_OPPONENT_H
 
@@ -14,11 +14,11 @@ struct OpponentBody {
   int parent; /* 0 is the world; bodies count from 1 */
   enum OpponentJoint joint;
   double axis[3];
-  double R[9], p[3]; /* joint frame in the parent's, R by rows */
+  double R[9], p[3]; /* joint frame in the parent frame, R by rows */
   double mass, center[3], inertia[9];
 };
 
-/* A point of a body that stands on the ground; with `surface` all of the body stands. */
+/* A point contact of a body with the ground; with `surface` a surface contact of the body. */
 struct OpponentContact {
   int body;
   double p[3];
@@ -36,7 +36,7 @@ struct OpponentTable {
   void (*constrained)(void* robot, const double* q, const double* v, const double* tau, double* a);
 };
 
-typedef const struct OpponentTable* (*OpponentDoor)(void);
+typedef const struct OpponentTable* (*OpponentEntryPoint)(void);
 
 #ifdef __cplusplus
 }

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "bench/pinocchio/opponent.h"
-#include "limb/model/model.hpp"
+#include "limb/model/core/model.hpp"
 
-/// Pinocchio, built from the headers of its wheel by each compiler (bench/CMakeLists.txt), on a
-/// limb model.
+/// Pinocchio, built from the headers of its Python package with each compiler
+/// (bench/CMakeLists.txt), with the bodies of a limb model.
 namespace limb::bench {
 
-/// Results stay in its own memory where the last three are null.
+/// Results stay in Pinocchio's data structure if the last three are null.
 using OpponentDerivatives = void (*)(void* robot, const double* q, const double* v,
                                      const double* a_or_tau, double* dq, double* dv, double* da);
 
@@ -32,26 +32,26 @@ inline std::string opponent_paths() {
 }
 #endif
 
-/// Those of the paths that can be loaded.
+/// The libraries that can be loaded.
 inline std::vector<Opponent> opponents(const std::string& paths) {
   std::vector<Opponent> found;
   std::istringstream list(paths);
   for (std::string path; std::getline(list, path, ':');) {
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) continue;
-    const auto door = reinterpret_cast<OpponentDoor>(dlsym(library, "opponent_door"));
-    if (door == nullptr) continue;
+    const auto table = reinterpret_cast<OpponentEntryPoint>(dlsym(library, "opponent_entry_point"));
+    if (table == nullptr) continue;
     const auto derivatives = [&](const char* symbol) {
       return reinterpret_cast<OpponentDerivatives>(dlsym(library, symbol));
     };
-    found.push_back({door()->build, door(), derivatives("opponent_rnea_derivatives"),
+    found.push_back({table()->build, table(), derivatives("opponent_rnea_derivatives"),
                      derivatives("opponent_aba_derivatives")});
   }
   return found;
 }
 
-/// The same bodies for it. Only revolute, continuous, prismatic and free joints: those of the
-/// robots measured here.
+/// The bodies of a model. Only revolute, continuous, prismatic and free joints, those of the
+/// measured robots. @throws Error for other types.
 inline std::vector<OpponentBody> opponent_bodies(const Model<double>& model) {
   std::vector<OpponentBody> bodies;
   for (std::size_t i = 1; i < model.bodies().size(); ++i) {
@@ -70,7 +70,8 @@ inline std::vector<OpponentBody> opponent_bodies(const Model<double>& model) {
         b.joint = OPPONENT_REVOLUTE;
         break;
       default:
-        throw Error("opponent_bodies: joint '" + body.name + "' is of a type not measured here");
+        throw Error("opponent_bodies: joint '" + body.name +
+                    "' has a type that is not supported here");
     }
     for (int k = 0; k < 3; ++k) {
       b.axis[k] = body.joint.axis()[k];

@@ -2,7 +2,7 @@
 
 #include "robot.hpp"
 
-// Results stay in the opponent's own memory; they are copied out only to compare.
+// Results stay in pinocchio::Data; they are copied only for the comparison.
 extern "C" __attribute__((visibility("default"))) void opponent_rnea_derivatives(
     void* robot, const double* q, const double* v, const double* a, double* dq, double* dv,
     double* da) {

@@ -18,7 +18,7 @@ void release(void* robot) {
 }  // namespace
 }  // namespace opponent
 
-extern "C" __attribute__((visibility("default"))) const OpponentTable* opponent_door() {
+extern "C" __attribute__((visibility("default"))) const OpponentTable* opponent_entry_point() {
   static const OpponentTable table = {
       OPPONENT_BUILD, opponent::make, opponent::release,      opponent::rnea,
       opponent::crba, opponent::aba,  opponent::set_contacts, opponent::constrained};

@@ -43,7 +43,7 @@ TEST(Check, FiniteNumber) {
   EXPECT_EQ(message([] { check_finite("slerp", "t", 1e300); }), "no error");
 }
 
-TEST(Check, PositiveRefusesZeroNegativeAndNonFinite) {
+TEST(Check, PositiveRejectsZeroNegativeAndNonFinite) {
   const double inf = std::numeric_limits<double>::infinity();
   EXPECT_EQ(message([] { check_positive("box", "mass", 0.0); }),
             "box: mass is 0, expected > 0 and finite");
@@ -64,15 +64,15 @@ TEST(Check, NotANumberIsNeitherPositiveNorNotNegative) {
 }
 
 TEST(Error, TextWithAHintEndsWithIt) {
-  EXPECT_EQ(message([] { fail("slerp", "t", "2", "0 to 1", "t is a share of the way"); }),
-            "slerp: t is 2, expected 0 to 1 (t is a share of the way)");
+  EXPECT_EQ(message([] { fail("slerp", "t", "2", "0 to 1", "t is a fraction of the path"); }),
+            "slerp: t is 2, expected 0 to 1 (t is a fraction of the path)");
 }
 
 TEST(Error, IsAStandardException) {
   EXPECT_THROW(fail("f", "x", "1", "2"), std::runtime_error);
 }
 
-TEST(Error, SaysWhetherTheCallerCanMendIt) {
+TEST(Error, KindTellsWhetherTheCallerCanFixIt) {
   try {
     fail_computation("solve", "the matrix is singular");
   } catch (const Error& error) {
@@ -95,8 +95,8 @@ TEST(Text, NumbersReadBackExactly) {
 }
 
 TEST(Index, DifferentKindsDoNotMix) {
-  using BodyIndex = Index<struct BodyIndexTag>;
-  using JointIndex = Index<struct JointIndexTag>;
+  using BodyIndex = TypedIndex<struct BodyIndexTag>;
+  using JointIndex = TypedIndex<struct JointIndexTag>;
   static_assert(!std::is_convertible_v<BodyIndex, JointIndex>);
   static_assert(!std::is_constructible_v<BodyIndex, JointIndex>);
   static_assert(!std::is_convertible_v<int, BodyIndex>);

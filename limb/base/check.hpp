@@ -8,7 +8,7 @@
 
 #include "limb/base/error.hpp"
 
-/// Checks at the doors. Each passes silently or throws Error with call, argument, found, expected.
+/// Argument checks of public functions. Each throws Error with call, argument, found and expected.
 namespace limb {
 
 /// Shortest decimal text that reads back as the same number: 0.1, not 0.10000000000000001.
@@ -18,7 +18,7 @@ std::string to_text(std::span<const double> values);
 
 void check_size(std::string_view call, std::string_view argument, std::ptrdiff_t found,
                 std::ptrdiff_t expected, std::string_view hint = {});
-/// Every number finite; the message gives the index of the first that is not.
+/// All numbers are finite; the message gives the index of the first that is not.
 void check_finite(std::string_view call, std::string_view argument, std::span<const double> values);
 inline void check_finite(std::string_view call, std::string_view argument, double value) {
   if (!std::isfinite(value)) fail(call, argument, to_text(value), "a finite number");

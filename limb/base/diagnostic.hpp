@@ -6,8 +6,8 @@
 
 namespace limb {
 
-/// Where something was written. line 0: not known, or no file at all.
-struct Source {
+/// File and line of an element of the input. line 0: unknown, or no file.
+struct SourceLocation {
   std::string file;
   int line = 0;
 
@@ -17,20 +17,20 @@ struct Source {
   }
 };
 
-/// One remark about an input: what is wrong, why that matters, and what would mend it.
+/// One finding about an input: what is wrong, why it matters, and how to fix it.
 struct Diagnostic {
   enum class Severity {
     note,     ///< read and ignored, or unusual but harmless
-    warning,  ///< legal, and probably not what was meant
+    warning,  ///< legal, but probably not what was meant
     error,    ///< no robot can be built from this, or its dynamics are impossible
   };
 
   Severity severity = Severity::error;
-  std::string rule;     ///< stable name, for example "inertia-triangle"
-  Source source;        ///< file and line
-  std::string message;  ///< what was found, with names and numbers
-  std::string reason;   ///< why it matters, one sentence
-  std::string fix;      ///< what to write instead; empty where only the author can know
+  std::string rule;       ///< stable name, for example "inertia-triangle"
+  SourceLocation source;  ///< file and line
+  std::string message;    ///< what was found, with names and numbers
+  std::string reason;     ///< why it matters, one sentence
+  std::string fix;        ///< what to write instead; empty where only the author knows
 
   /// "arm.urdf:12: error: link 'tip': mass is -1, expected > 0 [mass-not-positive]"
   [[nodiscard]] std::string text() const;

@@ -9,7 +9,7 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 
-TEST(Diagnostic, SaysWhereHowBadWhatAndWhichRule) {
+TEST(Diagnostic, TextHasSourceSeverityMessageAndRule) {
   Diagnostic d;
   d.rule = "mass-negative";
   d.source = {"arm.urdf", 12};
@@ -34,7 +34,7 @@ TEST(Diagnostic, OnlyErrorsAreErrors) {
   EXPECT_TRUE(has_errors(all));
 }
 
-TEST(Nearest, FindsTheNameThatWasMeant) {
+TEST(Nearest, FindsTheIntendedName) {
   const std::vector<std::string> known = {"link", "joint", "base_link", "transmission"};
   EXPECT_EQ(nearest("lnik", known), "link");
   EXPECT_EQ(nearest("base_lnk", known), "base_link");
@@ -43,16 +43,16 @@ TEST(Nearest, FindsTheNameThatWasMeant) {
   EXPECT_EQ(nearest("link", known), "link");
 }
 
-TEST(Nearest, SaysNothingRatherThanNonsense) {
+TEST(Nearest, ReturnsNothingIfNoNameIsClose) {
   const std::vector<std::string> known = {"link", "ab"};
   EXPECT_EQ(nearest("elbow", known), "");
   EXPECT_EQ(nearest("", known), "");
-  EXPECT_EQ(nearest("xy", known), "");  // two changes of two letters are another word
+  EXPECT_EQ(nearest("xy", known), "");  // two changes in two letters make a different word
   EXPECT_EQ(nearest("x", {}), "");
 }
 
 // The table of distances would take 100 GB.
-TEST(Nearest, PassesOverNamesOfAnyLength) {
+TEST(Nearest, SkipsVeryLongNames) {
   const std::vector<std::string> known = {std::string(100000, 'n')};
   EXPECT_EQ(nearest(std::string(100001, 'n'), known), "");
   EXPECT_EQ(nearest("nn", known), "");

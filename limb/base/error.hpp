@@ -6,14 +6,14 @@
 
 namespace limb {
 
-/// The one exception type of limb. Its text names call, argument, found, expected and, where there
-/// is one, the usual cause:
+/// The only exception type of limb. Its text names call, argument, found, expected and, if known,
+/// the usual cause:
 ///
 ///   rnea: q has 36 entries, expected 37 (a free joint needs 7 numbers in q but 6 in v)
 class Error : public std::runtime_error {
  public:
   enum class Kind {
-    bad_input,           ///< the caller can mend it: wrong size, wrong file, wrong value
+    bad_input,           ///< the caller can fix it: wrong size, wrong file, wrong value
     computation_failed,  ///< the input is legal but the result does not exist, e.g. a singular
                          ///< matrix
   };

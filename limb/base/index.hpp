@@ -5,19 +5,19 @@
 
 namespace limb {
 
-/// An int that knows what it counts: a BodyId is no JointId, and mixing them does not compile.
+/// Typed index: a BodyId is not a JointId, and mixing them does not compile.
 ///
 ///   struct BodyTag;
 ///   using BodyId = Index<BodyTag>;
 template <typename Tag>
-class Index {
+class TypedIndex {
  public:
-  constexpr Index() = default;
-  constexpr explicit Index(std::int32_t value) : value_(value) {}
+  constexpr TypedIndex() = default;
+  constexpr explicit TypedIndex(std::int32_t value) : value_(value) {}
 
   [[nodiscard]] constexpr std::int32_t value() const { return value_; }
   [[nodiscard]] constexpr bool is_valid() const { return value_ >= 0; }
-  constexpr auto operator<=>(const Index&) const = default;
+  constexpr auto operator<=>(const TypedIndex&) const = default;
 
  private:
   std::int32_t value_ = -1;

@@ -6,7 +6,7 @@
 namespace limb {
 namespace {
 
-/// Nobody types a longer name by hand.
+/// Longer names are not typed by hand.
 constexpr std::size_t kMaxLength = 256;
 
 // Optimal string alignment distance: Levenshtein plus swaps of neighbours.
@@ -34,7 +34,7 @@ std::string nearest(std::string_view typed, std::span<const std::string> known) 
   std::string best;
   std::size_t best_distance = std::min<std::size_t>(3, typed.size());
   for (const std::string& name : known) {
-    // The length alone bounds the distance from below; a pasted novel costs nothing.
+    // The difference of the lengths is a lower bound of the distance, so long names cost nothing.
     if (typed.size() > name.size() + 2 || name.size() > typed.size() + 2) continue;
     const std::size_t d = distance(typed, name);
     if (d < best_distance) {

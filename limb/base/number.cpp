@@ -25,7 +25,7 @@ std::optional<double> parse_number(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, status] = std::from_chars(text.data(), end, value);
   if (status == std::errc::result_out_of_range && stop == end) {
-    // Too small to be represented reads as zero, too large is no number we can use.
+    // Underflow reads as zero; overflow is rejected.
     const bool tiny = text.find("e-") != text.npos || text.find("E-") != text.npos;
     return tiny ? std::optional(0.0) : std::nullopt;
   }

@@ -4,15 +4,14 @@
 #include <string_view>
 #include <vector>
 
-/// Numbers in files, read the same way in every locale.
+/// Parsing of numbers in files, independent of the locale.
 namespace limb {
 
-/// The number that `text` is, spaces around it allowed; nothing if it is not exactly one number, or
-/// not a finite one ("nan", "inf", "1e999").
+/// The number in `text`, with optional surrounding spaces; nullopt unless it is exactly one finite
+/// number ("nan", "inf" and "1e999" are rejected).
 std::optional<double> parse_number(std::string_view text);
 
-/// Numbers separated by spaces (or line ends, or commas); nothing if any part is not a finite
-/// number.
+/// Numbers separated by spaces, line ends or commas; nullopt if any part is not a finite number.
 std::optional<std::vector<double>> parse_numbers(std::string_view text);
 
 }  // namespace limb

@@ -10,7 +10,7 @@
 namespace limb {
 namespace {
 
-TEST(ParseNumber, TakesExactlyOneFiniteNumber) {
+TEST(ParseNumber, AcceptsExactlyOneFiniteNumber) {
   EXPECT_EQ(parse_number("1.5"), 1.5);
   EXPECT_EQ(parse_number(" \t-2e-3\r\n"), -2e-3);
   EXPECT_EQ(parse_number("+4"), 4.0);
@@ -34,7 +34,7 @@ TEST(ParseNumber, ReadsBackWhatToTextWrites) {
 // Readers that use strtod take "1,5" for 1.5 under a German locale and 1.5 for 1.
 TEST(ParseNumber, IsTheSameInEveryLocale) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
-  std::setlocale(LC_ALL, "de_DE.UTF-8");  // no harm where it is not installed
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // no effect where it is not installed
   EXPECT_EQ(parse_number("1.5"), 1.5);
   EXPECT_EQ(parse_number("1,5"), std::nullopt);
   std::setlocale(LC_ALL, before.c_str());

@@ -58,7 +58,7 @@ TEST_F(TextFile, NamesCallFileAndCause) {
             "test: " + nowhere + ": cannot be opened for writing");
 }
 
-// A device without end is refused at the limit, not read until memory ends.
+// An endless device is rejected at the limit, not read until memory runs out.
 TEST_F(TextFile, StopsAtTheLimit) {
   if (!fs::exists("/dev/zero")) GTEST_SKIP() << "this system has no /dev/zero";
   EXPECT_EQ(message([&] { read_text_file("test", "/dev/zero", 1 << 20); }),

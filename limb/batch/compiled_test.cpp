@@ -1,25 +1,26 @@
-// Compiled functions through their doors: one state, batches of any size, threads, float, added
-// inertias, mistakes, allocations.
+// Compiled functions: one state, batches of any size, threads, float, added inertias, errors,
+// allocations.
 #include "limb/batch/compiled.hpp"
 
 #include <gtest/gtest.h>
 
-#include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/mass_factor.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/factor/mass_factor.hpp"
+#include "limb/dynamics/recursive/aba.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/math/testing/compare.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb {
 namespace {
 
 using testing::Sample;
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-const std::vector<Function> kSix = {Function::rnea, Function::bias, Function::gravity,
-                                    Function::crba, Function::aba,  Function::mass_inverse};
+const std::vector<DynamicsFunction> kSix = {
+    DynamicsFunction::rnea, DynamicsFunction::bias, DynamicsFunction::gravity,
+    DynamicsFunction::crba, DynamicsFunction::aba,  DynamicsFunction::mass_inverse};
 
 Sample robot(const char* name = "builtin:quadruped") {
   return testing::sample_of(name, load_model(name), 3);
@@ -36,7 +37,7 @@ struct States {
     testing::Random random(9);
     for (int i = 0; i < count; ++i) {
       const VectorX<double> step = testing::random_numbers(random, static_cast<int>(s.v.size()));
-      q.row(i) = testing::integrate_own<double>(s.model, s.q, step).transpose();
+      q.row(i) = testing::integrate_configuration<double>(s.model, s.q, step).transpose();
       v.row(i) = testing::random_numbers(random, static_cast<int>(s.v.size())).transpose();
       a.row(i) = testing::random_numbers(random, static_cast<int>(s.v.size())).transpose();
     }
@@ -47,16 +48,16 @@ double relative(const MatrixX<double>& x, const MatrixX<double>& y) {
   return (x - y).norm() / (1 + y.norm());
 }
 
-TEST(Compiled, OneStateIsAsTheTemplates) {
+TEST(Compiled, OneStateMatchesTheTemplates) {
   const Sample s = robot();
   const Compiled fast = compile(s.model, kSix);
-  EXPECT_EQ(fast.notice(), codegen::why_no_machine_code());
+  EXPECT_EQ(fast.why_not_compiled(), codegen::why_no_machine_code());
   Workspace<double> work(s.model);
   MassFactor<double> factor(s.model);
   const Eigen::Index n = s.v.size();
   VectorX<double> x(n), y(n);
   MatrixX<double> M(n, n), W(n, n);
-  // Sums of some hundred products; with the inverse of a mass matrix of condition 1e4.
+  // Sums of some hundred products; `many` where a mass matrix of condition 1e4 is inverted.
   const double few = 64 * kEps, many = 1e5 * kEps;
   fast.rnea(s.q, s.v, s.a, x);
   rnea(s.model, work, s.q, s.v, s.a, y);
@@ -78,9 +79,117 @@ TEST(Compiled, OneStateIsAsTheTemplates) {
   EXPECT_LT(relative(M, W), many);
 }
 
+// Functions with several results, and the second names: the bits of run(), for one state and for N.
+TEST(Compiled, EveryFunctionHasAMethod) {
+  using F = DynamicsFunction;
+  const Sample s = robot();
+  CompileOptions options;
+  options.frames = {s.model.find_frame("FL_foot"), s.model.find_frame("trunk")};
+  std::vector<F> functions;
+  for (int f = 0; f < kFunctionCount; ++f) functions.push_back(static_cast<F>(f));
+  const Compiled fast = compile(s.model, functions, options);
+  const int n = static_cast<int>(s.v.size()), N = 11;
+  const States x(s, N);
+
+  // One state, then N states, into matrices of the same total sizes.
+  const auto check = [&](F function, const auto& one, const auto& many) {
+    const codegen::Signature& shape = fast.shape(function);
+    std::vector<VectorX<double>> expected;
+    std::vector<MatrixX<double>> found;
+    std::vector<RowMatrix<double>> expected_rows, found_rows;
+    std::vector<std::span<const double>> in;
+    std::vector<ConstStateRows<double>> in_rows;
+    for (const codegen::Array& array : shape.inputs) {
+      const VectorX<double>& v = array.name == "q" ? s.q : array.name == "v" ? s.v : s.a;
+      const RowMatrix<double>& rows = array.name == "q" ? x.q : array.name == "v" ? x.v : x.a;
+      in.emplace_back(v.data(), static_cast<std::size_t>(v.size()));
+      in_rows.push_back({rows.data(), rows.rows(), rows.cols()});
+    }
+    for (const codegen::Array& array : shape.outputs) {
+      expected.push_back(VectorX<double>::Zero(array.size()));
+      found.push_back(MatrixX<double>::Zero(array.rows, array.cols));
+      expected_rows.push_back(RowMatrix<double>::Zero(N, array.size()));
+      found_rows.push_back(RowMatrix<double>::Zero(N, array.size()));
+    }
+    std::vector<std::span<double>> out;
+    std::vector<StateRows<double>> out_rows;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      out.emplace_back(expected[k].data(), static_cast<std::size_t>(expected[k].size()));
+      out_rows.push_back({expected_rows[k].data(), N, expected_rows[k].cols()});
+    }
+    fast.run(function, in, out);
+    fast.run(function, in_rows, out_rows);
+    one(found);
+    many(found_rows);
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      EXPECT_GT(expected[k].norm(), 0);
+      EXPECT_EQ(expected[k], found[k].reshaped()) << to_text(function) << k;
+      EXPECT_EQ(expected_rows[k], found_rows[k]) << to_text(function) << k;
+    }
+  };
+  using One = std::vector<MatrixX<double>>;
+  using Many = std::vector<RowMatrix<double>>;
+  const auto &q = s.q, &v = s.v, &a = s.a;
+  check(
+      F::rnea, [&](One& r) { fast.inverse_dynamics(q, v, a, r[0].col(0)); },
+      [&](Many& r) { fast.inverse_dynamics(x.q, x.v, x.a, r[0]); });
+  check(
+      F::aba, [&](One& r) { fast.forward_dynamics(q, v, a, r[0].col(0)); },
+      [&](Many& r) { fast.forward_dynamics(x.q, x.v, x.a, r[0]); });
+  check(
+      F::crba, [&](One& r) { fast.mass_matrix(q, r[0]); },
+      [&](Many& r) { fast.mass_matrix(x.q, r[0]); });
+  check(
+      F::crba_packed, [&](One& r) { fast.crba_packed(q, r[0].col(0)); },
+      [&](Many& r) { fast.crba_packed(x.q, r[0]); });
+  check(
+      F::frame_poses, [&](One& r) { fast.frame_poses(q, r[0], r[1]); },
+      [&](Many& r) { fast.frame_poses(x.q, r[0], r[1]); });
+  check(
+      F::frame_jacobians, [&](One& r) { fast.frame_jacobians(q, r[0]); },
+      [&](Many& r) { fast.frame_jacobians(x.q, r[0]); });
+  check(
+      F::centroidal, [&](One& r) { fast.centroidal(q, r[0], r[1].col(0)); },
+      [&](Many& r) { fast.centroidal(x.q, r[0], r[1]); });
+  check(
+      F::operational_space, [&](One& r) { fast.operational_space(q, r[0], r[1]); },
+      [&](Many& r) { fast.operational_space(x.q, r[0], r[1]); });
+  check(
+      F::rnea_derivatives, [&](One& r) { fast.inverse_dynamics_derivatives(q, v, a, r[0], r[1]); },
+      [&](Many& r) { fast.inverse_dynamics_derivatives(x.q, x.v, x.a, r[0], r[1]); });
+  check(
+      F::rnea_derivatives, [&](One& r) { fast.rnea_derivatives(q, v, a, r[0], r[1]); },
+      [&](Many& r) { fast.rnea_derivatives(x.q, x.v, x.a, r[0], r[1]); });
+  check(
+      F::aba_derivatives,
+      [&](One& r) { fast.forward_dynamics_derivatives(q, v, a, r[0], r[1], r[2]); },
+      [&](Many& r) { fast.forward_dynamics_derivatives(x.q, x.v, x.a, r[0], r[1], r[2]); });
+  check(
+      F::aba_derivatives, [&](One& r) { fast.aba_derivatives(q, v, a, r[0], r[1], r[2]); },
+      [&](Many& r) { fast.aba_derivatives(x.q, x.v, x.a, r[0], r[1], r[2]); });
+
+  MatrixX<double> wrong(n, n + 1), square(n, n);
+  EXPECT_EQ(testing::message([&] { fast.rnea_derivatives(q, v, a, square, wrong); }),
+            "rnea_derivatives: dtau_dv is 18 x 19, expected 18 x 18");
+}
+
+TEST(Compiled, BothNamesOfAFunctionAreKnown) {
+  for (int f = 0; f < kFunctionCount; ++f) {
+    const auto function = static_cast<DynamicsFunction>(f);
+    EXPECT_EQ(dynamics_function_named(to_text(function)), function);
+  }
+  EXPECT_EQ(dynamics_function_named("inverse_dynamics"), DynamicsFunction::rnea);
+  EXPECT_EQ(dynamics_function_named("forward_dynamics"), DynamicsFunction::aba);
+  EXPECT_EQ(dynamics_function_named("mass_matrix"), DynamicsFunction::crba);
+  EXPECT_EQ(dynamics_function_named("inverse_dynamics_derivatives"),
+            DynamicsFunction::rnea_derivatives);
+  EXPECT_EQ(dynamics_function_named("forward_dynamics_derivatives"),
+            DynamicsFunction::aba_derivatives);
+}
+
 TEST(Compiled, BatchesOfAnySizeHaveTheBitsOfOneState) {
   const Sample s = robot();
-  const Compiled fast = compile(s.model, {Function::rnea});
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea});
   for (const int count : {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 100, 2500}) {
     States x(s, count);
     RowMatrix<double> expected = x.tau;
@@ -101,10 +210,10 @@ TEST(Compiled, BatchesOfAnySizeHaveTheBitsOfOneState) {
   }
 }
 
-// Results may begin at any number; the code for large ones looks where.
-TEST(Compiled, ResultsMayBeginAnywhere) {
+// The code for large results depends on the alignment of their first entry.
+TEST(Compiled, ResultsMayHaveAnyAlignment) {
   const Sample s = robot();
-  const Compiled fast = compile(s.model, {Function::crba});
+  const Compiled fast = compile(s.model, {DynamicsFunction::crba});
   const int count = 19, entries = static_cast<int>(s.v.size() * s.v.size());
   const States x(s, count);
   const RowMatrix<float> q32 = x.q.cast<float>();
@@ -112,23 +221,24 @@ TEST(Compiled, ResultsMayBeginAnywhere) {
   RowMatrix<float> expected32(count, entries);
   fast.crba(x.q, expected);
   fast.crba(q32, expected32);
-  std::vector<double> room(static_cast<std::size_t>(count * entries) + 8);
+  std::vector<double> buffer(static_cast<std::size_t>(count * entries) + 8);
   for (int shift = 0; shift < 8; ++shift) {
-    Eigen::Map<RowMatrix<double>> M(room.data() + shift, count, entries);
+    Eigen::Map<RowMatrix<double>> M(buffer.data() + shift, count, entries);
     M.setConstant(7);
     fast.crba(x.q, M);
     EXPECT_EQ(M, expected) << shift;
-    Eigen::Map<RowMatrix<float>> M32(reinterpret_cast<float*>(room.data()) + shift, count, entries);
+    Eigen::Map<RowMatrix<float>> M32(reinterpret_cast<float*>(buffer.data()) + shift, count,
+                                     entries);
     M32.setConstant(7);
     fast.crba(q32, M32);
     EXPECT_EQ(M32, expected32) << shift;
   }
 }
 
-// An Eigen matrix as it comes is stored by columns.
+// Eigen matrices are stored by columns by default.
 TEST(Compiled, BatchesByColumnsHaveTheSameBits) {
   const Sample s = robot();
-  const Compiled fast = compile(s.model, {Function::rnea});
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea});
   for (const int count : {0, 1, 7, 8, 9, 100, 1500}) {
     States x(s, count);
     fast.rnea(x.q, x.v, x.a, x.tau);
@@ -142,9 +252,9 @@ TEST(Compiled, BatchesByColumnsHaveTheSameBits) {
   }
 }
 
-TEST(Compiled, FloatBatchesAreAsExactAsFloats) {
+TEST(Compiled, FloatBatchesHaveFloatAccuracy) {
   const Sample s = robot();
-  const Compiled fast = compile(s.model, {Function::rnea, Function::crba});
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea, DynamicsFunction::crba});
   for (const int count : {3, 16, 35}) {
     States x(s, count);
     const RowMatrix<float> q = x.q.cast<float>(), v = x.v.cast<float>(), a = x.a.cast<float>();
@@ -161,12 +271,12 @@ TEST(Compiled, FloatBatchesAreAsExactAsFloats) {
   }
 }
 
-TEST(Compiled, EachStateMayCarryAnotherMass) {
+TEST(Compiled, EachStateMayHaveAnotherPayload) {
   const Sample s = robot("builtin:arm7");
   const BodyId hand(s.model.body_count() - 1);
   CompileOptions options;
   options.added_inertias = {hand};
-  const Compiled fast = compile(s.model, {Function::rnea, Function::aba}, options);
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea, DynamicsFunction::aba}, options);
   const int count = 11;
   States x(s, count);
   RowMatrix<double> added(count, 10), found(count, s.v.size()), back(count, s.v.size());
@@ -182,11 +292,11 @@ TEST(Compiled, EachStateMayCarryAnotherMass) {
         tensor(1, 1), tensor(1, 2), tensor(2, 2);
   }
   const auto rows = [](const RowMatrix<double>& m) {
-    return ConstRows<double>{m.data(), m.rows(), m.cols()};
+    return ConstStateRows<double>{m.data(), m.rows(), m.cols()};
   };
-  const ConstRows<double> in[] = {rows(x.q), rows(x.v), rows(x.a), rows(added)};
-  const Rows<double> out[] = {{found.data(), found.rows(), found.cols()}};
-  fast.run(Function::rnea, in, out);
+  const ConstStateRows<double> in[] = {rows(x.q), rows(x.v), rows(x.a), rows(added)};
+  const StateRows<double> out[] = {{found.data(), found.rows(), found.cols()}};
+  fast.run(DynamicsFunction::rnea, in, out);
   for (int i = 0; i < count; ++i) {
     const Model<double> heavier =
         s.model.with_added_inertia(hand, loads[static_cast<std::size_t>(i)]);
@@ -196,9 +306,9 @@ TEST(Compiled, EachStateMayCarryAnotherMass) {
          tau);
     EXPECT_LT(relative(found.row(i), tau.transpose()), 64 * kEps);
   }
-  const ConstRows<double> again[] = {rows(x.q), rows(x.v), rows(found), rows(added)};
-  const Rows<double> a[] = {{back.data(), back.rows(), back.cols()}};
-  fast.run(Function::aba, again, a);
+  const ConstStateRows<double> again[] = {rows(x.q), rows(x.v), rows(found), rows(added)};
+  const StateRows<double> a[] = {{back.data(), back.rows(), back.cols()}};
+  fast.run(DynamicsFunction::aba, again, a);
   EXPECT_LT(relative(back, x.a), 1e5 * kEps);  // condition of the mass matrix
 }
 
@@ -219,16 +329,16 @@ TEST(Compiled, DoesNotAllocateForOneState) {
       fast.crba(s.q, M);
       fast.mass_inverse(s.q, M);
     };
-    all();  // without machine code, the templates' room of this thread
+    all();  // without machine code, allocates this thread's workspace
     EXPECT_EQ(testing::allocations(all), 0);
   }
 }
 
-// Fewer states than lanes are copied into a block of this thread.
+// Fewer states than lanes are copied into a buffer of this thread.
 TEST(Compiled, DoesNotAllocateForFewStates) {
   if (!testing::kCountsAllocations) GTEST_SKIP() << "allocations are not counted in this build";
   const Sample s = robot();
-  const Compiled fast = compile(s.model, {Function::rnea});
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea});
   States x(s, 5);
   const RowMatrix<float> q = x.q.cast<float>(), v = x.v.cast<float>(), a = x.a.cast<float>();
   RowMatrix<float> tau(5, s.v.size());
@@ -240,13 +350,13 @@ TEST(Compiled, DoesNotAllocateForFewStates) {
   EXPECT_EQ(testing::allocations(all), 0);
 }
 
-TEST(Compiled, WithoutMachineCodeTheTemplatesServe) {
+TEST(Compiled, RunsTheTemplatesWithoutMachineCode) {
   const Sample s = robot();
   CompileOptions options;
   options.program.interpret = true;
   const Compiled slow = compile(s.model, kSix, options), fast = compile(s.model, kSix);
   const std::string why = codegen::why_no_machine_code();
-  EXPECT_EQ(slow.notice(), why.empty() ? "asked to interpret" : why);
+  EXPECT_EQ(slow.why_not_compiled(), why.empty() ? "interpretation requested" : why);
   Workspace<double> work(s.model);
   VectorX<double> x(s.v.size()), y(s.v.size());
   slow.rnea(s.q, s.v, s.a, x);
@@ -259,9 +369,9 @@ TEST(Compiled, WithoutMachineCodeTheTemplatesServe) {
   EXPECT_LT(relative(tau, states.tau), 64 * kEps);
 }
 
-TEST(Compiled, ReportsMistakes) {
+TEST(Compiled, ReportsErrors) {
   const Sample s = robot("builtin:arm7");
-  const Compiled fast = compile(s.model, {Function::rnea, Function::crba});
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea, DynamicsFunction::crba});
   VectorX<double> x(7), short_x(6);
   MatrixX<double> large(9, 9);
   const auto message = [](const auto& call) { return testing::message(call); };
@@ -278,9 +388,9 @@ TEST(Compiled, ReportsMistakes) {
   States states(s, 4);
   RowMatrix<double> wrong(4, 6), fewer(3, 7);
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, wrong, states.tau); }),
-            "rnea: a is 4 x 6, expected 4 x 7 (one state a row)");
+            "rnea: a is 4 x 6, expected 4 x 7 (one state per row)");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, fewer); }),
-            "rnea: tau is 3 x 7, expected 4 x 7 (one state a row)");
+            "rnea: tau is 3 x 7, expected 4 x 7 (one state per row)");
   const MatrixX<double> by_columns = states.v;
   EXPECT_EQ(message([&] { fast.rnea(states.q, by_columns, states.a, states.tau); }),
             "rnea: v is stored by columns, unlike q");
@@ -288,9 +398,9 @@ TEST(Compiled, ReportsMistakes) {
             "rnea: tau overlaps a");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.tau, {.threads = -1}); }),
             "rnea: threads is -1, expected 0 or more");
-  EXPECT_EQ(message([&] { compile(s.model, {Function::frame_poses}); }),
-            "frame_poses: frames is none, expected at least one (set FunctionOptions::frames)");
-  EXPECT_EQ(message([&] { function_named("rnae"); }),
+  EXPECT_EQ(message([&] { compile(s.model, {DynamicsFunction::frame_poses}); }),
+            "frame_poses: frames is empty, expected at least one (set FunctionOptions::frames)");
+  EXPECT_EQ(message([&] { dynamics_function_named("rnae"); }),
             "compile: no function is named 'rnae' (closest: 'rnea')");
 }
 

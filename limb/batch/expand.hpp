@@ -1,16 +1,16 @@
 #pragma once
 
 #include "limb/batch/rows.hpp"
-#include "limb/codegen/pattern.hpp"
+#include "limb/codegen/record/pattern.hpp"
 #include "limb/dynamics/arguments.hpp"
 
 namespace limb {
 
-/// Whole matrices, one a row, column by column, from rows of their entries (Entries::nonzeros,
-/// crba_packed); both by rows.
+/// Full matrices, one per row, column by column, from rows of their entries
+/// (MatrixEntries::nonzeros, crba_packed); both stored by rows.
 ///
 ///   fast.crba(Q, entries);
-///   expand(fast.pattern(Function::crba), entries, M);
+///   expand(fast.pattern(DynamicsFunction::crba), entries, M);
 ///
 /// @throws Error for sizes that do not fit, or for matrices by columns.
 template <RowsLike E, RowsLike M>

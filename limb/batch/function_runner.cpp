@@ -3,7 +3,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "limb/codegen/evaluate_impl.hpp"
+#include "limb/codegen/record/evaluate_impl.hpp"
 
 namespace limb {
 
@@ -12,28 +12,28 @@ using codegen::Layout;
 
 namespace {
 
-/// The templates' room for a robot on this thread.
+/// The templates' workspace for a robot on this thread.
 EvaluateScratch<double>& scratch_of(std::uint64_t robot, const Model<double>& model) {
-  constexpr std::size_t kMost = 16;  // robots that a thread works on in turns
-  thread_local std::unordered_map<std::uint64_t, std::unique_ptr<EvaluateScratch<double>>> rooms;
+  constexpr std::size_t kMaxRobots = 16;  // that a thread alternates between
+  thread_local std::unordered_map<std::uint64_t, std::unique_ptr<EvaluateScratch<double>>> all;
   thread_local std::uint64_t last = 0;
-  thread_local EvaluateScratch<double>* last_room = nullptr;
-  if (last == robot) return *last_room;
-  if (rooms.size() > kMost && rooms.count(robot) == 0) rooms.clear();
-  auto& room = rooms[robot];
-  if (!room) room = std::make_unique<EvaluateScratch<double>>(model);
+  thread_local EvaluateScratch<double>* last_scratch = nullptr;
+  if (last == robot) return *last_scratch;
+  if (all.size() > kMaxRobots && all.count(robot) == 0) all.clear();
+  auto& scratch = all[robot];
+  if (!scratch) scratch = std::make_unique<EvaluateScratch<double>>(model);
   last = robot;
-  last_room = room.get();
-  return *room;
+  last_scratch = scratch.get();
+  return *scratch;
 }
 
-/// Arguments and results of some states that only have to take their time.
+/// Arguments and results for timing.
 class Trial {
  public:
   Trial(const codegen::Signature& shape, std::int64_t states) {
     const std::size_t parameters = static_cast<std::size_t>(shape.parameters);
     for (std::size_t k = 0; k < shape.inputs.size(); ++k) {
-      // One half everywhere is a good q, too: quaternions are of length one.
+      // 0.5 everywhere is a valid q: quaternions have unit length.
       const bool parameter = k + parameters >= shape.inputs.size();
       const double x = parameter ? 0 : k == 0 ? 0.5 : 0.1;
       data_.emplace_back(static_cast<std::size_t>(states * shape.inputs[k].size()), x);
@@ -47,8 +47,8 @@ class Trial {
     for (const auto& x : out_rows) out.push_back(x.data);
   }
 
-  std::vector<ConstRows<double>> in_rows;
-  std::vector<Rows<double>> out_rows;
+  std::vector<ConstStateRows<double>> in_rows;
+  std::vector<StateRows<double>> out_rows;
   std::vector<const double*> in;
   std::vector<double*> out;
 
@@ -56,35 +56,36 @@ class Trial {
   std::vector<std::vector<double>> data_;
 };
 
-bool is_of_derivatives(Function f) {
-  return f == Function::rnea_derivatives || f == Function::aba_derivatives;
+bool is_derivative(DynamicsFunction f) {
+  return f == DynamicsFunction::rnea_derivatives || f == DynamicsFunction::aba_derivatives;
 }
 
 }  // namespace
 
-FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
+FunctionRunner::FunctionRunner(const Model<double>& model, DynamicsFunction function,
                                const FunctionOptions& options,
                                const codegen::FunctionTracer& tracer,
-                               const codegen::ProgramOptions& program, Form form,
+                               const codegen::ProgramOptions& program, Strategy strategy,
                                std::uint64_t robot)
     : model_(model),
       options_(options),
       function_(function),
       robot_(robot),
       shape_(codegen::signature(model, function, options)),
-      asked_(form) {
+      requested_(strategy) {
   const std::string obstacle = codegen::why_not_straight(model.loops().size(), function);
   const bool has_recursion = codegen::has_recursion(function);
-  if (form == Form::straight_line && !obstacle.empty()) {
-    fail(name(function), "form", "straight line", "recursion", obstacle);
+  if (strategy == Strategy::straight_line && !obstacle.empty()) {
+    fail(to_text(function), "strategy", "straight_line", "recursion", obstacle);
   }
-  if (form == Form::recursion && !has_recursion) {
-    fail(name(function), "form", "recursion", "straight line", "the templates have no such result");
+  if (strategy == Strategy::recursion && !has_recursion) {
+    fail(to_text(function), "strategy", "recursion", "straight_line",
+         "the templates have no such result");
   }
-  if (form == Form::split && !codegen::can_split(function)) {
-    fail(name(function), "form", "split", "automatic", "it is no product of matrices");
+  if (strategy == Strategy::split && !codegen::can_split(function)) {
+    fail(to_text(function), "strategy", "split", "automatic", "not a product of matrices");
   }
-  is_whole_ = options.entries == Entries::all;
+  is_whole_ = options.entries == MatrixEntries::all;
   patterns_ = codegen::whole_patterns(function, shape_.outputs, options.entries);
   const auto set_patterns = [&](const std::vector<codegen::Pattern>& patterns) {
     if (is_whole_) return;
@@ -93,14 +94,14 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
       shape_.outputs[k] = {shape_.outputs[k].name, patterns_[k].length()};
     }
   };
-  if (form == Form::recursion || !obstacle.empty()) {
-    // What is zero, a recording tells.
+  if (strategy == Strategy::recursion || !obstacle.empty()) {
+    // A recording tells which entries are zero.
     set_patterns(is_whole_ || !obstacle.empty() ? std::vector<codegen::Pattern>()
                                                 : tracer.trace(function).patterns);
-    form_.one_state = form_.batch = Form::recursion;
-    form_.reason = obstacle.empty() ? "asked for" : obstacle;
+    report_.one_state = report_.batch = Strategy::recursion;
+    report_.reason = obstacle.empty() ? "requested" : obstacle;
     Trial trial(shape_, 1);
-    recurse(trial.in.data(), trial.out.data());  // what the templates refuse is known now
+    recurse(trial.in.data(), trial.out.data());  // so that unsupported models fail now
     return;
   }
   codegen::Trace trace = tracer.trace(function);
@@ -113,43 +114,43 @@ FunctionRunner::FunctionRunner(const Model<double>& model, Function function,
   } else {
     program_.emplace(std::move(trace), program);
   }
-  if (!program_->notice().empty()) {
-    // The interpreter gives the bits of machine code, the templates are faster.
+  if (!program_->why_not_compiled().empty()) {
+    // The interpreter has the bits of machine code, but the templates are faster.
     const bool by_template = has_recursion && !options.has_parameters();
-    form_.one_state = form_.batch = by_template ? Form::recursion : Form::straight_line;
-    form_.reason = program_->notice();
+    report_.one_state = report_.batch = by_template ? Strategy::recursion : Strategy::straight_line;
+    report_.reason = program_->why_not_compiled();
     return;
   }
-  if (form != Form::straight_line && is_of_derivatives(function) && !options.has_parameters()) {
+  if (strategy != Strategy::straight_line && is_derivative(function) && !options.has_parameters()) {
     measure_one();
   }
-  if (form != Form::automatic) {
-    form_.batch = form;
-    form_.reason = "asked for";
+  if (strategy != Strategy::automatic) {
+    report_.batch = strategy;
+    report_.reason = "requested";
   } else if (is_measured()) {
-    form_.reason = "measured";
+    report_.reason = "measured";
   } else {
-    form_.reason = has_recursion ? "always faster" : "no recursion";
+    report_.reason = has_recursion ? "always faster" : "no recursion";
   }
 }
 
-/// Derivatives alone are so long that loops may be faster. With parameters the templates make a
-/// robot for each state and are not asked.
+/// Only derivatives are so long that the recursion may be faster. With parameters the templates
+/// build a model for each state and are not measured.
 bool FunctionRunner::is_measured() const {
-  return asked_ == Form::automatic && is_of_derivatives(function_) && program_ &&
+  return requested_ == Strategy::automatic && is_derivative(function_) && program_ &&
          program_->is_compiled() && (!options_.has_parameters() || program_->has_split());
 }
 
 void FunctionRunner::measure_one() {
   Trial trial(shape_, 1);
-  form_.straight_line_ns = fastest_ns([&] { program_->run(trial.in.data(), trial.out.data()); });
-  form_.recursion_ns = fastest_ns([&] { recurse(trial.in.data(), trial.out.data()); });
-  const bool recursion = form_.recursion_ns < form_.straight_line_ns;
-  form_.one_state = recursion ? Form::recursion : Form::straight_line;
+  report_.straight_line_ns = fastest_ns([&] { program_->run(trial.in.data(), trial.out.data()); });
+  report_.recursion_ns = fastest_ns([&] { recurse(trial.in.data(), trial.out.data()); });
+  const bool recursion = report_.recursion_ns < report_.straight_line_ns;
+  report_.one_state = recursion ? Strategy::recursion : Strategy::straight_line;
 }
 
-Form FunctionRunner::batch_form() const {
-  if (!is_measured()) return form_.batch;
+Strategy FunctionRunner::batch_strategy() const {
+  if (!is_measured()) return report_.batch;
   std::call_once(batch_measured_, [&] {
     constexpr std::int64_t kStates = 64;
     Trial trial(shape_, kStates);
@@ -159,32 +160,33 @@ Form FunctionRunner::batch_form() const {
              }) /
              kStates;
     };
-    double best = form_.batch_straight_line_ns = lanes_ns(false);
-    const auto take = [&](double ns, Form form) {
+    double best = report_.batch_straight_line_ns = lanes_ns(false);
+    const auto take = [&](double ns, Strategy strategy) {
       if (ns >= best) return;
       best = ns;
-      form_.batch = form;
+      report_.batch = strategy;
     };
-    if (program_->has_split()) take(form_.batch_split_ns = lanes_ns(true), Form::split);
+    if (program_->has_split()) take(report_.batch_split_ns = lanes_ns(true), Strategy::split);
     if (options_.has_parameters()) return;
-    form_.batch_recursion_ns =
+    report_.batch_recursion_ns =
         fastest_ns([&] { recurse_rows<double>(trial.in_rows, trial.out_rows, 0, kStates); }) /
         kStates;
-    take(form_.batch_recursion_ns, Form::recursion);
+    take(report_.batch_recursion_ns, Strategy::recursion);
   });
-  return form_.batch;
+  return report_.batch;
 }
 
-/// Of lanes: the faster of their two forms, whatever the recursion takes.
-bool FunctionRunner::splits() const {
-  const Form form = batch_form();
-  return form == Form::split || (form == Form::recursion && form_.batch_split_ns > 0 &&
-                                 form_.batch_split_ns < form_.batch_straight_line_ns);
+/// Whether lanes run the split code: the faster of their two strategies.
+bool FunctionRunner::uses_split() const {
+  const Strategy strategy = batch_strategy();
+  return strategy == Strategy::split ||
+         (strategy == Strategy::recursion && report_.batch_split_ns > 0 &&
+          report_.batch_split_ns < report_.batch_straight_line_ns);
 }
 
-FormReport FunctionRunner::report() const {
-  batch_form();
-  return form_;
+StrategyReport FunctionRunner::report() const {
+  batch_strategy();
+  return report_;
 }
 
 void FunctionRunner::recurse(const double* const* in, double* const* out) const {
@@ -197,15 +199,15 @@ void FunctionRunner::recurse(const double* const* in, double* const* out) const 
   evaluate(model_, scratch_of(robot_, model_), in, out);
 }
 
-/// The templates compute whole matrices.
+/// The templates compute full matrices.
 void FunctionRunner::evaluate(const Model<double>& model, EvaluateScratch<double>& scratch,
                               const double* const* in, double* const* out) const {
-  if (is_whole_ || function_ == Function::crba_packed) {
+  if (is_whole_ || function_ == DynamicsFunction::crba_packed) {
     return codegen::evaluate<double>(model, function_, options_, scratch, in, out);
   }
-  constexpr std::size_t kMost = 3;  // results of a function
-  double* whole[kMost];
-  scratch.whole.resize(kMost);
+  constexpr std::size_t kMaxResults = 3;  // of a function
+  double* whole[kMaxResults];
+  scratch.whole.resize(kMaxResults);
   for (std::size_t k = 0; k < patterns_.size(); ++k) {
     const Eigen::Index size = patterns_[k].rows * patterns_[k].cols;
     if (scratch.whole[k].size() < size) scratch.whole[k].resize(size);
@@ -215,8 +217,8 @@ void FunctionRunner::evaluate(const Model<double>& model, EvaluateScratch<double
   for (std::size_t k = 0; k < patterns_.size(); ++k) patterns_[k].gather(whole[k], out[k]);
 }
 
-void FunctionRunner::one(const double* const* in, double* const* out) const {
-  if (form_.one_state == Form::recursion) {
+void FunctionRunner::run_one(const double* const* in, double* const* out) const {
+  if (report_.one_state == Strategy::recursion) {
     recurse(in, out);
   } else {
     program_->run(in, out);
@@ -224,8 +226,8 @@ void FunctionRunner::one(const double* const* in, double* const* out) const {
 }
 
 template <typename T>
-void FunctionRunner::recurse_rows(std::span<const ConstRows<T>> inputs,
-                                  std::span<const Rows<T>> outputs, std::int64_t first,
+void FunctionRunner::recurse_rows(std::span<const ConstStateRows<T>> inputs,
+                                  std::span<const StateRows<T>> outputs, std::int64_t first,
                                   std::int64_t count) const {
   std::vector<const double*> in(inputs.size());
   std::vector<double*> out(outputs.size());
@@ -244,7 +246,7 @@ void FunctionRunner::recurse_rows(std::span<const ConstRows<T>> inputs,
       return;
     }
   }
-  // Columns, or floats: each state copied out and back.
+  // Columns, or floats: each state is copied out and back.
   std::vector<std::vector<double>> from, to;
   for (const auto& x : inputs) from.emplace_back(static_cast<std::size_t>(x.cols));
   for (const auto& x : outputs) to.emplace_back(static_cast<std::size_t>(x.cols));
@@ -267,22 +269,25 @@ void FunctionRunner::recurse_rows(std::span<const ConstRows<T>> inputs,
 }
 
 template <typename T>
-void FunctionRunner::rows(std::span<const ConstRows<T>> in, std::span<const Rows<T>> out,
-                          const BatchOptions& options) const {
-  // The templates compute in double; float lanes are of no concern to them where there are any.
-  const bool recursion = !program_ || (sizeof(T) == 8 && batch_form() == Form::recursion);
-  if (!recursion) return run_rows(*program_, in, out, options, splits());
-  check_options(name(function_), options);
+void FunctionRunner::run_many(std::span<const ConstStateRows<T>> in,
+                              std::span<const StateRows<T>> out,
+                              const BatchOptions& options) const {
+  // The templates compute in double; float batches use lanes where there is a program.
+  const bool recursion = !program_ || (sizeof(T) == 8 && batch_strategy() == Strategy::recursion);
+  if (!recursion) return run_rows(*program_, in, out, options, uses_split());
+  check_options(to_text(function_), options);
   const std::int64_t states =
-      check_rows<T>(name(function_), shape_.inputs, shape_.outputs, in, out);
+      check_rows<T>(to_text(function_), shape_.inputs, shape_.outputs, in, out);
   for_ranges(
       states, 1, options.grain > 0 ? options.grain : 64, options.threads,
       [&](std::int64_t first, std::int64_t count) { recurse_rows<T>(in, out, first, count); });
 }
 
-template void FunctionRunner::rows(std::span<const ConstRows<double>>,
-                                   std::span<const Rows<double>>, const BatchOptions&) const;
-template void FunctionRunner::rows(std::span<const ConstRows<float>>, std::span<const Rows<float>>,
-                                   const BatchOptions&) const;
+template void FunctionRunner::run_many(std::span<const ConstStateRows<double>>,
+                                       std::span<const StateRows<double>>,
+                                       const BatchOptions&) const;
+template void FunctionRunner::run_many(std::span<const ConstStateRows<float>>,
+                                       std::span<const StateRows<float>>,
+                                       const BatchOptions&) const;
 
 }  // namespace limb

@@ -1,4 +1,4 @@
-// Where the system allows no machine code, everything works and one notice says why.
+// Where the system does not allow machine code, everything works and why_not_compiled() tells why.
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -13,19 +13,20 @@
 #include <cstdlib>
 
 #include "limb/batch/compiled.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/dynamics/testing/sample.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb {
 namespace {
 
-/// 0 if compiled inverse dynamics give the values of the template and the notice begins as said.
-int works(const std::string& notice) {
+/// 0 if compiled inverse dynamics have the values of the template and the reason starts as
+/// expected.
+int check_fallback(const std::string& reason) {
   const testing::Sample s = testing::sample_of("arm", load_model("builtin:arm7"), 1);
-  const Compiled fast = compile(s.model, {Function::rnea});
-  if (fast.notice().rfind(notice, 0) != 0) return 2;
-  if (fast.program(Function::rnea).is_compiled()) return 3;
+  const Compiled fast = compile(s.model, {DynamicsFunction::rnea});
+  if (fast.why_not_compiled().rfind(reason, 0) != 0) return 2;
+  if (fast.program(DynamicsFunction::rnea).is_compiled()) return 3;
   Workspace<double> work(s.model);
   VectorX<double> x(7), y(7);
   fast.rnea(s.q, s.v, s.a, x);
@@ -37,7 +38,7 @@ int works(const std::string& notice) {
   return tau.row(19) == y.transpose() ? 0 : 5;
 }
 
-/// The exit status of a child process that runs this: what a process cannot do is found out once.
+/// The exit status of a child process that runs this. A process tests for machine code only once.
 template <typename Call>
 int in_child(const Call& call) {
   const pid_t child = fork();
@@ -47,7 +48,7 @@ int in_child(const Call& call) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/// Makes mprotect and mmap fail where they ask for PROT_EXEC.
+/// Makes mprotect and mmap fail if PROT_EXEC is requested.
 bool forbid_execution() {
   const auto argument = [](int k) {
     return static_cast<unsigned>(offsetof(struct seccomp_data, args) + 8 * std::size_t(k));
@@ -69,15 +70,15 @@ bool forbid_execution() {
 TEST(NoJit, ByEnvironmentVariable) {
   EXPECT_EQ(in_child([] {
               setenv("LIMB_NO_JIT", "1", 1);
-              return works("LIMB_NO_JIT is set");
+              return check_fallback("LIMB_NO_JIT is set");
             }),
             0);
 }
 
-TEST(NoJit, BySystemThatRefusesExecutableMemory) {
+TEST(NoJit, WhereTheSystemRefusesExecutableMemory) {
   const int status = in_child([] {
     if (!forbid_execution()) return 77;
-    return works("ExecutableMemory: the system refuses mprotect(PROT_EXEC)");
+    return check_fallback("ExecutableMemory: the system refuses mprotect(PROT_EXEC)");
   });
   if (status == 77) GTEST_SKIP() << "this system has no seccomp filters";
   EXPECT_EQ(status, 0);

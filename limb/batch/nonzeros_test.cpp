@@ -1,14 +1,14 @@
-// Results of which only structural nonzeros are asked for: where they belong, that nothing is lost,
-// the same numbers in every form, layout and precision.
+// Matrices as their structural nonzeros: patterns, completeness, the same numbers in every
+// strategy, layout and precision.
 #include <gtest/gtest.h>
 
 #include "limb/batch/compiled.hpp"
 #include "limb/batch/expand.hpp"
-#include "limb/codegen/emit_c.hpp"
+#include "limb/codegen/c/emit_c.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
 #include "limb/math/testing/compare.hpp"
-#include "limb/math/testing/patience.hpp"
-#include "limb/model/load.hpp"
+#include "limb/math/testing/sanitized.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb {
 namespace {
@@ -19,12 +19,15 @@ using codegen::Program;
 using testing::Batch;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-const std::vector<Function> kMatrices = {
-    Function::crba,           Function::mass_inverse,      Function::frame_jacobians,
-    Function::centroidal,     Function::operational_space, Function::rnea_derivatives,
-    Function::aba_derivatives};
+const std::vector<DynamicsFunction> kMatrices = {DynamicsFunction::crba,
+                                                 DynamicsFunction::mass_inverse,
+                                                 DynamicsFunction::frame_jacobians,
+                                                 DynamicsFunction::centroidal,
+                                                 DynamicsFunction::operational_space,
+                                                 DynamicsFunction::rnea_derivatives,
+                                                 DynamicsFunction::aba_derivatives};
 
-/// Entries of N states as whole matrices.
+/// Entries of N states as full matrices.
 template <typename T>
 std::vector<T> expanded(const Pattern& pattern, const std::vector<T>& entries,
                         std::int64_t states) {
@@ -36,15 +39,15 @@ std::vector<T> expanded(const Pattern& pattern, const std::vector<T>& entries,
   return whole;
 }
 
-/// Fewer numbers than matrices have, none of them twice, and none of them always zero.
+/// Valid and distinct entries, column by column, none of which is always zero.
 void check_pattern(const Pattern& p, const std::vector<double>& entries, std::int64_t states) {
   std::vector<char> seen(static_cast<std::size_t>(p.rows * p.cols), 0);
   for (int k = 0; k < p.size(); ++k) {
     const int r = p.row[std::size_t(k)], c = p.col[std::size_t(k)];
     ASSERT_TRUE(r >= 0 && r < p.rows && c >= 0 && c < p.cols);
     EXPECT_TRUE(!p.symmetric || r <= c);
-    EXPECT_EQ(seen[std::size_t(p.place(k))]++, 0);
-    EXPECT_TRUE(k == 0 || p.place(k) > p.place(k - 1));  // column by column
+    EXPECT_EQ(seen[std::size_t(p.index(k))]++, 0);
+    EXPECT_TRUE(k == 0 || p.index(k) > p.index(k - 1));  // column by column
     double sum = 0;
     for (std::int64_t i = 0; i < states; ++i)
       sum += std::abs(entries[std::size_t(i * p.length() + k)]);
@@ -52,12 +55,12 @@ void check_pattern(const Pattern& p, const std::vector<double>& entries, std::in
   }
 }
 
-/// Whole matrices as without the option; `few`: rounding where other numbers are fused.
-void check(const Model<double>& model, Function f) {
-  SCOPED_TRACE(name(f));
+/// Compares with full matrices.
+void check(const Model<double>& model, DynamicsFunction f) {
+  SCOPED_TRACE(to_text(f));
   FunctionOptions options = testing::options_for(model, f);
   const codegen::Trace dense = codegen::trace(model, f, options);
-  options.entries = Entries::nonzeros;
+  options.entries = MatrixEntries::nonzeros;
   const codegen::Trace sparse = codegen::trace(model, f, options);
   const std::int64_t states = 37;
   const Batch<double> in = testing::random_inputs(model, dense, states, 5);
@@ -71,8 +74,8 @@ void check(const Model<double>& model, Function f) {
   const Batch<float> whole32 = run_rows(p, in32, states), rows32 = run_rows(s, in32, states);
   EXPECT_TRUE(same_bits(rows, each));
   EXPECT_TRUE(same_bits(rows, columns));
-  // The other triangle of an inverse is another sum of as many products (condition up to 1e5).
-  const double tolerance = f == Function::crba ? 0 : 1e7 * kEps;
+  // The lower triangle of an inverse sums in another order (condition up to 1e5).
+  const double tolerance = f == DynamicsFunction::crba ? 0 : 1e7 * kEps;
   for (std::size_t k = 0; k < sparse.patterns.size(); ++k) {
     const Pattern& pattern = sparse.patterns[k];
     EXPECT_EQ(sparse.outputs[k].size(), pattern.length());
@@ -89,27 +92,28 @@ TEST(Nonzeros, ExpandToTheWholeMatrices) {
   for (const char* robot : {"builtin:arm7", "builtin:quadruped"}) {
     SCOPED_TRACE(robot);
     const Model<double> model = load_model(robot);
-    for (const Function f : kMatrices) check(model, f);
+    for (const DynamicsFunction f : kMatrices) check(model, f);
   }
   const unsigned seeds = testing::kSanitized ? 1 : 2;
   for (const testing::Sample& s : testing::samples(seeds, testing::kSanitized ? 3 : 7)) {
     SCOPED_TRACE(s.name);
-    for (const Function f : kMatrices) {
+    for (const DynamicsFunction f : kMatrices) {
       // Frames of random trees may have no task inertia.
-      if (f != Function::operational_space) check(s.model, f);
+      if (f != DynamicsFunction::operational_space) check(s.model, f);
     }
   }
 }
 
-// Limbs that do not feel each other: of 18 x 18 numbers, 6 x 6 of the base and, for each of four
-// legs, 6 x 3 and 3 x 3, of which triangles count.
-TEST(Nonzeros, AreThoseOfTheTree) {
+// Legs do not couple with each other: of 18 x 18 entries, the triangle of the 6 x 6 block of the
+// base and, for each of four legs, 6 x 3 and the triangle of 3 x 3.
+TEST(Nonzeros, FollowTheTree) {
   const Model<double> model = load_model("builtin:quadruped");
   CompileOptions options;
-  options.entries = Entries::nonzeros;
-  const Compiled fast =
-      compile(model, {Function::crba, Function::crba_packed, Function::rnea}, options);
-  const Pattern& p = fast.pattern(Function::crba);
+  options.entries = MatrixEntries::nonzeros;
+  const Compiled fast = compile(
+      model, {DynamicsFunction::crba, DynamicsFunction::crba_packed, DynamicsFunction::rnea},
+      options);
+  const Pattern& p = fast.pattern(DynamicsFunction::crba);
   EXPECT_EQ(p.rows, 18);
   EXPECT_EQ(p.cols, 18);
   EXPECT_TRUE(p.symmetric);
@@ -119,55 +123,55 @@ TEST(Nonzeros, AreThoseOfTheTree) {
     const int r = p.row[std::size_t(k)], c = p.col[std::size_t(k)];
     EXPECT_TRUE(r < 6 || r / 3 == c / 3) << r << ", " << c;
   }
-  // Whole lines of the cache.
+  // Whole cache lines.
   EXPECT_EQ(p.length() % 8, 0);
   EXPECT_LT(p.zeros, 8);
-  EXPECT_EQ(fast.shape(Function::crba).outputs[0].size(), p.length());
-  EXPECT_EQ(fast.pattern(Function::crba_packed).size(), 18 * 19 / 2);
-  EXPECT_EQ(fast.pattern(Function::crba_packed).length(), 18 * 19 / 2);
-  EXPECT_EQ(fast.pattern(Function::rnea).length(), 18);
-  EXPECT_EQ(testing::message([&] { fast.pattern(Function::crba, 1); }),
+  EXPECT_EQ(fast.shape(DynamicsFunction::crba).outputs[0].size(), p.length());
+  EXPECT_EQ(fast.pattern(DynamicsFunction::crba_packed).size(), 18 * 19 / 2);
+  EXPECT_EQ(fast.pattern(DynamicsFunction::crba_packed).length(), 18 * 19 / 2);
+  EXPECT_EQ(fast.pattern(DynamicsFunction::rnea).length(), 18);
+  EXPECT_EQ(testing::message([&] { fast.pattern(DynamicsFunction::crba, 1); }),
             "crba: result is 1, expected 0 to 0");
 }
 
 // Templates, straight lines and products of matrices, with and without machine code.
-TEST(Nonzeros, AreTheSameInEveryForm) {
+TEST(Nonzeros, AreTheSameInEveryStrategy) {
   const Model<double> model = load_model("builtin:quadruped");
-  const int n = model.velocity_size(), N = 21;
-  const codegen::Trace arguments = codegen::trace(model, Function::rnea);
+  const int n = model.nv(), N = 21;
+  const codegen::Trace arguments = codegen::trace(model, DynamicsFunction::rnea);
   const Batch<double> in = testing::random_inputs(model, arguments, N, 3);
-  std::vector<ConstRows<double>> from;
+  std::vector<ConstStateRows<double>> from;
   for (std::size_t k = 0; k < 3; ++k) {
     from.push_back({in.data[k].data(), N, arguments.inputs[k].size()});
   }
   CompileOptions options;
-  const Compiled dense = compile(model, {Function::aba_derivatives}, options);
+  const Compiled dense = compile(model, {DynamicsFunction::aba_derivatives}, options);
   std::vector<RowMatrix<double>> whole(3, RowMatrix<double>(N, n * n)), found = whole;
   const auto rows = [](std::vector<RowMatrix<double>>& x) {
-    std::vector<Rows<double>> r;
+    std::vector<StateRows<double>> r;
     for (auto& m : x) r.push_back({m.data(), m.rows(), m.cols()});
     return r;
   };
-  dense.run(Function::aba_derivatives, from, rows(whole));
-  options.entries = Entries::nonzeros;
-  for (const Form form : {Form::straight_line, Form::recursion, Form::split}) {
+  dense.run(DynamicsFunction::aba_derivatives, from, rows(whole));
+  options.entries = MatrixEntries::nonzeros;
+  for (const Strategy strategy : {Strategy::straight_line, Strategy::recursion, Strategy::split}) {
     for (const bool interpret : {false, true}) {
-      SCOPED_TRACE(name(form));
-      options.form = form;
+      SCOPED_TRACE(to_text(strategy));
+      options.strategy = strategy;
       options.program.interpret = interpret;
-      const Compiled fast = compile(model, {Function::aba_derivatives}, options);
+      const Compiled fast = compile(model, {DynamicsFunction::aba_derivatives}, options);
       std::vector<RowMatrix<double>> entries;
       for (int k = 0; k < 3; ++k) {
-        entries.emplace_back(N, fast.pattern(Function::aba_derivatives, k).length());
+        entries.emplace_back(N, fast.pattern(DynamicsFunction::aba_derivatives, k).length());
         entries.back().setConstant(7);
       }
       EXPECT_LT(entries[0].cols() + entries[1].cols() + entries[2].cols(), 3 * n * n);
-      fast.run(Function::aba_derivatives, from, rows(entries));
+      fast.run(DynamicsFunction::aba_derivatives, from, rows(entries));
       for (int k = 0; k < 3; ++k) {
-        const Pattern& p = fast.pattern(Function::aba_derivatives, k);
+        const Pattern& p = fast.pattern(DynamicsFunction::aba_derivatives, k);
         expand(p, entries[std::size_t(k)], found[std::size_t(k)]);
         EXPECT_TRUE(entries[std::size_t(k)].rightCols(p.zeros).isZero(0));
-        // Other orders of sums, times the condition of the mass matrix.
+        // Other orders of summation, times the condition of the mass matrix.
         EXPECT_LT((found[std::size_t(k)] - whole[std::size_t(k)]).norm(),
                   1e7 * kEps * whole[std::size_t(k)].norm());
       }
@@ -178,7 +182,7 @@ TEST(Nonzeros, AreTheSameInEveryForm) {
       for (auto& x : one) to.emplace_back(x.data(), static_cast<std::size_t>(x.size()));
       std::vector<std::span<const double>> state;
       for (const auto& x : from) state.emplace_back(x.data, static_cast<std::size_t>(x.cols));
-      fast.run(Function::aba_derivatives, state, to);
+      fast.run(DynamicsFunction::aba_derivatives, state, to);
       for (int k = 0; k < 3; ++k) {
         EXPECT_LT((one[std::size_t(k)] - entries[std::size_t(k)].row(0).transpose()).norm(),
                   1e7 * kEps * one[std::size_t(k)].norm());
@@ -187,38 +191,38 @@ TEST(Nonzeros, AreTheSameInEveryForm) {
   }
 }
 
-/// Rows of whole lines through the caches and past them, wherever the array begins.
+/// Rows of whole cache lines by cached and by streaming stores, at every alignment of the array.
 template <typename T>
 void check_streams() {
   const Model<double> model = load_model("builtin:quadruped");
   CompileOptions options;
-  options.entries = Entries::nonzeros;
-  const Compiled fast = compile(model, {Function::crba}, options);
-  const int N = 43, length = fast.pattern(Function::crba).length();
-  const codegen::Trace arguments = codegen::trace(model, Function::crba);
+  options.entries = MatrixEntries::nonzeros;
+  const Compiled fast = compile(model, {DynamicsFunction::crba}, options);
+  const int N = 43, length = fast.pattern(DynamicsFunction::crba).length();
+  const codegen::Trace arguments = codegen::trace(model, DynamicsFunction::crba);
   const Batch<double> in = testing::random_inputs(model, arguments, N, 4);
   const std::vector<T> q(in.data[0].begin(), in.data[0].end());
-  const std::vector<ConstRows<T>> from = {{q.data(), N, model.position_size()}};
+  const std::vector<ConstStateRows<T>> from = {{q.data(), N, model.nq()}};
   const std::size_t size = static_cast<std::size_t>(N * length), margin = 64;  // of 7s
   std::vector<T> expected(size);
-  const std::vector<Rows<T>> first = {{expected.data(), N, length}};
-  fast.run(Function::crba, from, first, {.stores = Stores::cached});
-  for (const Stores stores : {Stores::cached, Stores::streaming}) {
+  const std::vector<StateRows<T>> first = {{expected.data(), N, length}};
+  fast.run(DynamicsFunction::crba, from, first, {.stores = StoreKind::cached});
+  for (const StoreKind stores : {StoreKind::cached, StoreKind::streaming}) {
     for (std::size_t offset = 0; offset < 64 / sizeof(T); ++offset) {
-      std::vector<T> room(size + 2 * margin, T(7));
-      const std::size_t past = reinterpret_cast<std::uintptr_t>(room.data()) / sizeof(T) % 16;
-      T* const out = room.data() + margin - past + offset;
-      const std::vector<Rows<T>> to = {{out, N, length}};
-      fast.run(Function::crba, from, to, {.stores = stores});
+      std::vector<T> buffer(size + 2 * margin, T(7));
+      const std::size_t past = reinterpret_cast<std::uintptr_t>(buffer.data()) / sizeof(T) % 16;
+      T* const out = buffer.data() + margin - past + offset;
+      const std::vector<StateRows<T>> to = {{out, N, length}};
+      fast.run(DynamicsFunction::crba, from, to, {.stores = stores});
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), out)) << offset;
-      EXPECT_TRUE(std::all_of(room.data(), out, [](T x) { return x == T(7); }));
+      EXPECT_TRUE(std::all_of(buffer.data(), out, [](T x) { return x == T(7); }));
       EXPECT_TRUE(
-          std::all_of(out + size, room.data() + room.size(), [](T x) { return x == T(7); }));
+          std::all_of(out + size, buffer.data() + buffer.size(), [](T x) { return x == T(7); }));
     }
   }
 }
 
-TEST(Nonzeros, GoPastTheCachesAsWell) {
+TEST(Nonzeros, CanBeStreamed) {
   check_streams<double>();
   check_streams<float>();
 }
@@ -226,9 +230,9 @@ TEST(Nonzeros, GoPastTheCachesAsWell) {
 TEST(Nonzeros, ExpandChecksSizes) {
   const Model<double> model = load_model("builtin:2r");
   CompileOptions options;
-  options.entries = Entries::nonzeros;
-  const Compiled fast = compile(model, {Function::crba}, options);
-  const Pattern& p = fast.pattern(Function::crba);
+  options.entries = MatrixEntries::nonzeros;
+  const Compiled fast = compile(model, {DynamicsFunction::crba}, options);
+  const Pattern& p = fast.pattern(DynamicsFunction::crba);
   RowMatrix<double> Q = RowMatrix<double>::Zero(2, 2), entries(2, 3), M(2, 4), few(2, 3);
   fast.crba(Q, entries);
   expand(p, entries, M);

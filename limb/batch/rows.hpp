@@ -6,20 +6,20 @@
 #include <string>
 
 #include "limb/base/error.hpp"
-#include "limb/codegen/x64_target.hpp"
+#include "limb/codegen/x64/target.hpp"
 
 namespace limb {
 
 /// Many states as the rows of a matrix; stored by rows (one state after the other) or by columns
-/// (an entry of all states, then the next). No gaps.
+/// (one entry of all states, then the next). No gaps.
 template <typename T>
-struct ConstRows {
+struct ConstStateRows {
   const T* data = nullptr;
   std::int64_t rows = 0, cols = 0;
   codegen::Layout layout = codegen::Layout::rows;
 };
 template <typename T>
-struct Rows {
+struct StateRows {
   T* data = nullptr;
   std::int64_t rows = 0, cols = 0;
   codegen::Layout layout = codegen::Layout::rows;
@@ -29,7 +29,7 @@ struct Rows {
 template <typename T>
 using RowMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A matrix of double or float with a memory of its own, or a map or block of one; no vector.
+/// A matrix of double or float, or a map or block of one; not a vector.
 template <typename M>
 concept RowsLike = requires(const std::remove_cvref_t<M>& m) {
   typename std::remove_cvref_t<M>::Scalar;
@@ -48,29 +48,29 @@ auto rows_of(const char* call, const char* argument, const M& m) {
     throw Error(std::string(call) + ": " + argument + " has gaps between its " +
                 (kByRows ? "rows" : "columns"));
   }
-  return ConstRows<T>{m.data(), m.rows(), m.cols(),
-                      kByRows ? codegen::Layout::rows : codegen::Layout::columns};
+  return ConstStateRows<T>{m.data(), m.rows(), m.cols(),
+                           kByRows ? codegen::Layout::rows : codegen::Layout::columns};
 }
 template <RowsLike M>
 auto mutable_rows_of(const char* call, const char* argument, M& m) {
   using T = typename M::Scalar;
-  const ConstRows<T> same = rows_of(call, argument, m);
-  return Rows<T>{m.data(), same.rows, same.cols, same.layout};
+  const ConstStateRows<T> same = rows_of(call, argument, m);
+  return StateRows<T>{m.data(), same.rows, same.cols, same.layout};
 }
 
-/// How results by rows go to memory.
-enum class Stores {
+/// How results by rows are written to memory.
+enum class StoreKind {
   automatic,  ///< by the size of all results of the call
-  cached,     ///< through the caches: best where these hold the results
-  streaming,  ///< past them, whole lines at a time: best where the results would fill them
+  cached,     ///< ordinary stores: best for results that fit into the caches
+  streaming,  ///< non-temporal stores of whole cache lines: best for larger results
 };
 
 /// How a batch is computed.
 struct BatchOptions {
-  int threads = 1;  ///< 0: as many as oneTBB finds good
-  /// States that a thread takes at a time; 0: 1024, or 64 where loops compute them.
+  int threads = 1;  ///< 0: as many as oneTBB chooses
+  /// States that a thread takes at a time; 0: 1024, or 64 with the recursion.
   std::int64_t grain = 0;
-  Stores stores = Stores::automatic;
+  StoreKind stores = StoreKind::automatic;
 };
 
 }  // namespace limb

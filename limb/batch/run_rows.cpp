@@ -16,14 +16,14 @@ namespace limb {
 void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int threads,
                 const std::function<void(std::int64_t, std::int64_t)>& part) {
   if (states == 0) return;
-  // Whole blocks; the remainder goes with the last of them.
+  // Whole blocks; the remainder belongs to the last one.
   const std::int64_t blocks = std::max<std::int64_t>(1, states / step);
   const std::int64_t each = std::clamp<std::int64_t>(grain / step, 1, blocks);
   const auto run = [&](std::int64_t begin, std::int64_t end) {
     part(begin * step, (end == blocks ? states : end * step) - begin * step);
   };
   if (threads == 1 || blocks <= each) {
-    // In pieces of one grain, too: what was just read stays near.
+    // In pieces of one grain, too, so that their data stay in the caches.
     for (std::int64_t b = 0; b < blocks; b += each) run(b, std::min(blocks, b + each));
     return;
   }
@@ -34,9 +34,9 @@ void for_ranges(std::int64_t states, std::int64_t step, std::int64_t grain, int 
   });
 }
 
-bool are_streamed(std::int64_t bytes) {
+bool should_stream(std::int64_t bytes) {
   static const std::int64_t cache = [] {
-    // What one group of cores shares; some systems report the sum of all groups.
+    // The cache shared by one group of cores; some systems report the sum of all groups.
     std::int64_t size = 32 << 20;
 #ifdef _SC_LEVEL3_CACHE_SIZE
     const std::int64_t found = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -55,7 +55,8 @@ void check_options(const std::string& call, const BatchOptions& options) {
 template <typename T>
 std::int64_t check_rows(const std::string& call, const std::vector<codegen::Array>& arguments,
                         const std::vector<codegen::Array>& results,
-                        std::span<const ConstRows<T>> inputs, std::span<const Rows<T>> outputs) {
+                        std::span<const ConstStateRows<T>> inputs,
+                        std::span<const StateRows<T>> outputs) {
   const auto check_count = [&](const char* what, std::size_t found, std::size_t expected) {
     if (found != expected) {
       fail(call, what, std::to_string(found) + " arrays", std::to_string(expected));
@@ -79,7 +80,7 @@ std::int64_t check_rows(const std::string& call, const std::vector<codegen::Arra
     const auto text = [](std::int64_t r, std::int64_t c) {
       return std::to_string(r) + " x " + std::to_string(c);
     };
-    fail(call, array.name, text(x.rows, x.cols), text(states, array.size()), "one state a row");
+    fail(call, array.name, text(x.rows, x.cols), text(states, array.size()), "one state per row");
   };
   for (std::size_t k = 0; k < inputs.size(); ++k) check(inputs[k], arguments[k]);
   for (std::size_t k = 0; k < outputs.size(); ++k) check(outputs[k], results[k]);
@@ -101,8 +102,8 @@ std::int64_t check_rows(const std::string& call, const std::vector<codegen::Arra
 }
 
 template <typename T>
-void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inputs,
-              std::span<const Rows<T>> outputs, const BatchOptions& options, bool split) {
+void run_rows(const codegen::Program& program, std::span<const ConstStateRows<T>> inputs,
+              std::span<const StateRows<T>> outputs, const BatchOptions& options, bool split) {
   constexpr codegen::Precision kPrecision =
       sizeof(T) == 8 ? codegen::Precision::f64 : codegen::Precision::f32;
   constexpr std::int64_t kGrain = 1024;
@@ -113,18 +114,18 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
                                  : !outputs.empty() ? outputs[0].layout
                                                     : codegen::Layout::rows;
   program.prepare(kPrecision, layout, split);
-  codegen::LanesOptions lanes{.split = split, .stream = options.stores == Stores::streaming};
-  if (options.stores == Stores::automatic) {
+  codegen::LanesOptions lanes{.split = split, .stream = options.stores == StoreKind::streaming};
+  if (options.stores == StoreKind::automatic) {
     std::int64_t results = 0;
     for (const auto& x : outputs) results += x.rows * x.cols;
-    lanes.stream = are_streamed(results * std::int64_t{sizeof(T)});
+    lanes.stream = should_stream(results * std::int64_t{sizeof(T)});
   }
   const auto part = [&](std::int64_t first, std::int64_t count) {
     const std::int64_t row = layout == codegen::Layout::rows ? first : 0;
-    std::byte few[512];  // so that no call allocates but those with many arrays
-    std::pmr::monotonic_buffer_resource room(few, sizeof few);
-    std::pmr::vector<const T*> in(&room);
-    std::pmr::vector<T*> out(&room);
+    std::byte buffer[512];  // only calls with many arrays allocate
+    std::pmr::monotonic_buffer_resource memory(buffer, sizeof buffer);
+    std::pmr::vector<const T*> in(&memory);
+    std::pmr::vector<T*> out(&memory);
     in.reserve(inputs.size());
     out.reserve(outputs.size());
     for (const auto& x : inputs) in.push_back(x.data + row * x.cols);
@@ -139,12 +140,12 @@ void run_rows(const codegen::Program& program, std::span<const ConstRows<T>> inp
              options.threads, std::ref(part));
 }
 
-#define LIMB_INSTANTIATE(T)                                                                  \
-  template std::int64_t check_rows(const std::string&, const std::vector<codegen::Array>&,   \
-                                   const std::vector<codegen::Array>&,                       \
-                                   std::span<const ConstRows<T>>, std::span<const Rows<T>>); \
-  template void run_rows(const codegen::Program&, std::span<const ConstRows<T>>,             \
-                         std::span<const Rows<T>>, const BatchOptions&, bool);
+#define LIMB_INSTANTIATE(T)                                                                       \
+  template std::int64_t check_rows(                                                               \
+      const std::string&, const std::vector<codegen::Array>&, const std::vector<codegen::Array>&, \
+      std::span<const ConstStateRows<T>>, std::span<const StateRows<T>>);                         \
+  template void run_rows(const codegen::Program&, std::span<const ConstStateRows<T>>,             \
+                         std::span<const StateRows<T>>, const BatchOptions&, bool);
 LIMB_INSTANTIATE(double)
 LIMB_INSTANTIATE(float)
 #undef LIMB_INSTANTIATE

@@ -1,4 +1,4 @@
-// All back ends on all functions of the reference robots, as backends_test on ours.
+// All back ends on all functions of the reference robots; backends_test has the built-in ones.
 #include <gtest/gtest.h>
 
 #include "limb/codegen/testing/check_back_ends.hpp"

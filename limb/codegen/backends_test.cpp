@@ -1,9 +1,9 @@
-// All back ends on all functions: the same bits in the interpreter, in code for one state, in lanes
-// of AVX2 and AVX-512; and the values of the templates that were recorded.
+// All back ends on all functions: the same bits in the interpreter, in code for one state, and in
+// lanes of AVX2 and AVX-512; and the values of the recorded templates.
 #include <gtest/gtest.h>
 
 #include "limb/codegen/testing/check_back_ends.hpp"
-#include "limb/model/builtin.hpp"
+#include "limb/model/core/builtin.hpp"
 
 namespace limb {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 TEST(Backends, AgreeOnRandomTreesOfAllJointTypes) {
   for (const testing::Sample& s : testing::samples(testing::kSanitized ? 1 : 4)) {
     SCOPED_TRACE(s.name);
-    for (int k = 0; codegen::is_by_template(static_cast<Function>(k)); ++k) {
-      testing::check_back_ends(s.model, static_cast<Function>(k), 37, 5);
+    for (int k = 0; codegen::is_by_template(static_cast<DynamicsFunction>(k)); ++k) {
+      testing::check_back_ends(s.model, static_cast<DynamicsFunction>(k), 37, 5);
     }
   }
 }
@@ -26,8 +26,8 @@ TEST(Backends, AgreeOnAThousandStatesOfAllJointTypes) {
 TEST(Backends, AgreeOnEmbeddedRobots) {
   for (const std::string& name : builtin_names()) {
     const Model<double> model = load_model("builtin:" + name);
-    // Larger ones have longer code, of the same instructions.
-    if (testing::kSanitized && model.velocity_size() > 7) continue;
+    // Larger robots have longer code with the same instructions.
+    if (testing::kSanitized && model.nv() > 7) continue;
     testing::check_all_functions(name, model, 11);
   }
 }

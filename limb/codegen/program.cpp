@@ -6,17 +6,18 @@
 #include <optional>
 
 #include "limb/base/error.hpp"
-#include "limb/codegen/assemble.hpp"
-#include "limb/codegen/interpret.hpp"
-#include "limb/codegen/schedule.hpp"
+#include "limb/codegen/lower/interpreter.hpp"
+#include "limb/codegen/lower/lower.hpp"
+#include "limb/codegen/lower/schedule.hpp"
 #include "limb/codegen/states.hpp"
+#include "limb/codegen/x64/machine_code.hpp"
 
 namespace limb::codegen {
 namespace {
 
 std::string find_obstacle() {
-  const char* wish = std::getenv("LIMB_NO_JIT");
-  if (wish != nullptr && *wish != '\0' && std::string(wish) != "0") {
+  const char* no_jit = std::getenv("LIMB_NO_JIT");
+  if (no_jit != nullptr && *no_jit != '\0' && std::string(no_jit) != "0") {
     return "LIMB_NO_JIT is set";
   }
   if (detect_isa() == Isa::none) return "this processor has no AVX2 with FMA";
@@ -30,22 +31,22 @@ std::string find_obstacle() {
   return "";
 }
 
-// Windows as measured, see docs/adr/0008-forms-and-order.md. A lane register takes two turns in
-// each unit, so one product begins in a cycle.
-constexpr ScheduleOptions kOneOrder = {.window = 32, .per_cycle = 2};
-constexpr ScheduleOptions kLanesOrder = {.window = 48, .per_cycle = 1};
+// Windows as measured, see docs/adr/0008-execution-strategies.md. An instruction on lanes occupies
+// its unit for two cycles, so one product starts per cycle.
+constexpr ScheduleOptions kOneStateSchedule = {.window = 32, .per_cycle = 2};
+constexpr ScheduleOptions kLanesSchedule = {.window = 48, .per_cycle = 1};
 
-/// Code that no cache of instructions holds waits for these, not for operands.
-Code ordered(Code code, const ScheduleOptions& options) {
-  constexpr std::size_t kMost = 12000;
-  return code.instructions.size() > kMost ? code : schedule(code, options);
+/// Code that exceeds the instruction caches waits for instructions, not for operands.
+Code scheduled(Code code, const ScheduleOptions& options) {
+  constexpr std::size_t kMaxInstructions = 12000;
+  return code.instructions.size() > kMaxInstructions ? code : schedule(code, options);
 }
 
-/// Made when it is first asked for.
-template <typename Made>
+/// Made at the first use.
+template <typename T>
 struct Lazy {
   std::once_flag once;
-  std::optional<Made> made;
+  std::optional<T> value;
 };
 
 /// The machine code and the interpreter of one precision.
@@ -62,11 +63,11 @@ const std::string& why_no_machine_code() {
   return obstacle;
 }
 
-struct Program::Parts {
+struct Program::Impl {
   Trace trace;
   Lowerer lowerer;
   Isa isa = Isa::none;
-  std::string notice;
+  std::string why_not_compiled;
   std::optional<MachineCode> one;
   Interpreter<double> interpreter;
   mutable Engine<double> f64;
@@ -74,7 +75,7 @@ struct Program::Parts {
   std::function<Split()> make_split;
   mutable Lazy<Split> split;
 
-  explicit Parts(Trace t)
+  explicit Impl(Trace t)
       : trace(std::move(t)), lowerer(trace), interpreter(lowerer.lower(calls())) {}
 
   static LowerOptions calls(Precision precision = Precision::f64) {
@@ -91,9 +92,9 @@ struct Program::Parts {
   }
 
   const Split& split_trace() const {
-    if (!make_split) throw Error(trace.name + ": lanes have one way only");
-    std::call_once(split.once, [&] { split.made.emplace(make_split()); });
-    return *split.made;
+    if (!make_split) throw Error(trace.name + ": has no split code");
+    std::call_once(split.once, [&] { split.value.emplace(make_split()); });
+    return *split.value;
   }
 
   /// Null without machine code.
@@ -104,16 +105,16 @@ struct Program::Parts {
     const Target target{isa, kPrecision, Shape::lanes, layout};
     Engine<T>& e = engine<T>();
     const bool by_rows = layout == Layout::rows;
-    const auto made = [&](Lazy<MachineCode>& lazy, const Split* two) {
+    const auto get = [&](Lazy<MachineCode>& lazy, const Split* by) {
       std::call_once(lazy.once, [&] {
         const LowerOptions how{.precision = kPrecision};
-        Code code = two != nullptr ? lower(two->trace, how) : lowerer.lower(how);
-        lazy.made.emplace(ordered(std::move(code), kLanesOrder), target, two);
+        Code code = by != nullptr ? lower(by->trace, how) : lowerer.lower(how);
+        lazy.value.emplace(scheduled(std::move(code), kLanesSchedule), target, by);
       });
-      return &*lazy.made;
+      return &*lazy.value;
     };
-    if (!by_split) return made(by_rows ? e.rows : e.columns, nullptr);
-    return made(by_rows ? e.split_rows : e.split_columns, &split_trace());
+    if (!by_split) return get(by_rows ? e.rows : e.columns, nullptr);
+    return get(by_rows ? e.split_rows : e.split_columns, &split_trace());
   }
 
   template <typename T>
@@ -122,12 +123,12 @@ struct Program::Parts {
       interpreter.run(in, out);
     } else {
       Lazy<Interpreter<T>>& lazy = f32.interpreter;
-      std::call_once(lazy.once, [&] { lazy.made.emplace(lowerer.lower(calls(Precision::f32))); });
-      lazy.made->run(in, out);
+      std::call_once(lazy.once, [&] { lazy.value.emplace(lowerer.lower(calls(Precision::f32))); });
+      lazy.value->run(in, out);
     }
   }
 
-  /// One state alone.
+  /// One state.
   template <typename T>
   void run_one(const T* const* in, T* const* out) const {
     if constexpr (sizeof(T) == 8) {
@@ -136,21 +137,21 @@ struct Program::Parts {
     interpret(in, out);
   }
 
-  /// States [first, first + count) of arrays that hold `states`.
+  /// States [first, first + count) of arrays with `states` states.
   template <typename T>
   void run_many(const T* const* inputs, T* const* outputs, Layout layout, std::int64_t states,
                 std::int64_t first, std::int64_t count, const LanesOptions& options) const;
 };
 
 template <typename T>
-void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout layout,
-                              std::int64_t states, std::int64_t first, std::int64_t count,
-                              const LanesOptions& options) const {
+void Program::Impl::run_many(const T* const* inputs, T* const* outputs, Layout layout,
+                             std::int64_t states, std::int64_t first, std::int64_t count,
+                             const LanesOptions& options) const {
   const MachineCode* code = lanes_code<T>(layout, options.split);
   const std::int64_t lanes = code != nullptr ? code->target().lanes() : 0;
   States<T> s(trace, inputs, outputs, layout, states);
   const auto one_by_one = [&](const auto& run) {
-    for (std::int64_t i = first; i < first + count; ++i) s.alone(i, run);
+    for (std::int64_t i = first; i < first + count; ++i) s.run_one(i, run);
   };
   const auto by_interpreter = [&](const T* const* in, T* const* out) { interpret(in, out); };
   if (lanes == 0) return one_by_one(by_interpreter);
@@ -161,22 +162,22 @@ void Program::Parts::run_many(const T* const* inputs, T* const* outputs, Layout 
     };
   };
   if (count < lanes) {
-    // A block takes as long as two or three states alone.
+    // A block takes as long as two or three single states.
     if (sizeof(T) == 8 && count * 4 <= lanes) {
       return one_by_one([&](const T* const* in, T* const* out) { run_one(in, out); });
     }
     const auto run = run_blocks(1, lanes);
     const auto block = [&](const T* const* in, T* const* out) { return run(in, out) == 1; };
-    if (count > 0 && !s.in_block(first, count, lanes, block)) one_by_one(by_interpreter);
+    if (count > 0 && !s.run_block(first, count, lanes, block)) one_by_one(by_interpreter);
     return;
   }
-  // Whole blocks; then one more that ends with the last state and repeats some of the others.
+  // Whole blocks; then one that ends with the last state and repeats some of the others.
   const auto blocks = [&](std::int64_t begin, std::int64_t number) {
     while (number > 0) {
-      const std::int64_t done = s.at(begin, run_blocks(number, states));
+      const std::int64_t done = s.run_at(begin, run_blocks(number, states));
       if (done == number) return;
-      // Angles beyond the polynomials.
-      for (std::int64_t k = 0; k < lanes; ++k) s.alone(begin + done * lanes + k, by_interpreter);
+      // Angles out of the range of the polynomials.
+      for (std::int64_t k = 0; k < lanes; ++k) s.run_one(begin + done * lanes + k, by_interpreter);
       begin += (done + 1) * lanes;
       number -= done + 1;
     }
@@ -189,15 +190,17 @@ Program::Program(Trace trace, const ProgramOptions& options)
     : Program(std::move(trace), options, {}) {}
 
 Program::Program(Trace trace, const ProgramOptions& options, std::function<Split()> make)
-    : parts_(std::make_unique<Parts>(std::move(trace))) {
-  Parts& p = *parts_;
+    : impl_(std::make_unique<Impl>(std::move(trace))) {
+  Impl& p = *impl_;
   p.make_split = std::move(make);
-  p.notice = why_no_machine_code();
-  if (p.notice.empty() && options.interpret) p.notice = "asked to interpret";
-  if (p.notice.empty() && options.most == Isa::none) p.notice = "asked to interpret";
-  if (!p.notice.empty()) return;
-  p.isa = std::min(detect_isa(), options.most);
-  p.one.emplace(ordered(p.lowerer.lower({.by_fours = true}), kOneOrder),
+  p.why_not_compiled = why_no_machine_code();
+  if (p.why_not_compiled.empty() && options.interpret)
+    p.why_not_compiled = "interpretation requested";
+  if (p.why_not_compiled.empty() && options.max_isa == Isa::none)
+    p.why_not_compiled = "interpretation requested";
+  if (!p.why_not_compiled.empty()) return;
+  p.isa = std::min(detect_isa(), options.max_isa);
+  p.one.emplace(scheduled(p.lowerer.lower({.by_fours = true}), kOneStateSchedule),
                 Target{p.isa, Precision::f64, Shape::one});
 }
 
@@ -206,40 +209,40 @@ Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 
 const std::string& Program::name() const {
-  return parts_->trace.name;
+  return impl_->trace.name;
 }
 const std::vector<Array>& Program::inputs() const {
-  return parts_->trace.inputs;
+  return impl_->trace.inputs;
 }
 const std::vector<Array>& Program::outputs() const {
-  return parts_->trace.outputs;
+  return impl_->trace.outputs;
 }
 const Trace& Program::trace() const {
-  return parts_->trace;
+  return impl_->trace;
 }
 
 void Program::run(const double* const* inputs, double* const* outputs) const {
-  if (parts_->one && parts_->one->run_one(inputs, outputs)) return;
-  parts_->interpreter.run(inputs, outputs);
+  if (impl_->one && impl_->one->run_one(inputs, outputs)) return;
+  impl_->interpreter.run(inputs, outputs);
 }
 
 void Program::run_rows(const double* const* inputs, double* const* outputs, std::int64_t states,
                        const LanesOptions& options) const {
-  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
+  impl_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
 }
 void Program::run_rows(const float* const* inputs, float* const* outputs, std::int64_t states,
                        const LanesOptions& options) const {
-  parts_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
+  impl_->run_many(inputs, outputs, Layout::rows, states, 0, states, options);
 }
 void Program::run_columns(const double* const* inputs, double* const* outputs, std::int64_t states,
                           std::int64_t first, std::int64_t count,
                           const LanesOptions& options) const {
-  parts_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
+  impl_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
 }
 void Program::run_columns(const float* const* inputs, float* const* outputs, std::int64_t states,
                           std::int64_t first, std::int64_t count,
                           const LanesOptions& options) const {
-  parts_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
+  impl_->run_many(inputs, outputs, Layout::columns, states, first, count, options);
 }
 
 void Program::prepare(Precision precision, Layout layout, bool split) const {
@@ -247,25 +250,25 @@ void Program::prepare(Precision precision, Layout layout, bool split) const {
 }
 
 const MachineCode* Program::one_state() const {
-  return parts_->one ? &*parts_->one : nullptr;
+  return impl_->one ? &*impl_->one : nullptr;
 }
 const MachineCode* Program::lanes_code(Precision precision, Layout layout, bool split) const {
-  return precision == Precision::f64 ? parts_->lanes_code<double>(layout, split)
-                                     : parts_->lanes_code<float>(layout, split);
+  return precision == Precision::f64 ? impl_->lanes_code<double>(layout, split)
+                                     : impl_->lanes_code<float>(layout, split);
 }
 int Program::lanes(Precision precision) const {
-  if (!parts_->one) return 1;
-  return Target{parts_->isa, precision, Shape::lanes}.lanes();
+  if (!impl_->one) return 1;
+  return Target{impl_->isa, precision, Shape::lanes}.lanes();
 }
 
 bool Program::is_compiled() const {
-  return parts_->one.has_value();
+  return impl_->one.has_value();
 }
 bool Program::has_split() const {
-  return is_compiled() && parts_->make_split != nullptr;
+  return is_compiled() && impl_->make_split != nullptr;
 }
-const std::string& Program::notice() const {
-  return parts_->notice;
+const std::string& Program::why_not_compiled() const {
+  return impl_->why_not_compiled;
 }
 
 }  // namespace limb::codegen

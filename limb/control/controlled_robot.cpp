@@ -3,16 +3,15 @@
 #include <cmath>
 #include <limits>
 
-#include "limb/dynamics/motors.hpp"
+#include "limb/dynamics/constraints/actuated.hpp"
 
 namespace limb {
 
 MotorLimits::MotorLimits(const Model<double>& model)
-    : largest_(VectorX<double>::Zero(model.velocity_size())),
-      driven_(static_cast<std::size_t>(model.velocity_size())) {
-  for (int i = 0; i < model.velocity_size(); ++i) {
-    driven_[static_cast<std::size_t>(i)] = is_driven(model, i);
-    if (is_driven(model, i)) {
+    : largest_(VectorX<double>::Zero(model.nv())), driven_(static_cast<std::size_t>(model.nv())) {
+  for (int i = 0; i < model.nv(); ++i) {
+    driven_[static_cast<std::size_t>(i)] = is_actuated(model, i);
+    if (is_actuated(model, i)) {
       largest_[i] = effort_limit(model, i);
     } else if (first_without_motor_ < 0) {
       first_without_motor_ = i;
@@ -46,20 +45,20 @@ int MotorLimits::apply(VectorOut<double> tau) const noexcept {
 }
 
 StepReport MotorLimits::finish(VectorOut<double> tau) const noexcept {
-  double sum = 0;  // not finite if one is not, or if they are beyond any motor
+  double sum = 0;  // not finite if a torque is not finite, or if the torques overflow
   for (Eigen::Index i = 0; i < tau.size(); ++i) sum += std::abs(tau[i]);
-  if (!std::isfinite(sum)) return refuse(StepReport::Problem::not_finite, tau);
-  return {StepReport::Problem::none, apply(tau)};
+  if (!std::isfinite(sum)) return reject(Status::not_finite, tau);
+  return {Status::ok, apply(tau)};
 }
 
-StepReport MotorLimits::refuse(StepReport::Problem problem, VectorOut<double> tau) noexcept {
+StepReport MotorLimits::reject(Status status, VectorOut<double> tau) noexcept {
   tau.setZero();
-  return {problem, 0};
+  return {status, 0};
 }
 
 ControlledRobot::ControlledRobot(const Model<double>& model, MotorLimits limits)
     : model_(model), work_(model_, Loops::open), limits_(std::move(limits)) {
-  check_size("ControlledRobot", "limits", limits_.largest().size(), model.velocity_size());
+  check_size("ControlledRobot", "limits", limits_.largest().size(), model.nv());
 }
 
 void ControlledRobot::check_all_driven(const char* call) const {
@@ -71,7 +70,8 @@ void ControlledRobot::check_all_driven(const char* call) const {
 
 void ControlledRobot::check_tree(const char* call) const {
   if (model_.loops().empty()) return;
-  throw Error(std::string(call) + ": the robot has closed loops, whose forces it does not know");
+  throw Error(std::string(call) +
+              ": the robot has closed loops, which this controller does not support");
 }
 
 double dof_limit(const Model<double>& model, int velocity,

@@ -2,14 +2,14 @@
 
 #include "limb/dynamics/arguments.hpp"
 
-/// Checks of weights, stiffnesses and dampings. For designs: they allocate.
+/// Checks of weight, stiffness and damping matrices. They allocate.
 namespace limb {
 
-/// A symmetric matrix of this size with no negative direction.
-/// @throws Error "call: ..." that says what is wrong.
+/// Checks for a symmetric positive semidefinite matrix of this size.
+/// @throws Error "call: ..." that states what is wrong.
 void check_semidefinite(const char* call, const char* argument, MatrixIn<double>& m,
                         Eigen::Index size);
-/// The same with every direction positive.
+/// Checks for a symmetric positive definite matrix of this size.
 void check_definite(const char* call, const char* argument, MatrixIn<double>& m, Eigen::Index size);
 
 }  // namespace limb

@@ -1,20 +1,17 @@
 #pragma once
 
+#include "limb/base/status.hpp"
+
 namespace limb {
 
-/// What a step of a controller has to say. Steps are made for control loops: they neither allocate
-/// nor lock nor throw.
+/// Result of one step of a controller. Steps run in control loops: they do not allocate, lock or
+/// throw.
 struct StepReport {
-  enum class Problem {
-    none,
-    wrong_size,  ///< a vector has not the size that the robot or task asks for
-    not_finite,  ///< a measurement, a reference or what follows from them is no number
-    singular,    ///< no inertia opposes one of the robot's velocities
-  };
-  Problem problem = Problem::none;  ///< if there is one, every torque is zero
-  int saturated = 0;                ///< torques that were cut to what their motors give
+  /// ok, wrong_size, not_finite or singular (the mass matrix); unless ok, all torques are zero.
+  Status status = Status::ok;
+  int saturated = 0;  ///< number of torques clamped to the limits of their motors
 
-  bool ok() const { return problem == Problem::none; }
+  bool ok() const { return status == Status::ok; }
 };
 
 }  // namespace limb

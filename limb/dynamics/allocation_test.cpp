@@ -1,39 +1,40 @@
-// No function meant for a control loop allocates: the program's allocator counts, and each runs on
-// a humanoid with a floating base and on a robot with couplings.
+// Functions for control loops do not allocate: a counting allocator checks each one on a humanoid
+// with a floating base and on a robot with couplings.
 #include <gtest/gtest.h>
 
-#include "limb/dynamics/aba.hpp"
-#include "limb/dynamics/base_velocity.hpp"
-#include "limb/dynamics/center_of_mass.hpp"
-#include "limb/dynamics/centroidal_derivatives.hpp"
-#include "limb/dynamics/crba.hpp"
-#include "limb/dynamics/energy.hpp"
-#include "limb/dynamics/frame_derivatives.hpp"
-#include "limb/dynamics/jacobian.hpp"
-#include "limb/dynamics/manifold.hpp"
-#include "limb/dynamics/mass_factor.hpp"
-#include "limb/dynamics/momentum.hpp"
-#include "limb/dynamics/operational_space.hpp"
-#include "limb/dynamics/parameter_derivatives.hpp"
-#include "limb/dynamics/rnea.hpp"
-#include "limb/dynamics/robot.hpp"
+#include "limb/dynamics/constraints/operational_space.hpp"
+#include "limb/dynamics/derivatives/centroidal_derivatives.hpp"
+#include "limb/dynamics/derivatives/frame_derivatives.hpp"
+#include "limb/dynamics/factor/mass_factor.hpp"
+#include "limb/dynamics/identify/parameter_derivatives.hpp"
+#include "limb/dynamics/identify/regressor.hpp"
+#include "limb/dynamics/kinematics/base_velocity.hpp"
+#include "limb/dynamics/kinematics/center_of_mass.hpp"
+#include "limb/dynamics/kinematics/centroidal_momentum.hpp"
+#include "limb/dynamics/kinematics/energy.hpp"
+#include "limb/dynamics/kinematics/jacobian.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/dynamics/lagrange/torque_budget.hpp"
+#include "limb/dynamics/recursive/aba.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
+#include "limb/dynamics/robot/robot.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
-#include "limb/dynamics/torque_budget.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb {
 namespace {
 
 template <typename Call>
 long count(const Call& call) {
-  call();  // the first call may set up what lives as long as the program
+  call();  // the first call may initialize static data
   return testing::allocations(call);
 }
 
 class Allocation : public ::testing::TestWithParam<const char*> {};
 
 TEST(AllocationHook, Counts) {
-  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers replace the allocator";
   EXPECT_GT(count([] { ::operator delete(::operator new(10)); }), 0);
   EXPECT_GT(count([] {
               VectorX<double> x(50);
@@ -44,8 +45,8 @@ TEST(AllocationHook, Counts) {
 
 TEST_P(Allocation, NoneInControlLoopFunctions) {
   const Model<double> model = load_model(GetParam());
-  const int n = model.velocity_size();
-  VectorX<double> q(model.position_size()), q2(q.size());
+  const int n = model.nv();
+  VectorX<double> q(model.nq()), q2(q.size());
   neutral(model, q);
   const VectorX<double> v = VectorX<double>::Constant(n, 0.1), a = 2 * v, tau = 3 * v;
   VectorX<double> out(n);
@@ -92,7 +93,7 @@ TEST_P(Allocation, NoneInControlLoopFunctions) {
   EXPECT_EQ(count([&] { centroidal_matrix(model, kinematics, subtree, J); }), 0) << "A_G";
   EXPECT_EQ(count([&] { centroidal_matrix_rate(model, kinematics, subtree, J); }), 0) << "dA_G";
   EXPECT_EQ(count([&] { coriolis_matrix(model, kinematics, lagrange, M); }), 0) << "coriolis";
-  EXPECT_EQ(count([&] { torque_budget(model, kinematics, budget_scratch, budget, wrench); }), 0)
+  EXPECT_EQ(count([&] { torque_budget(model, kinematics, budget_scratch, wrench, budget); }), 0)
       << "torque_budget";
   EXPECT_EQ(count([&] { integrate(model, q, v, q2); }), 0) << "integrate";
   EXPECT_EQ(count([&] { difference(model, q, q2, out); }), 0) << "difference";
@@ -102,8 +103,8 @@ TEST_P(Allocation, NoneInControlLoopFunctions) {
 
 TEST_P(Allocation, NoneUnderContacts) {
   const Model<double> model = load_model(GetParam());
-  const int n = model.velocity_size();
-  VectorX<double> q(model.position_size());
+  const int n = model.nv();
+  VectorX<double> q(model.nq());
   neutral(model, q);
   const VectorX<double> v = VectorX<double>::Constant(n, 0.1), tau = 3 * v;
   const FrameId tip(static_cast<int>(model.frames().size()) - 1);
@@ -128,13 +129,13 @@ TEST_P(Allocation, NoneUnderContacts) {
 
 TEST_P(Allocation, NoneInDerivatives) {
   const Model<double> model = load_model(GetParam());
-  const int n = model.velocity_size();
-  VectorX<double> q(model.position_size());
+  const int n = model.nv();
+  VectorX<double> q(model.nq());
   neutral(model, q);
   const VectorX<double> v = VectorX<double>::Constant(n, 0.1), tau = 3 * v;
   const FrameId tip(static_cast<int>(model.frames().size()) - 1);
   const FrameWrench<double> wrench[] = {{tip, {{1, 2, 3}, {4, 5, 6}}}};
-  // Regular rows, then redundant ones.
+  // Independent rows, then redundant ones.
   Contact<double> surface{tip};
   surface.kind = ContactKind::surface;
   surface.stabilization = {10, 3};
@@ -179,9 +180,9 @@ TEST_P(Allocation, NoneInDerivatives) {
             0);
 }
 
-TEST_P(Allocation, NoneInTheFacade) {
+TEST_P(Allocation, NoneInRobot) {
   Robot robot = Robot::load(GetParam());
-  const int n = robot.model().velocity_size();
+  const int n = robot.model().nv();
   const VectorX<double> q = robot.q(), v = VectorX<double>::Constant(n, 0.1);
   const std::string tip = robot.model().frames().back().name;
   EXPECT_EQ(count([&] {

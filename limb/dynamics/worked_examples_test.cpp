@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "limb/dynamics/lagrange/torque_budget.hpp"
 #include "limb/dynamics/textbook/craig.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
 #include "limb/dynamics/textbook/lagrange.hpp"
 #include "limb/dynamics/textbook/modern_robotics.hpp"
-#include "limb/dynamics/torque_budget.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 #include "limb/model/testing/shared.hpp"
 
 namespace limb {
@@ -32,7 +32,7 @@ struct Split {
 };
 
 Split split_of(const Model<double>& model, const Vector& q) {
-  const int n = model.velocity_size();
+  const int n = model.nv();
   Kinematics<double> kinematics(model);
   forward_kinematics(model, q, kinematics);
   LagrangeScratch<double> scratch(model);
@@ -76,11 +76,11 @@ TEST_P(WorkedExample, ByEveryFormulation) {
   const Eigen::Vector2d a(p["b1"].get<double>(), p["b2"].get<double>());
   const Vector rest = Vector::Zero(2);
 
-  // The promise of the lectures' checklist; what is reached is recorded.
+  // The tolerance of the lectures' checklist; the achieved error is recorded.
   double worst = 0;
-  const auto near = [&](const Matrix& found, const Matrix& wanted, const char* what) {
-    const double error = (found - wanted).norm() / std::max(1.0, wanted.norm());
-    EXPECT_LT(error, 1e-13) << what << "\n" << found << "\nexpected\n" << wanted;
+  const auto near = [&](const Matrix& found, const Matrix& target, const char* what) {
+    const double error = (found - target).norm() / std::max(1.0, target.norm());
+    EXPECT_LT(error, 1e-13) << what << "\n" << found << "\nexpected\n" << target;
     worst = std::max(worst, error);
   };
   Matrix M(2, 2);
@@ -135,7 +135,7 @@ TEST(WorkedExamples, SplitOfRR) {
   }
 }
 
-// RP: the slider feels m2 d w^2 outwards, the motor 2 m2 d of the product.
+// RP: centrifugal force m2 d w^2 on the slider, Coriolis coefficient 2 m2 d at the motor.
 TEST(WorkedExamples, SplitOfRP) {
   const double m2 = 1.5, d = 0.7;
   for (const char* robot : {"builtin:rp", "builtin:craig-rp"}) {
@@ -204,15 +204,15 @@ TEST(WorkedExamples, TipAccelerationSplit) {
   EXPECT_LT((coriolis - expected_coriolis).norm(), 16 * kEps);
 }
 
-// The torques of the belt's motors are those on absolute angles: tau_abs = G^T tau_rel.
-TEST(WorkedExamples, BeltCarriesTorquesByItsTranspose) {
+// The belt's motors act on absolute angles: tau_abs = G^T tau_rel.
+TEST(WorkedExamples, BeltMapsTorquesByItsTranspose) {
   const Model<double> leg = load_model("builtin:belt-leg");
   const Eigen::Vector2d q(0.3, 0.7), v(0.5, -0.4), a(0.9, -1.1);
   const Coupling<double>& G = leg.coupling();
   const Vector relative = textbook::craig::inverse_dynamics(
       leg.without_couplings(), G.expand_position(q), G.expand_velocity(v), G.expand_velocity(a));
   const Vector absolute = textbook::craig::inverse_dynamics(leg, q, v, a);
-  // The hip's motor carries hip - knee, the other one the knee; the pulley has no mass.
+  // The hip motor supplies hip - knee, the other one the knee; the pulley has no mass.
   const double hip = relative[leg.body(leg.find_body("hip")).v_start];
   const double knee = relative[leg.body(leg.find_body("knee")).v_start];
   EXPECT_LT(std::abs(absolute[0] - (hip - knee)), 16 * kEps);

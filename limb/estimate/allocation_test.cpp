@@ -1,17 +1,17 @@
-// Nothing that runs in a control loop allocates.
+// Functions for control loops do not allocate.
 #include <gtest/gtest.h>
 
 #include "limb/dynamics/testing/allocations.hpp"
-#include "limb/estimate/base_estimator.hpp"
-#include "limb/estimate/momentum_observer.hpp"
-#include "limb/estimate/synthetic_walk.hpp"
+#include "limb/estimate/contact/momentum_observer.hpp"
+#include "limb/estimate/estimator/base_estimator.hpp"
 #include "limb/estimate/testing/robots.hpp"
+#include "limb/estimate/walk/synthetic_walk.hpp"
 
 namespace limb {
 namespace {
 
 TEST(Allocation, NoneInTheControlLoop) {
-  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers replace the allocator";
   for (const char* name : {"builtin:quadruped", "builtin:humanoid"}) {
     for (const auto& walker : testing::walkers()) {
       if (walker.name != name) continue;
@@ -31,7 +31,7 @@ TEST(Allocation, NoneInTheControlLoop) {
           MomentumObserver observer(walk.model(), 100);
           const LegKinematics legs(walk.model(), walker.feet);
           FootForces foot_forces(legs);
-          VectorX<double> q, v, tau = VectorX<double>::Zero(walk.model().velocity_size());
+          VectorX<double> q, v, tau = VectorX<double>::Zero(walk.model().nv());
           std::vector<double> forces(walker.feet.size());
           NoisyWalk noisy(walk, {}, 1);
           long count = 0;
@@ -55,7 +55,7 @@ TEST(Allocation, NoneInTheControlLoop) {
               observer.update(0.005, q, v, tau);
               foot_forces.update(q, observer.force());
             };
-            // The first call may set up what lives as long as the program.
+            // The first call may initialize static data.
             if (first) {
               step();
             } else {

@@ -1,7 +1,7 @@
 #include "limb/legged/legged_controller.hpp"
 
 #include "limb/base/check.hpp"
-#include "limb/control/whole_body_clock.hpp"
+#include "limb/control/whole_body/stopwatch.hpp"
 
 namespace limb {
 
@@ -23,7 +23,7 @@ LeggedController::LeggedController(const LeggedRobot& robot, const LeggedControl
       touch_force_(options.touch_force),
       gait_(Gait::stand(static_cast<int>(robot.feet.size()))),
       q_(robot.q),
-      v_(VectorX<double>::Zero(model_.velocity_size())),
+      v_(VectorX<double>::Zero(model_.nv())),
       contact_(std::make_unique<bool[]>(robot.feet.size())) {
   if (!Qp::available()) return;
   locomotion_ = std::make_unique<Locomotion>(model_, robot.points(), robot.q, options.locomotion);
@@ -56,8 +56,8 @@ const VectorX<double>& LeggedController::step(double t, const LegReadings& readi
     locomotion_->set_gait(gait_);
   }
   if (mode_ == Mode::hold) {
-    if (!holds_) hold_.begin(readings.joint_q);
-    holds_ = true;
+    if (!has_hold_target_) hold_.set_target(readings.joint_q);
+    has_hold_target_ = true;
     times_.estimator = imu_us_ + watch.microseconds();
     const VectorX<double>& tau = hold_.step(readings.joint_q, readings.joint_v);
     times_.total = imu_us_ + watch.microseconds();

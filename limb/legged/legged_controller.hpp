@@ -3,33 +3,33 @@
 #include <memory>
 #include <span>
 
-#include "limb/control/locomotion.hpp"
-#include "limb/estimate/base_estimator.hpp"
+#include "limb/control/locomotion/locomotion.hpp"
+#include "limb/estimate/estimator/base_estimator.hpp"
 #include "limb/legged/standing_hold.hpp"
 
-/// A legged robot that knows what its sensors say and nothing else: estimator and locomotion in one
-/// loop. Nothing of a simulation is in here.
+/// Controller of a legged robot from its sensors only: estimator and locomotion in one loop.
+/// Independent of the simulation.
 namespace limb {
 
-/// What joints and feet say at a control step.
+/// Joint and foot sensor readings at a control step.
 struct LegReadings {
   VectorX<double> joint_q, joint_v;  ///< without the base
-  std::vector<double> foot_force;    ///< N, of each foot: how hard it presses
+  std::vector<double> foot_force;    ///< N, magnitude at each foot
 };
 
 struct LeggedControllerOptions {
-  /// Here the force is one that a foot can be trusted to stand with, not the first touch.
+  /// Its contact thresholds are forces of a firm contact, not of the first touch.
   EstimatorOptions estimator;
   LocomotionOptions locomotion;
   HoldGains hold;
-  double touch_force = 5;  ///< N from which a foot in the air has come down
+  double touch_force = 5;  ///< N above which a swing foot has touched down
 };
-/// Options for this robot: thresholds of contact by its weight, the initial state by its height.
+/// Options for this robot: contact thresholds from its weight, the initial state from its height.
 LeggedControllerOptions make_controller_options(const LeggedRobot& robot);
 
-/// How long the parts of a control step took, us.
+/// Durations of the parts of a control step, us.
 struct LeggedTimes {
-  double estimator = 0;  ///< all samples of the IMU since the last step, and the legs
+  double estimator = 0;  ///< all IMU samples since the last step, and the legs
   double kinematics = 0, plan = 0, mpc = 0, whole_body = 0;
   double total = 0;
 };
@@ -37,27 +37,27 @@ struct LeggedTimes {
 class LeggedController {
  public:
   enum class Mode {
-    hold,  ///< joints are held until the estimator has seen rest; without a solver, for good
+    hold,  ///< joints are held until the estimator is initialized; always without a QP solver
     walk,  ///< locomotion on the estimate; standing is one of its gaits
   };
 
-  /// @throws Error as BaseEstimator and Locomotion do. Where limb was built without a solver of
-  /// quadratic programs the robot stands, and nothing else.
+  /// @throws Error as BaseEstimator and Locomotion. If limb was built without a QP solver, the
+  /// robot only stands.
   LeggedController(const LeggedRobot& robot, const LeggedControllerOptions& options);
 
-  /// A sample of the IMU, at its own rate; those of a step come before the step.
+  /// A sample of the IMU, at its own rate; call it for all samples up to a step before that step.
   void imu(double t, const ImuSample& sample);
-  /// Torques on all of the robot's velocities, zero on the base's. Call it once a control period.
-  /// No allocation but the solver's. @throws Error for wrong sizes.
+  /// Torques for all velocities of the robot, zero for the base. Call it once per control period.
+  /// Only the solver may allocate. @throws Error for wrong sizes.
   const VectorX<double>& step(double t, const LegReadings& readings,
                               const VelocityCommand& command);
-  /// From the next step on; while joints are held, it waits.
-  /// @throws Error for a gait of another number of feet.
+  /// Applies from the next step on, or once the joints are no longer held.
+  /// @throws Error for a gait with another number of feet.
   void set_gait(const Gait& gait);
 
   Mode mode() const { return mode_; }
   const BaseEstimator& estimator() const { return estimator_; }
-  /// Or null: there is no solver.
+  /// Null if there is no QP solver.
   const Locomotion* locomotion() const { return locomotion_.get(); }
   const LeggedTimes& times() const { return times_; }
 
@@ -68,7 +68,7 @@ class LeggedController {
   double touch_force_;
   std::unique_ptr<Locomotion> locomotion_;
   Mode mode_ = Mode::hold;
-  bool holds_ = false;  ///< knows where
+  bool has_hold_target_ = false;
   Gait gait_;
   VectorX<double> q_, v_;
   std::unique_ptr<bool[]> contact_;

@@ -7,20 +7,20 @@
 #include <cmath>
 
 #include "limb/base/check.hpp"
-#include "limb/dynamics/kinematics.hpp"
-#include "limb/model/load.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+#include "limb/model/core/load.hpp"
 
 namespace limb {
 namespace {
 
 void check_base(const char* call, const Model<double>& model) {
   if (model.body_count() < 2 || model.bodies()[1].joint.type() != JointType::free) {
-    fail(call, "model", "one whose first joint is no free one", "a robot on a free base",
+    fail(call, "model", "one whose first joint is not free", "a robot on a free base",
          "load it with Base::free");
   }
 }
 
-/// Bodies from the base, exclusive, to this one.
+/// Bodies from the base (exclusive) to this one.
 std::vector<BodyId> leg_of(const Model<double>& model, BodyId body) {
   std::vector<BodyId> leg;
   for (; body.value() > 1; body = model.body(body).parent) leg.push_back(body);
@@ -36,10 +36,11 @@ bool is_foot_name(std::string name) {
 struct Leg {
   FrameId foot;
   std::vector<BodyId> joints;
-  Vector3<double> p;  ///< of the foot, neutral
+  Vector3<double> p;  ///< of the foot, in the neutral configuration
 };
 
-/// One for each branch of the base that has a frame named so, the farthest such frame of it.
+/// One leg per branch of the base with a frame named as a foot: the farthest such frame of the
+/// branch.
 std::vector<Leg> find_legs(const Model<double>& model) {
   Kinematics<double> kinematics(model);
   forward_kinematics(model, model.neutral(), kinematics);
@@ -88,7 +89,8 @@ LeggedRobot make_legged_robot(Model<double> model, std::vector<std::string> feet
   robot.q = robot.model.neutral();
   for (const auto& [name, angle] : joints) {
     const Body<double>& body = robot.model.body(robot.model.find_body(name));
-    if (body.joint.nq() != 1) fail(call, "joint '" + name + "'", "one of several numbers", "one");
+    if (body.joint.nq() != 1)
+      fail(call, "joint '" + name + "'", "a joint with several coordinates", "a joint with one");
     check_finite(call, "position of joint '" + name + "'", angle);
     robot.q[body.q_start] = angle;
   }
@@ -109,14 +111,14 @@ LeggedRobot load_quadruped(const std::string& path, double crouch) {
       std::all_of(legs.begin(), legs.end(), [](const Leg& leg) { return leg.joints.size() == 3; });
   if (legs.size() != 4 || !three) {
     fail(call, "robot '" + model.name() + "'",
-         fmt::format("one of {} legs with frames named foot", legs.size()),
+         fmt::format("one with {} legs with frames named foot", legs.size()),
          "four legs of three joints each", "make_legged_robot takes feet and joints by name");
   }
   // Front before rear, then left before right.
   std::sort(legs.begin(), legs.end(), [](const Leg& a, const Leg& b) {
     return std::pair(a.p.x() < 0, a.p.y() < 0) < std::pair(b.p.x() < 0, b.p.y() < 0);
   });
-  const double bend = std::acos(1 - crouch);
+  const double hip_angle = std::acos(1 - crouch);
   std::vector<std::string> feet;
   std::vector<std::pair<std::string, double>> joints;
   for (const Leg& leg : legs) {
@@ -126,10 +128,10 @@ LeggedRobot load_quadruped(const std::string& path, double crouch) {
     const double lower = limits.empty() ? -1e9 : limits[0].lower.value_or(-1e9);
     const double upper = limits.empty() ? 1e9 : limits[0].upper.value_or(1e9);
     double side = leg.p.x() >= 0 ? 1 : -1;
-    if (upper < 2 * bend) side = 1;
-    if (lower > -2 * bend) side = -1;
-    joints.emplace_back(thigh.name, side * bend);
-    joints.emplace_back(knee.name, -2 * side * bend);
+    if (upper < 2 * hip_angle) side = 1;
+    if (lower > -2 * hip_angle) side = -1;
+    joints.emplace_back(thigh.name, side * hip_angle);
+    joints.emplace_back(knee.name, -2 * side * hip_angle);
   }
   return make_legged_robot(std::move(model), std::move(feet), joints);
 }

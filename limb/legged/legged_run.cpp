@@ -5,16 +5,16 @@
 #include <ctime>
 
 #include "limb/base/check.hpp"
-#include "limb/dynamics/kinematics.hpp"
-#include "limb/sim/wrench_laws.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
 
 namespace limb {
 namespace {
 
 constexpr const char* kCall = "LeggedRun";
 
-/// us that this thread has computed.
-double thread_us() {
+/// CPU time of this thread, us.
+double thread_cpu_us() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
@@ -31,10 +31,10 @@ void check_options(const LeggedRobot& robot, const LeggedRunOptions& o) {
   check_not_negative(kCall, "foot_radius", o.foot_radius);
   check_positive(kCall, "step", o.step);
   for (std::size_t i = 0; i < o.plan.size(); ++i) {
-    check_finite(kCall, "begin of a phase", o.plan[i].begin);
+    check_finite(kCall, "start of a phase", o.plan[i].begin);
     o.plan[i].gait.check(kCall, static_cast<int>(robot.feet.size()));
     if (i > 0 && !(o.plan[i].begin >= o.plan[i - 1].begin)) {
-      fail(kCall, "plan", "phases out of order", "each to begin after the one before");
+      fail(kCall, "plan", "phases out of order", "each to start after the one before");
     }
   }
   for (const LeggedPush& push : o.pushes)
@@ -73,7 +73,8 @@ LeggedRun::LeggedRun(LeggedRobot robot, LeggedRunOptions options)
   const double period = options_.controller->locomotion.control_period;
   const double every = period / options_.step;
   if (every < 0.999 || std::abs(every - std::round(every)) > 1e-6) {
-    fail(kCall, "step", to_text(options_.step), "a part of the control period, " + to_text(period));
+    fail(kCall, "step", to_text(options_.step),
+         "a divisor of the control period, " + to_text(period));
   }
   control_every_ = static_cast<int>(std::round(every));
   world_ = make_world(robot_, options_);
@@ -83,18 +84,18 @@ LeggedRun::LeggedRun(LeggedRobot robot, LeggedRunOptions options)
   imu_.reserve(static_cast<std::size_t>(control_every_));
 
   LeggedRobot start = robot_;
-  NoiseSource noise(derived_seed(options_.seed, 1000));
+  NoiseGenerator noise(derived_seed(options_.seed, 1000));
   for (auto& x : start.q.tail(start.q.size() - 7)) {
     x += options_.joint_offset * (2 * noise.uniform() - 1);
   }
   put_on_ground(start);
   start.q[2] += options_.foot_radius;
-  const int nv = robot_.model.velocity_size();
+  const int nv = robot_.model.nv();
   a_ = tau_ = v_before_ = VectorX<double>::Zero(nv);
   simulation_ = std::make_unique<Simulation>(*world_, SimulationOptions{.step = options_.step});
   simulation_->set_state(0, start.q, VectorX<double>::Zero(nv));
   simulation_->set_controller([this](const ControlInput&, VectorX<double>& tau) {
-    tick(ticks_ * options_.step);  // its own clock, which does not depend on how a run is cut
+    tick(ticks_ * options_.step);  // independent of how a run is split into calls
     tau = tau_;
   });
 }
@@ -105,7 +106,7 @@ double LeggedRun::time() const {
 
 bool LeggedRun::run_until(double t) {
   check_finite("LeggedRun::run_until", "t", t);
-  // In pieces: a robot on the floor is of no interest.
+  // In short intervals, to stop soon after a fall.
   while (!fell_ && time() < t - options_.step / 2) {
     simulation_->run_until(std::min(t, time() + 0.05));
   }
@@ -113,23 +114,23 @@ bool LeggedRun::run_until(double t) {
 }
 
 void LeggedRun::tick(double t) {
-  const State<double>& s = simulation_->state();
+  const RobotState<double>& s = simulation_->state();
   if (ticks_ > 0) a_ = (s.v - v_before_) / options_.step;
   v_before_ = s.v;
   forward_kinematics(world_->model(), s.q, s.v, a_, kinematics_);
   const SensorInput input{world_->model(),        s,           a_,
                           world_->motor_torque(), kinematics_, world_->contacts()};
   imu_.push_back({t, sensors_->read_imu(input)});
-  const double began = thread_us();
+  const double start = thread_cpu_us();
   controller_->imu(t, imu_.back().sample);
-  own_us_ += thread_us() - began;
+  cpu_us_ += thread_cpu_us() - start;
   if (ticks_++ % control_every_ == 0) control(t, input);
 }
 
 VelocityCommand LeggedRun::command_at(double t) {
   const auto& plan = options_.plan;
   for (; phase_ < plan.size() && t >= plan[phase_].begin - 1e-9; ++phase_) {
-    // The same gait goes on where it is.
+    // The same gait continues without a restart.
     if (phase_ > 0 && plan[phase_].gait == plan[phase_ - 1].gait) continue;
     controller_->set_gait(plan[phase_].gait);
   }
@@ -142,12 +143,12 @@ VelocityCommand LeggedRun::command_at(double t) {
 void LeggedRun::control(double t, const SensorInput& input) {
   command_ = command_at(t);
   const LegReadings& readings = sensors_->read_legs(input);
-  const double began = thread_us();
+  const double start = thread_cpu_us();
   tau_ = controller_->step(t, readings, command_);
-  own_us_ += thread_us() - began;
+  cpu_us_ += thread_cpu_us() - start;
   record(t, input, readings);
   imu_.clear();
-  own_us_ = 0;
+  cpu_us_ = 0;
 }
 
 void LeggedRun::record(double t, const SensorInput& input, const LegReadings& readings) {
@@ -159,13 +160,13 @@ void LeggedRun::record(double t, const SensorInput& input, const LegReadings& re
     step.foot_position.push_back(frame_pose(input.model, kinematics_, foot).p);
     step.foot_force.push_back(input.contacts->force_on(input.model, kinematics_, foot).f);
   }
-  // Shapes are the feet, in their order.
+  // The shapes are the feet, in the same order.
   step.foot_cone.assign(feet_.size(), Vector3<double>::Zero());
   for (const ContactPoint& point : input.contacts->points()) {
     const double normal = point.n_W.dot(point.force_W);
-    const double along = (point.force_W - normal * point.n_W).norm();
+    const double tangential = (point.force_W - normal * point.n_W).norm();
     step.foot_cone[static_cast<std::size_t>(point.shape)] +=
-        Vector3<double>(normal, along, point.friction * normal);
+        Vector3<double>(normal, tangential, point.friction * normal);
   }
   step.imu = imu_;
   step.readings = readings;
@@ -187,10 +188,10 @@ void LeggedRun::record(double t, const SensorInput& input, const LegReadings& re
       step.stands[i] = locomotion.stands(static_cast<int>(i));
     }
     step.whole_body = locomotion.report().whole_body;
-    step.mpc_solved = locomotion.report().mpc_status == QpStatus::solved;
+    step.mpc_solved = locomotion.report().mpc_status == Status::ok;
   }
   step.times = controller_->times();
-  step.own_us = own_us_;
+  step.cpu_us = cpu_us_;
   const Matrix3<double>& R_WB = kinematics_.X_WB[1].R;
   const Vector3<double>& p = kinematics_.X_WB[1].p;
   const double clear = p.z() - ground_height(options_.ground, p.x(), p.y());

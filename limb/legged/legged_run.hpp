@@ -4,19 +4,19 @@
 
 #include "limb/legged/legged_sensors.hpp"
 #include "limb/legged/terrain.hpp"
-#include "limb/sim/simulation.hpp"
+#include "limb/sim/world/simulation.hpp"
 
-/// A legged robot in a simulated world, closed on what its own sensors say.
+/// A legged robot in a simulated world, controlled from its simulated sensors.
 namespace limb {
 
-/// From a time on, this gait and this command.
+/// Gait and command from a time on.
 struct LeggedPhase {
   double begin = 0;  ///< s
   Gait gait;
   VelocityCommand command;
 };
 
-/// A force at the origin of the base for a while.
+/// A constant force at the origin of the base for a given duration.
 struct LeggedPush {
   double begin = 0;                                   ///< s
   Vector3<double> impulse = Vector3<double>::Zero();  ///< N s, world axes
@@ -25,15 +25,16 @@ struct LeggedPush {
 
 struct LeggedRunOptions {
   Ground ground = Ground::plane();
-  /// In order of time; before the first, it stands. Commands are approached at `acceleration`.
+  /// In order of time; before the first phase the robot stands. Commands are ramped with
+  /// `acceleration`.
   std::vector<LeggedPhase> plan;
   double acceleration = 1;  ///< m/s^2 and rad/s^2
   std::vector<LeggedPush> pushes;
   LeggedNoise noise;
   std::uint64_t seed = 1;
-  double joint_offset = 0.02;  ///< rad: joints begin up to so much off the posture
+  double joint_offset = 0.02;  ///< rad: largest initial offset of a joint from the posture
   double step = 1e-3;          ///< s, of simulation and IMU; the control period is a multiple of it
-  /// m; 0: feet are points, as the controller takes them. Balls roll, and odometry does not know.
+  /// m; 0: point feet, as assumed by the controller. Spherical feet roll, which odometry ignores.
   double foot_radius = 0;
   /// Empty: make_controller_options.
   std::optional<LeggedControllerOptions> controller;
@@ -44,46 +45,46 @@ struct StampedImu {
   ImuSample sample;
 };
 
-/// What was at one control step, and what was done.
+/// Record of one control step.
 struct LeggedStep {
   double t = 0;
-  // The truth, which the controller does not see.
+  // True state, not available to the controller.
   VectorX<double> q, v;
   std::vector<Vector3<double>> foot_position, foot_force;  ///< world axes
-  /// Of each foot, N: along the normal, along the ground, and what friction allows there.
+  /// For each foot, N: normal force, tangential force, and the friction limit.
   std::vector<Vector3<double>> foot_cone;
-  // What it sees.
+  // Inputs of the controller.
   std::vector<StampedImu> imu;  ///< since the last step
   LegReadings readings;
   VelocityCommand command;
-  // What it thinks and does.
+  // Estimate and output of the controller.
   LeggedController::Mode mode = LeggedController::Mode::hold;
   bool estimated = false;  ///< the next four are valid
   Pose<double> X_WB;
   Motion<double> V_WB_B;
   Vector3<double> v_WB;
-  Eigen::Matrix<double, 9, 1> deviation;  ///< of p_WB (world), R_WB (its own axes), v_WB (world)
+  Eigen::Matrix<double, 9, 1> deviation;  ///< of p_WB (world), R_WB (axes of B), v_WB (world)
   VectorX<double> tau;
-  std::vector<bool> stands;    ///< of each foot, as planned
+  std::vector<bool> stands;    ///< for each foot, as planned
   WholeBodyReport whole_body;  ///< of a step in mode walk
   bool mpc_solved = true;
   LeggedTimes times;  ///< us
-  double own_us = 0;  ///< us that the thread computed for this step, whatever else ran
+  double cpu_us = 0;  ///< us, CPU time of the thread for this step
 };
 
 class LeggedRun {
  public:
-  /// @throws Error for options that make no sense.
+  /// @throws Error for invalid options.
   LeggedRun(LeggedRobot robot, LeggedRunOptions options);
   ~LeggedRun();
   LeggedRun(const LeggedRun&) = delete;
   LeggedRun& operator=(const LeggedRun&) = delete;
 
-  /// Goes on to this time, or until the robot has fallen. @returns whether it stands.
+  /// Simulates up to this time, or until the robot has fallen. @returns whether it has not fallen.
   bool run_until(double t);
 
   double time() const;
-  /// The base is tilted by more than 45 degrees or at less than half of its height.
+  /// Whether the base is tilted by more than 45 degrees or below half of its height.
   bool fell() const { return fell_; }
   const std::vector<LeggedStep>& steps() const { return steps_; }
   const LeggedRobot& robot() const { return robot_; }
@@ -109,25 +110,11 @@ class LeggedRun {
   std::vector<FrameId> feet_;
   std::vector<StampedImu> imu_;
   VelocityCommand command_;
-  std::size_t phase_ = 0;  ///< phases that have begun
+  std::size_t phase_ = 0;  ///< number of phases that have started
   int ticks_ = 0, control_every_ = 1;
   bool fell_ = false;
-  double own_us_ = 0;
+  double cpu_us_ = 0;
   std::vector<LeggedStep> steps_;
 };
-
-/// A run in numbers, from a time on.
-struct LeggedSummary {
-  double begin = 0, end = 0;  ///< s
-  bool fell = false;
-  Vector3<double> mean_velocity = Vector3<double>::Zero();  ///< true, m/s, in the base's heading
-  double distance = 0;                                      ///< m, true, over ground
-  double largest_tilt = 0;                                  ///< rad, true
-  double position_error = 0, yaw_error = 0;   ///< m, rad: of what was estimated to move since begin
-  double velocity_error = 0, tilt_error = 0;  ///< root mean square, m/s, rad
-  double beyond_three_sigma = 0;  ///< share of steps and components of the estimate that were
-  long steps = 0, fell_back = 0, unsolved = 0;
-};
-LeggedSummary summarize(const LeggedRun& run, double begin);
 
 }  // namespace limb

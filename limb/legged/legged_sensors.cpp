@@ -11,7 +11,7 @@ FrameId imu_frame(const LeggedRobot& robot) {
   return robot.model.find_frame(robot.imu.empty() ? robot.model.bodies()[1].link : robot.imu);
 }
 
-/// White noise of a density, sampled every `period`, beside a bias that walks.
+/// White noise of this density, sampled every `period`, and a random walk of the bias.
 SensorErrors imu_errors(double density, double walk, double period) {
   check_positive("LeggedSensors", "imu_period", period);
   SensorErrors errors;
@@ -20,15 +20,15 @@ SensorErrors imu_errors(double density, double walk, double period) {
   return errors;
 }
 
-SensorErrors white(double deviation) {
+SensorErrors white_noise(double deviation) {
   SensorErrors errors;
   errors.noise = deviation;
   return errors;
 }
 
-Vector3<double> draw(double deviation, std::uint64_t seed) {
+Vector3<double> draw_bias(double deviation, std::uint64_t seed) {
   check_not_negative("LeggedSensors", "bias", deviation);
-  NoiseSource noise(seed);
+  NoiseGenerator noise(seed);
   Vector3<double> x;
   for (auto& c : x) c = deviation * noise.normal();
   return x;
@@ -45,22 +45,23 @@ LeggedSensors::LeggedSensors(const LeggedRobot& robot, const LeggedNoise& noise,
              imu_errors(noise.imu.accel, noise.imu.accel_walk, period), derived_seed(seed, 1)),
       position_(robot.model, "position",
                 std::make_unique<Encoder>(robot.model, Encoder::Part::position),
-                white(noise.encoder), derived_seed(seed, 2)),
+                white_noise(noise.encoder), derived_seed(seed, 2)),
       velocity_(robot.model, "velocity",
                 std::make_unique<Encoder>(robot.model, Encoder::Part::velocity),
-                white(noise.encoder_rate), derived_seed(seed, 3)),
-      gyro_bias_(draw(noise.gyro_bias, derived_seed(seed, 4))),
-      accel_bias_(draw(noise.accel_bias, derived_seed(seed, 5))) {
+                white_noise(noise.encoder_rate), derived_seed(seed, 3)),
+      gyro_bias_(draw_bias(noise.gyro_bias, derived_seed(seed, 4))),
+      accel_bias_(draw_bias(noise.accel_bias, derived_seed(seed, 5))) {
   const auto joints = static_cast<std::ptrdiff_t>(position_.channels().size());
-  if (joints != robot.model.position_size() - 7 || joints != robot.model.velocity_size() - 6) {
+  if (joints != robot.model.nq() - 7 || joints != robot.model.nv() - 6) {
     fail("LeggedSensors", "robot '" + robot.model.name() + "'",
-         "one with joints that follow others or of several freedoms", "joints of one freedom each");
+         "one with coupled joints or joints with several degrees of freedom",
+         "joints with one degree of freedom each");
   }
   const double weight = robot.model.total_mass() * robot.model.gravity().norm();
   for (std::size_t i = 0; i < robot.feet.size(); ++i) {
     feet_.emplace_back(robot.model, robot.feet[i],
                        std::make_unique<ForceSensor>(robot.model.find_frame(robot.feet[i])),
-                       white(noise.foot_force * weight), derived_seed(seed, 6 + i));
+                       white_noise(noise.foot_force * weight), derived_seed(seed, 6 + i));
   }
   legs_.foot_force.assign(robot.feet.size(), 0);
 }

@@ -1,30 +1,30 @@
 #pragma once
 
 #include "limb/legged/legged_controller.hpp"
-#include "limb/sim/sensors.hpp"
+#include "limb/sim/world/sensors.hpp"
 
 namespace limb {
 
-/// How the sensors of a simulated legged robot differ from the truth. Defaults: a common MEMS unit
-/// and encoders of a small robot.
+/// Sensor errors of a simulated legged robot. Defaults: a typical MEMS unit and the encoders of a
+/// small robot.
 struct LeggedNoise {
   ImuNoise imu;
-  double gyro_bias = 0.01;     ///< rad/s, deviation of a bias that is drawn once
+  double gyro_bias = 0.01;     ///< rad/s, standard deviation of a constant bias
   double accel_bias = 0.03;    ///< m/s^2, likewise
-  double encoder = 1e-3;       ///< rad, of each sample
+  double encoder = 1e-3;       ///< rad, per sample
   double encoder_rate = 0.05;  ///< rad/s
-  double foot_force = 0.003;   ///< of the robot's weight, each component
+  double foot_force = 0.003;   ///< fraction of the weight of the robot, each component
 };
 
 /// All sensors of a legged robot in a simulation: IMU, encoders, and a force sensor in each foot.
 class LeggedSensors {
  public:
-  /// @param imu_period  s between two samples. @throws Error for numbers out of range, or joints of
-  /// several freedoms beside the base's.
+  /// @param imu_period  s between two samples. @throws Error for parameters out of range, or if a
+  /// joint other than that of the base has several degrees of freedom.
   LeggedSensors(const LeggedRobot& robot, const LeggedNoise& noise, double imu_period,
                 std::uint64_t seed);
 
-  /// The state now, and the mean acceleration since the last sample: what an IMU integrates.
+  /// @param input  the present state, and the mean acceleration since the last sample.
   const ImuSample& read_imu(const SensorInput& input);
   const LegReadings& read_legs(const SensorInput& input);
   /// The true biases.

@@ -1,8 +1,9 @@
+#include "limb/legged/legged_summary.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "limb/legged/legged_run.hpp"
 #include "limb/math/quaternion.hpp"
 #include "limb/math/so3.hpp"
 
@@ -15,8 +16,8 @@ Pose<double> true_base(const LeggedStep& s) {
 double yaw_of(const Matrix3<double>& R) {
   return std::atan2(R(1, 0), R(0, 0));
 }
-/// Of the direction of gravity, as the base sees it.
-double angle_between(const Matrix3<double>& A, const Matrix3<double>& B) {
+/// Angle between the directions of gravity in the base.
+double tilt_between(const Matrix3<double>& A, const Matrix3<double>& B) {
   return std::acos(std::clamp(A.row(2).dot(B.row(2)), -1.0, 1.0));
 }
 
@@ -38,7 +39,7 @@ LeggedSummary summarize(const LeggedRun& run, double begin) {
     if (last != nullptr) r.distance += (s.q.head<2>() - last->q.head<2>()).norm();
     if (s.mode == LeggedController::Mode::walk) {
       r.fell_back += s.whole_body.fell_back ? 1 : 0;
-      r.unsolved += (s.whole_body.status == QpStatus::solved ? 0 : 1) + (s.mpc_solved ? 0 : 1);
+      r.unsolved += (s.whole_body.status == Status::ok ? 0 : 1) + (s.mpc_solved ? 0 : 1);
     }
     if (s.estimated) {
       Eigen::Matrix<double, 9, 1> e;
@@ -47,7 +48,7 @@ LeggedSummary summarize(const LeggedRun& run, double begin) {
       components += 9;
       ++estimated;
       r.velocity_error += e.tail<3>().squaredNorm();
-      const double tilt = angle_between(s.X_WB.R, X.R);
+      const double tilt = tilt_between(s.X_WB.R, X.R);
       r.tilt_error += tilt * tilt;
     }
     if (first == nullptr) r.begin = s.t;
@@ -62,7 +63,7 @@ LeggedSummary summarize(const LeggedRun& run, double begin) {
   r.tilt_error = std::sqrt(r.tilt_error / static_cast<double>(estimated));
   r.beyond_three_sigma = static_cast<double>(beyond) / static_cast<double>(components);
   if (!first->estimated || !last->estimated) return r;
-  // How each says that it came from there to here, seen from there.
+  // True and estimated displacement, relative to the first pose.
   const Pose<double> a = true_base(*first).inverse() * true_base(*last);
   const Pose<double> b = first->X_WB.inverse() * last->X_WB;
   r.position_error = (a.p - b.p).norm();

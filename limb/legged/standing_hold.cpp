@@ -3,10 +3,10 @@
 #include <Eigen/Cholesky>
 
 #include "limb/base/check.hpp"
-#include "limb/dynamics/center_of_mass.hpp"
-#include "limb/dynamics/jacobian.hpp"
-#include "limb/dynamics/kinematics.hpp"
-#include "limb/dynamics/rnea.hpp"
+#include "limb/dynamics/kinematics/center_of_mass.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+#include "limb/dynamics/kinematics/jacobian.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 
 namespace limb {
 
@@ -17,25 +17,24 @@ StandingHold::StandingHold(const LeggedRobot& robot, const HoldGains& gains)
   const double weight = model_.total_mass() * model_.gravity().norm();
   stiffness_ = gains.stiffness * weight * robot.height();
   damping_ = gains.damping_time * stiffness_;
-  effort_ =
-      VectorX<double>::Constant(model_.velocity_size(), std::numeric_limits<double>::infinity());
+  effort_ = VectorX<double>::Constant(model_.nv(), std::numeric_limits<double>::infinity());
   for (const Body<double>& body : model_.bodies()) {
     if (body.joint.nv() != 1 || body.limits.empty()) continue;
     effort_[body.v_start] = body.limits[0].effort.value_or(effort_[body.v_start]);
   }
-  carry_ = tau_ = VectorX<double>::Zero(model_.velocity_size());
-  begin(robot.q.tail(robot.q.size() - 7));
+  feed_forward_ = tau_ = VectorX<double>::Zero(model_.nv());
+  set_target(robot.q.tail(robot.q.size() - 7));
 }
 
-void StandingHold::begin(VectorIn<double>& joint_q) {
-  check_size("StandingHold::begin", "joint_q", joint_q.size(), model_.position_size() - 7,
-             "the joints' own, without the base");
-  hold_ = joint_q;
+void StandingHold::set_target(VectorIn<double>& joint_q) {
+  check_size("StandingHold::set_target", "joint_q", joint_q.size(), model_.nq() - 7,
+             "joints only, without the base");
+  q_target_ = joint_q;
   VectorX<double> q = model_.neutral();
   q.tail(joint_q.size()) = joint_q;
   Kinematics<double> kinematics(model_);
   forward_kinematics(model_, q, kinematics);
-  gravity(model_, work_, q, carry_);
+  gravity(model_, work_, q, feed_forward_);
   // The smallest vertical forces at the feet whose sum is the weight and whose moment about the
   // mass centre is zero.
   const Vector3<double> p_WC = center_of_mass(model_, kinematics);
@@ -48,22 +47,22 @@ void StandingHold::begin(VectorIn<double>& joint_q) {
   }
   const Vector3<double> load(model_.total_mass() * model_.gravity().norm(), 0, 0);
   Matrix3<double> AAt = A * A.transpose();
-  AAt.diagonal().array() += 1e-9;  // feet on a line cannot do it: as near as they can
+  AAt.diagonal().array() += 1e-9;  // least squares if the feet are on a line
   const VectorX<double> forces = A.transpose() * AAt.ldlt().solve(load);
-  Matrix6X<double> J(6, model_.velocity_size());
+  Matrix6X<double> J(6, model_.nv());
   for (Eigen::Index i = 0; i < n; ++i) {
     frame_jacobian(model_, kinematics, feet_[static_cast<std::size_t>(i)].frame,
                    FrameAxes::local_world_aligned, J);
-    carry_ -= forces[i] * J.row(2).transpose();
+    feed_forward_ -= forces[i] * J.row(2).transpose();
   }
 }
 
 const VectorX<double>& StandingHold::step(VectorIn<double>& joint_q, VectorIn<double>& joint_v) {
   const char* call = "StandingHold::step";
-  check_size(call, "joint_q", joint_q.size(), hold_.size(), "the joints' own, without the base");
-  check_size(call, "joint_v", joint_v.size(), tau_.size() - 6, "the joints' own, without the base");
+  check_size(call, "joint_q", joint_q.size(), q_target_.size(), "joints only, without the base");
+  check_size(call, "joint_v", joint_v.size(), tau_.size() - 6, "joints only, without the base");
   const auto n = joint_v.size();
-  tau_.tail(n) = carry_.tail(n) + stiffness_ * (hold_ - joint_q) - damping_ * joint_v;
+  tau_.tail(n) = feed_forward_.tail(n) + stiffness_ * (q_target_ - joint_q) - damping_ * joint_v;
   tau_ = tau_.cwiseMax(-effort_).cwiseMin(effort_);
   tau_.head<6>().setZero();
   return tau_;

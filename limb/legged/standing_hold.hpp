@@ -1,24 +1,25 @@
 #pragma once
 
-#include "limb/dynamics/workspace.hpp"
+#include "limb/dynamics/recursive/workspace.hpp"
 #include "limb/legged/legged_robot.hpp"
 
 namespace limb {
 
 struct HoldGains {
-  double stiffness = 2.5;       ///< of each joint, 1/rad, in weights times heights
+  double stiffness = 2.5;       ///< of each joint, 1/rad, in units of weight times height
   double damping_time = 0.025;  ///< s
 };
 
-/// Holds the joints of a standing robot where they are: springs and dampers, and the torques by
-/// which feet below an upright base carry the weight. Needs no estimate and no solver.
+/// Holds the joints of a standing robot in place: springs and dampers, and feed-forward torques
+/// with which the feet below an upright base support the weight. Needs neither an estimate nor a
+/// solver.
 class StandingHold {
  public:
   explicit StandingHold(const LeggedRobot& robot, const HoldGains& gains = {});
 
-  /// Where to stay: joint positions without the base's. @throws Error for a wrong size.
-  void begin(VectorIn<double>& joint_q);
-  /// Torques on all of the robot's velocities, zero on the base's. No allocation.
+  /// Sets the target: joint positions without the base. @throws Error for a wrong size.
+  void set_target(VectorIn<double>& joint_q);
+  /// Torques for all velocities of the robot, zero for the base. No allocation.
   /// @throws Error for wrong sizes.
   const VectorX<double>& step(VectorIn<double>& joint_q, VectorIn<double>& joint_v);
 
@@ -27,7 +28,7 @@ class StandingHold {
   std::vector<Foot> feet_;
   double stiffness_, damping_;
   Workspace<double> work_;
-  VectorX<double> hold_, carry_, tau_, effort_;
+  VectorX<double> q_target_, feed_forward_, tau_, effort_;
 };
 
 }  // namespace limb

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "limb/base/check.hpp"
-#include "limb/math/noise_source.hpp"
+#include "limb/math/noise_generator.hpp"
 
 namespace limb {
 
-Ground block_ground(const BlockField& f, std::uint64_t seed, const Surface& surface) {
+Ground block_ground(const BlockField& f, std::uint64_t seed, const ContactSurface& surface) {
   const char* call = "block_ground";
   for (const auto& [name, value] : {std::pair{"size", f.size},
                                     {"height", f.height},
@@ -21,22 +21,22 @@ Ground block_ground(const BlockField& f, std::uint64_t seed, const Surface& surf
   if (!(rows * columns <= 1e5)) {
     fail(call, "size", to_text(f.size) + " m", "at most 100 000 blocks in all");
   }
-  // Everything stands on a plane below the lowest block.
+  // The plane below the lowest block.
   const double floor = -2 * f.height, far = 50;
-  // Blocks reach a little into their neighbours: a foot that slides down the side of one must meet
-  // the top of the next, not the gap of no width between them.
-  const double reach = std::min(5e-3, f.size / 10);
+  // Blocks overlap a little: a foot that slides down the side of one must hit the top of the next,
+  // not the gap of zero width between them.
+  const double overlap = std::min(5e-3, f.size / 10);
   Ground ground = Ground::plane(surface, floor);
   const auto box = [&](double x0, double x1, double y0, double y1, double top) {
     ground.add_box({Matrix3<double>::Identity(), {(x0 + x1) / 2, (y0 + y1) / 2, (floor + top) / 2}},
-                   {x1 - x0 + 2 * reach, y1 - y0 + 2 * reach, top - floor}, surface);
+                   {x1 - x0 + 2 * overlap, y1 - y0 + 2 * overlap, top - floor}, surface);
   };
   const double end = f.begin + rows * f.size, side = columns * f.size / 2;
   box(f.begin - far, f.begin, -far, far, 0);
   box(end, end + far, -far, far, 0);
   box(f.begin, end, side, far, 0);
   box(f.begin, end, -far, -side, 0);
-  NoiseSource noise(seed);
+  NoiseGenerator noise(seed);
   for (int i = 0; i < static_cast<int>(rows); ++i) {
     for (int k = 0; k < static_cast<int>(columns); ++k) {
       const double x = f.begin + i * f.size, y = k * f.size - side;

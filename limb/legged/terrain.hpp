@@ -6,8 +6,8 @@
 
 namespace limb {
 
-/// Square blocks side by side, each with a height of its own, even within +-height; level at 0
-/// where robots begin and around the field.
+/// A field of square blocks, each with a random height, uniform within +-height; level at 0 at the
+/// start and around the field.
 struct BlockField {
   double size = 0.25;             ///< m, edge of a block
   double height = 0.02;           ///< m
@@ -16,10 +16,11 @@ struct BlockField {
 };
 
 /// @throws Error for sizes that are not positive, or more than 100 000 blocks.
-Ground block_ground(const BlockField& field, std::uint64_t seed, const Surface& surface = {});
+Ground block_ground(const BlockField& field, std::uint64_t seed,
+                    const ContactSurface& surface = {});
 
-/// m: the highest that the ground has at a place, for half spaces that face upwards, boxes whose
-/// edges are along the axes, and height fields.
+/// m: height of the ground at (x, y), for half spaces that face upwards, axis-aligned boxes and
+/// height fields.
 double ground_height(const Ground& ground, double x, double y);
 
 }  // namespace limb

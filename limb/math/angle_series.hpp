@@ -5,11 +5,11 @@
 
 #include "limb/math/scalar.hpp"
 
-/// The functions of an angle that the exponential maps share, as functions of x = angle^2.
+/// Functions of an angle shared by the exponential maps, as functions of x = angle^2.
 ///
 /// Each is smooth in x at 0, but its textbook form divides 0 by 0 there and cancels nearby. Below a
-/// switch-over the Taylor series in x is summed instead, with enough terms for double, so values
-/// and (for dual numbers) derivatives are accurate to a few eps everywhere.
+/// threshold the Taylor series in x is summed instead, with enough terms for double, so values and
+/// (for dual numbers) derivatives are accurate to a few eps everywhere.
 namespace limb::angle_series {
 
 /// c[0] + c[1] x + c[2] x^2 + ...
@@ -34,7 +34,7 @@ constexpr std::array<double, N> factorial_series(int first, Numerator numerator)
   return c;
 }
 
-/// Below this square of the angle (a quarter of a radian) the series are summed.
+/// The series are used below this square of the angle (a quarter of a radian).
 inline constexpr double kSmall = 1.0 / 16;
 
 /// exp of a rotation vector w of length t: R = 1 + a [w] + b [w]^2, left Jacobian = 1 + b [w] + c
@@ -47,14 +47,14 @@ struct Exponential {
   T c;    ///< (t - sin(t)) / t^3
 };
 
-/// Inlined by force: callers use two or three of the four, and the rest is then never computed.
+/// Always inlined: callers use two or three of the four, and the others are then not computed.
 template <typename T>
 [[gnu::always_inline]] inline Exponential<T> exponential(const T& x) {
   using std::cos;
   using std::sin;
   using std::sqrt;
-  // The first neglected term is x^6 / 14!, below 1e-18. Above the switch the closed forms of b and
-  // c lose up to 1/x = 16 roundings, but they multiply [w]^2 = x: the sum keeps full accuracy.
+  // The first neglected term is x^6 / 14!, below 1e-18. Above the threshold the closed forms of b
+  // and c lose up to 1/x = 16 roundings, but they multiply [w]^2 = x: the sum keeps full accuracy.
   static constexpr auto kB = factorial_series<6>(2, [](int) { return 1.0; });
   static constexpr auto kC = factorial_series<6>(3, [](int) { return 1.0; });
   const auto series = [&x](Exponential<T>& e) {
@@ -94,7 +94,7 @@ T inverse_jacobian(const T& x) {
   using std::cos;
   using std::sin;
   using std::sqrt;
-  // Bernoulli numbers: |B_2k| / (2k)!; terms fall by 4 pi^2 = 39 each, so seven reach 1e-20.
+  // Bernoulli numbers: |B_2k| / (2k)!; terms decrease by 4 pi^2 = 39, so seven reach 1e-20.
   static constexpr std::array<double, 7> kD = {1.0 / 12,           1.0 / 720,
                                                1.0 / 30240,        1.0 / 1209600,
                                                1.0 / 47900160,     691.0 / 1307674368000.0,
@@ -136,7 +136,7 @@ Coupling<T> coupling(const T& x) {
 }
 
 /// (2 / n) atan2(n, w) for a unit quaternion (n = norm of its vector part, x = n^2, w >= 0):
-/// what turns the vector part into the rotation vector.
+/// the factor from the vector part to the rotation vector.
 template <typename T>
 T quaternion_log(const T& x, const T& w) {
   using std::atan2;

@@ -7,12 +7,12 @@
 #include "limb/base/check.hpp"
 #include "limb/math/scalar.hpp"
 
-/// Value checks for the math room. They run for machine numbers; for other scalars (duals, packs,
-/// graph nodes) they compile to nothing, since there is no one value to look at.
+/// Value checks for the math module. They run for machine numbers; for other scalars (duals, packs,
+/// graph nodes) they compile to nothing, since there is no single value to check.
 namespace limb {
 
-/// A matrix of any kind, read entry by entry as doubles. What the checks do with one is then
-/// compiled once, in check.cpp, and not again for each size in each file of a user.
+/// A matrix of any type, read entry by entry as doubles, so that the checks are compiled once, in
+/// check.cpp, and not for each matrix type in each user file.
 struct MatrixView {
   Eigen::Index rows, cols;
   double (*entry)(const void* matrix, Eigen::Index row, Eigen::Index col);
@@ -30,7 +30,7 @@ struct MatrixView {
   double operator()(Eigen::Index row, Eigen::Index col) const { return entry(matrix, row, col); }
 };
 
-/// Error text of a small matrix or vector: "[1, 2, 3]", rows one after another.
+/// Error text of a small matrix or vector: "[1, 2, 3]", row by row.
 std::string to_text(const MatrixView& m);
 template <typename Derived>
 std::string to_text(const Eigen::MatrixBase<Derived>& m) {
@@ -44,11 +44,11 @@ void check_finite(std::string_view call, std::string_view argument,
   if constexpr (Real<typename Derived::Scalar>) check_finite(call, argument, MatrixView(m));
 }
 
-/// Throws the error of a vector that is not finite or not of unit length.
+/// Throws the error for a vector that is not finite or not of unit length.
 [[noreturn]] void fail_unit(std::string_view call, std::string_view argument, const MatrixView& m);
 
-/// Unit length to sqrt(eps): an axis typed with eight digits passes, a forgotten normalisation
-/// fails.
+/// Checks unit length to sqrt(eps): an axis typed with eight digits passes, a forgotten
+/// normalization fails.
 template <typename Derived>
 void check_unit(std::string_view call, std::string_view argument,
                 const Eigen::MatrixBase<Derived>& m) {
@@ -61,7 +61,7 @@ void check_unit(std::string_view call, std::string_view argument,
   }
 }
 
-/// Symmetric to 64 eps of its largest entry: rounding passes, a mistyped entry does not.
+/// Checks symmetry to 64 eps of the largest entry: rounding passes, a mistyped entry does not.
 void check_symmetric(std::string_view call, std::string_view argument, const MatrixView& m,
                      double epsilon);
 template <typename Derived>

@@ -7,18 +7,18 @@
 
 namespace limb {
 
-/// A complex number that stands for a real one: f(x + i h d) = f(x) + i h df/dx d + O(h^2), and h
+/// A complex number in place of a real one: f(x + i h d) = f(x) + i h df/dx d + O(h^2), and h
 /// is so small that h^2 is below rounding. No difference is formed, so the derivative is as
 /// accurate as the value. [Squire 1998, complex step]
 ///
-/// Decisions (comparisons, choose, abs) go by the real part, so that the templates of limb take the
-/// way that they take for double, and the real parts are what double gives. For more than one
+/// Decisions (comparisons, choose, abs) depend on the real part only, so the templates of limb take
+/// the same branches as for double, and the real parts equal the double results. For more than one
 /// direction at a time use Dual.
 template <typename T = double>
 struct ComplexStep {
   using Value = T;
   static constexpr int kTangents = 1;
-  /// h: its square is below rounding, and it is far from the smallest number.
+  /// h: its square is below rounding, and it is far above the smallest number.
   static constexpr T kStep = sizeof(T) < sizeof(double) ? T(1e-12) : T(1e-50);
 
   T real, imag;
@@ -28,8 +28,8 @@ struct ComplexStep {
   requires std::is_arithmetic_v<S> ComplexStep(S x) : real(T(x)), imag(T(0)) {}  // NOLINT
   ComplexStep(const T& re, const T& im) : real(re), imag(im) {}
 
-  /// What f does where it has no simple complex form: f(x) + i f'(x) imag, right to O(h^2).
-  ComplexStep through(const T& f, const T& slope) const { return {f, slope * imag}; }
+  /// f for functions without a simple complex form: f(x) + i f'(x) imag, accurate to O(h^2).
+  ComplexStep chain_rule(const T& f, const T& slope) const { return {f, slope * imag}; }
 
   friend ComplexStep operator-(const ComplexStep& a) { return {-a.real, -a.imag}; }
   friend ComplexStep operator+(const ComplexStep& a, const ComplexStep& b) {
@@ -68,34 +68,34 @@ struct ComplexStep {
   }
   friend ComplexStep sqrt(const ComplexStep& a) {
     const T s = std::sqrt(a.real);
-    return a.through(s, T(0.5) / s);
+    return a.chain_rule(s, T(0.5) / s);
   }
   friend ComplexStep tan(const ComplexStep& a) { return sin(a) / cos(a); }
   friend ComplexStep asin(const ComplexStep& a) {
-    return a.through(std::asin(a.real), T(1) / std::sqrt(T(1) - a.real * a.real));
+    return a.chain_rule(std::asin(a.real), T(1) / std::sqrt(T(1) - a.real * a.real));
   }
   friend ComplexStep acos(const ComplexStep& a) {
-    return a.through(std::acos(a.real), T(-1) / std::sqrt(T(1) - a.real * a.real));
+    return a.chain_rule(std::acos(a.real), T(-1) / std::sqrt(T(1) - a.real * a.real));
   }
   friend ComplexStep atan(const ComplexStep& a) {
-    return a.through(std::atan(a.real), T(1) / (T(1) + a.real * a.real));
+    return a.chain_rule(std::atan(a.real), T(1) / (T(1) + a.real * a.real));
   }
   friend ComplexStep atan2(const ComplexStep& y, const ComplexStep& x) {
     const T r2 = x.real * x.real + y.real * y.real;
     return {std::atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / r2};
   }
   friend ComplexStep log(const ComplexStep& a) {
-    return a.through(std::log(a.real), T(1) / a.real);
+    return a.chain_rule(std::log(a.real), T(1) / a.real);
   }
   friend ComplexStep tanh(const ComplexStep& a) {
     const T t = std::tanh(a.real);
-    return a.through(t, T(1) - t * t);
+    return a.chain_rule(t, T(1) - t * t);
   }
   /// x^p for a constant p.
   template <typename S>
   requires std::is_arithmetic_v<S>
   friend ComplexStep pow(const ComplexStep& a, S p) {
-    return a.through(std::pow(a.real, p), T(p) * std::pow(a.real, p - 1));
+    return a.chain_rule(std::pow(a.real, p), T(p) * std::pow(a.real, p - 1));
   }
   friend ComplexStep abs(const ComplexStep& a) { return a.real < T(0) ? -a : a; }
   friend ComplexStep hypot(const ComplexStep& a, const ComplexStep& b) {
@@ -109,7 +109,7 @@ struct ComplexStep {
     return out << a.real << " (" << tangent_of(a, 0) << ")";
   }
 
-  /// What seeds and readers of derivatives use (limb/dynamics/seeds.hpp).
+  /// Access for seeding and reading derivatives (limb/dynamics/derivatives/seeds.hpp).
   friend void set_tangent(ComplexStep& a, int, const T& d) { a.imag = kStep * d; }
   friend T tangent_of(const ComplexStep& a, int) { return a.imag / kStep; }
 };
@@ -118,7 +118,7 @@ struct ComplexStep {
 
 namespace Eigen {
 
-/// Real to Eigen: nothing is conjugated.
+/// A real scalar for Eigen: nothing is conjugated.
 template <typename T>
 struct NumTraits<limb::ComplexStep<T>> : NumTraits<T> {
   using Real = limb::ComplexStep<T>;
@@ -133,7 +133,7 @@ struct NumTraits<limb::ComplexStep<T>> : NumTraits<T> {
   static Real quiet_NaN() { return Real(NumTraits<T>::quiet_NaN()); }
 };
 
-/// Products of matrices of numbers and of these.
+/// Products of numeric matrices with these.
 template <typename T, typename Operation>
 struct ScalarBinaryOpTraits<limb::ComplexStep<T>, T, Operation> {
   using ReturnType = limb::ComplexStep<T>;

@@ -11,15 +11,15 @@ namespace limb {
 
 namespace dual_detail {
 
-/// N numbers side by side; machine numbers in the compilers' vector types, where they are computed
-/// at once. Aligned as one number, so that duals stand in arrays without gaps.
+/// Storage of N tangents; machine numbers in the compiler's vector types, which compute them with
+/// SIMD instructions. Aligned as one number, so that arrays of duals have no padding.
 template <typename T, int N,
           bool kVector = std::is_floating_point_v<T> && (N == 2 || N == 4 || N == 8)>
-struct Numbers {
+struct Tangents {
   typedef T Type[N];
 };
 template <typename T, int N>
-struct Numbers<T, N, true> {
+struct Tangents<T, N, true> {
   typedef T Type __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T))));
 };
 
@@ -27,14 +27,14 @@ struct Numbers<T, N, true> {
 
 /// A value with its derivatives along N directions: x + sum of e_k tangent[k], e_i e_j = 0.
 ///
-/// Computing with it differentiates forward, exactly to rounding: seed the inputs, call any
-/// template of limb (limb/dynamics/any_scalar.hpp) or your own, read the tangents of the result.
-/// Decisions go by the value. Dual<Dual<double, 1>, N> has second derivatives, and so on. Two,
-/// four or eight tangents of machine numbers are computed at once, in SIMD registers.
+/// Forward-mode automatic differentiation, exact to rounding: seed the inputs, call any template of
+/// limb (limb/dynamics/derivatives/any_scalar.hpp) or your own, read the tangents of the result.
+/// Decisions depend on the value only. Dual<Dual<double, 1>, N> has second derivatives, and so on.
+/// Two, four or eight tangents of machine numbers are computed together, in SIMD registers.
 ///
 /// Where a function has no derivative (sqrt and pow at 0, abs and a comparison at a tie) the
-/// tangents are those of one side, or not finite. Like double, a Dual that is declared without a
-/// value has none.
+/// tangents are one-sided or not finite. Like double, a Dual that is declared without a value is
+/// uninitialized.
 template <typename T, int N>
 struct Dual {
   static_assert(N > 0);
@@ -42,11 +42,11 @@ struct Dual {
   static constexpr int kTangents = N;
 
   T value;
-  /// tangent[k], a T; not to be bound to a reference.
-  typename dual_detail::Numbers<T, N>::Type tangent;
+  /// tangent[k] is a T; do not bind it to a reference.
+  typename dual_detail::Tangents<T, N>::Type tangent;
 
   Dual() = default;
-  Dual(const T& x) : value(x), tangent{} {}  // NOLINT: numbers are constants
+  Dual(const T& x) : value(x), tangent{} {}  // NOLINT: implicit on purpose
   template <typename S>
   requires std::is_arithmetic_v<S> Dual(S x) : value(T(x)), tangent{} {}  // NOLINT
   Dual(const T& x, const T (&dx)[N]) : value(x) {
@@ -54,8 +54,8 @@ struct Dual {
   }
   Dual(const T& x, const T& dx) requires(N == 1) : value(x), tangent{dx} {}
 
-  /// f(x) with slope df/dx.
-  [[gnu::always_inline]] Dual through(const T& f, const T& slope) const {
+  /// f(x), given its value and slope df/dx.
+  [[gnu::always_inline]] Dual chain_rule(const T& f, const T& slope) const {
     return scaled(f, slope, Directions());
   }
 
@@ -74,7 +74,7 @@ struct Dual {
     return a.weighted(quotient, over, b, -quotient * over, Directions());
   }
 
-  // With plain numbers, whose tangents need no arithmetic.
+  // With plain numbers, whose tangents are zero.
   template <typename S>
   requires std::is_arithmetic_v<S>
   friend Dual operator+(const Dual& a, S b) { return a.shifted(T(b)); }
@@ -86,21 +86,21 @@ struct Dual {
   friend Dual operator-(const Dual& a, S b) { return a.shifted(T(-b)); }
   template <typename S>
   requires std::is_arithmetic_v<S>
-  friend Dual operator-(S a, const Dual& b) { return b.through(a - b.value, T(-1)); }
+  friend Dual operator-(S a, const Dual& b) { return b.chain_rule(a - b.value, T(-1)); }
   template <typename S>
   requires std::is_arithmetic_v<S>
-  friend Dual operator*(const Dual& a, S b) { return a.through(a.value * b, T(b)); }
+  friend Dual operator*(const Dual& a, S b) { return a.chain_rule(a.value * b, T(b)); }
   template <typename S>
   requires std::is_arithmetic_v<S>
-  friend Dual operator*(S a, const Dual& b) { return b.through(a * b.value, T(a)); }
+  friend Dual operator*(S a, const Dual& b) { return b.chain_rule(a * b.value, T(a)); }
   template <typename S>
   requires std::is_arithmetic_v<S>
-  friend Dual operator/(const Dual& a, S b) { return a.through(a.value / b, T(1) / T(b)); }
+  friend Dual operator/(const Dual& a, S b) { return a.chain_rule(a.value / b, T(1) / T(b)); }
   template <typename S>
   requires std::is_arithmetic_v<S>
   friend Dual operator/(S a, const Dual& b) {
     const T quotient = a / b.value;
-    return b.through(quotient, -quotient / b.value);
+    return b.chain_rule(quotient, -quotient / b.value);
   }
 
   template <typename S>
@@ -129,36 +129,36 @@ struct Dual {
   friend Dual sqrt(const Dual& a) {
     using std::sqrt;
     const T s = sqrt(a.value);
-    return a.through(s, T(0.5) / s);
+    return a.chain_rule(s, T(0.5) / s);
   }
   friend Dual sin(const Dual& a) {
     using std::cos;
     using std::sin;
-    return a.through(sin(a.value), cos(a.value));
+    return a.chain_rule(sin(a.value), cos(a.value));
   }
   friend Dual cos(const Dual& a) {
     using std::cos;
     using std::sin;
-    return a.through(cos(a.value), -sin(a.value));
+    return a.chain_rule(cos(a.value), -sin(a.value));
   }
   friend Dual tan(const Dual& a) {
     using std::tan;
     const T t = tan(a.value);
-    return a.through(t, T(1) + t * t);
+    return a.chain_rule(t, T(1) + t * t);
   }
   friend Dual asin(const Dual& a) {
     using std::asin;
     using std::sqrt;
-    return a.through(asin(a.value), T(1) / sqrt(T(1) - a.value * a.value));
+    return a.chain_rule(asin(a.value), T(1) / sqrt(T(1) - a.value * a.value));
   }
   friend Dual acos(const Dual& a) {
     using std::acos;
     using std::sqrt;
-    return a.through(acos(a.value), T(-1) / sqrt(T(1) - a.value * a.value));
+    return a.chain_rule(acos(a.value), T(-1) / sqrt(T(1) - a.value * a.value));
   }
   friend Dual atan(const Dual& a) {
     using std::atan;
-    return a.through(atan(a.value), T(1) / (T(1) + a.value * a.value));
+    return a.chain_rule(atan(a.value), T(1) / (T(1) + a.value * a.value));
   }
   friend Dual atan2(const Dual& y, const Dual& x) {
     using std::atan2;
@@ -169,23 +169,23 @@ struct Dual {
   friend Dual exp(const Dual& a) {
     using std::exp;
     const T e = exp(a.value);
-    return a.through(e, e);
+    return a.chain_rule(e, e);
   }
   friend Dual log(const Dual& a) {
     using std::log;
-    return a.through(log(a.value), T(1) / a.value);
+    return a.chain_rule(log(a.value), T(1) / a.value);
   }
   friend Dual tanh(const Dual& a) {
     using std::tanh;
     const T t = tanh(a.value);
-    return a.through(t, T(1) - t * t);
+    return a.chain_rule(t, T(1) - t * t);
   }
   /// x^p for a constant p.
   template <typename S>
   requires std::is_arithmetic_v<S>
   friend Dual pow(const Dual& a, S p) {
     using std::pow;
-    return a.through(pow(a.value, p), T(p) * pow(a.value, p - 1));
+    return a.chain_rule(pow(a.value, p), T(p) * pow(a.value, p - 1));
   }
   friend Dual abs(const Dual& a) { return a.value < T(0) ? -a : a; }
   friend Dual hypot(const Dual& a, const Dual& b) { return sqrt(a * a + b * b); }
@@ -202,12 +202,12 @@ struct Dual {
     return out << ")";
   }
 
-  /// What seeds and readers of derivatives use (limb/dynamics/seeds.hpp).
+  /// Access for seeding and reading derivatives (limb/dynamics/derivatives/seeds.hpp).
   friend void set_tangent(Dual& a, int k, const T& d) { a.tangent[k] = d; }
   friend T tangent_of(const Dual& a, int k) { return a.tangent[k]; }
 
  private:
-  // Every direction by its own constant index: a loop would keep the tangents in memory.
+  // Constant indices for all directions: a loop would keep the tangents in memory.
   using Directions = std::make_index_sequence<N>;
   static constexpr bool kVector = !std::is_array_v<decltype(Dual::tangent)>;
 
@@ -260,7 +260,7 @@ struct Dual {
     }
     return r;
   }
-  /// f with tangents slope * own + slope_b * those of b.
+  /// f with tangents slope * tangent + slope_b * b.tangent.
   template <std::size_t... K>
   [[gnu::always_inline]] Dual weighted(const T& f, const T& slope, const Dual& b, const T& slope_b,
                                        std::index_sequence<K...>) const {
@@ -275,19 +275,19 @@ struct Dual {
   }
 };
 
-/// One sine and one cosine an angle, as fast as those of the values.
+/// One sine and one cosine per angle, computed by the fast sincos() of the values.
 template <typename T, int N>
 void sincos(const Dual<T, N>* angle, Dual<T, N>* sine, Dual<T, N>* cosine, std::size_t n) {
-  constexpr std::size_t kAtOnce = 4;
-  for (std::size_t i = 0; i < n; i += kAtOnce) {
-    const std::size_t count = n - i < kAtOnce ? n - i : kAtOnce;
-    T x[kAtOnce] = {}, s[kAtOnce], c[kAtOnce];
+  constexpr std::size_t kBatch = 4;
+  for (std::size_t i = 0; i < n; i += kBatch) {
+    const std::size_t count = n - i < kBatch ? n - i : kBatch;
+    T x[kBatch] = {}, s[kBatch], c[kBatch];
     for (std::size_t m = 0; m < count; ++m) x[m] = angle[i + m].value;
     sincos(x, s, c, count);
     for (std::size_t m = 0; m < count; ++m) {
       const Dual<T, N> a = angle[i + m];
-      sine[i + m] = a.through(s[m], c[m]);
-      cosine[i + m] = a.through(c[m], -s[m]);
+      sine[i + m] = a.chain_rule(s[m], c[m]);
+      cosine[i + m] = a.chain_rule(c[m], -s[m]);
     }
   }
 }
@@ -314,7 +314,7 @@ struct NumTraits<limb::Dual<T, N>> : NumTraits<T> {
   static Real quiet_NaN() { return Real(NumTraits<T>::quiet_NaN()); }
 };
 
-/// Products of matrices of numbers and of duals.
+/// Products of numeric matrices with matrices of duals.
 template <typename T, int N, typename Operation>
 struct ScalarBinaryOpTraits<limb::Dual<T, N>, T, Operation> {
   using ReturnType = limb::Dual<T, N>;

@@ -1,5 +1,5 @@
-// Dual numbers and the complex step: every function against its derivative as the books write it,
-// second derivatives by nesting, decisions by the value, and work inside Eigen.
+// Dual numbers and the complex step: every function against its textbook derivative, second
+// derivatives by nesting, decisions by the value, and use inside Eigen.
 #include "limb/math/dual.hpp"
 
 #include <gtest/gtest.h>
@@ -17,36 +17,36 @@ using testing::Random;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-// Like double: copied as memory, constants by a number, branched on.
+// Like double: trivially copyable, constructible from numbers, usable in branches.
 static_assert(std::is_trivially_copyable_v<Dual<double, 4>> && std::is_trivial_v<Complex>);
 static_assert(sizeof(Dual<double, 4>) == 5 * sizeof(double));
 static_assert(Branching<Dual<float, 2>> && Branching<Complex> && Branching<Second>);
 static_assert(!Real<Complex> && !Real<Dual<double, 1>>);
 
-/// A function at x, with its first and second derivative by hand.
+/// Checks a function at x against its first and second derivative, given by hand.
 template <typename F>
 void expect_derivatives(const char* name, double x, const F& f, double value, double first,
                         double second) {
   SCOPED_TRACE(name);
   // A handful of roundings of the formulas on both sides; 1/s^3 of asin and sqrt scale the last.
-  const double room = 32 * kEps * (1 + std::abs(value) + std::abs(first) + std::abs(second));
+  const double tolerance = 32 * kEps * (1 + std::abs(value) + std::abs(first) + std::abs(second));
   const Dual<double, 2> a = f(Dual<double, 2>(x, {1, -3}));
   EXPECT_EQ(a.value, value);
-  EXPECT_NEAR(a.tangent[0], first, room);
-  EXPECT_NEAR(a.tangent[1], -3 * first, 3 * room);
+  EXPECT_NEAR(a.tangent[0], first, tolerance);
+  EXPECT_NEAR(a.tangent[1], -3 * first, 3 * tolerance);
   Complex z(x);
   set_tangent(z, 0, 1.0);
   const Complex b = f(z);
-  EXPECT_NEAR(b.real, value, room);
-  EXPECT_NEAR(tangent_of(b, 0), first, room);
+  EXPECT_NEAR(b.real, value, tolerance);
+  EXPECT_NEAR(tangent_of(b, 0), first, tolerance);
   const Second c = f(Second({x, 1}, {1, 0}));
   EXPECT_EQ(c.value.value, value);
-  EXPECT_NEAR(c.value.tangent[0], first, room);
-  EXPECT_NEAR(c.tangent[0].value, first, room);
-  EXPECT_NEAR(c.tangent[0].tangent[0], second, room);
+  EXPECT_NEAR(c.value.tangent[0], first, tolerance);
+  EXPECT_NEAR(c.tangent[0].value, first, tolerance);
+  EXPECT_NEAR(c.tangent[0].tangent[0], second, tolerance);
 }
 
-TEST(DerivativeScalars, FunctionsHaveTheDerivativesOfTheBooks) {
+TEST(DerivativeScalars, FunctionsHaveTextbookDerivatives) {
   for (const double x : {0.3, 0.71}) {
     const double s = std::sin(x), c = std::cos(x), t = std::tan(x), h = std::tanh(x);
     const double root = std::sqrt(x), r = std::sqrt(1 - x * x), e = std::exp(x);
@@ -84,7 +84,7 @@ TEST(DerivativeScalars, FunctionsHaveTheDerivativesOfTheBooks) {
     check(
         "quotient", [](const auto& a) { return 1.0 / a; }, 1 / x, -1 / (x * x), 2 / (x * x * x));
     check(
-        "of itself", [](const auto& a) { return sin(a) / a; }, s / x, (c - s / x) / x,
+        "sin(x)/x", [](const auto& a) { return sin(a) / a; }, s / x, (c - s / x) / x,
         -s / x - 2 * (c - s / x) / (x * x));
     check(
         "abs", [](const auto& a) { return abs(-a) + abs(a); }, 2 * x, 2, 0);
@@ -96,7 +96,7 @@ TEST(DerivativeScalars, FunctionsHaveTheDerivativesOfTheBooks) {
   }
 }
 
-TEST(DerivativeScalars, DecisionsGoByTheValue) {
+TEST(DerivativeScalars, DecisionsDependOnTheValueOnly) {
   const Dual<double, 1> small(1, 100), large(2, -100);
   EXPECT_TRUE(small < large && large > small && small <= large && large >= small);
   EXPECT_TRUE(small == (Dual<double, 1>(1, 7)) && small != large);
@@ -109,7 +109,7 @@ TEST(DerivativeScalars, DecisionsGoByTheValue) {
   EXPECT_TRUE(isfinite(small) && !isfinite(small / 0) && isfinite(low) && !isfinite(low / 0.0));
 }
 
-// Every tangent is the derivative along its own direction: R(w + t d) at many d at once.
+// Every tangent is the derivative along one direction: R(w + t d) for several d at once.
 TEST(DerivativeScalars, TangentsDoNotMix) {
   Random random(71);
   SCOPED_TRACE(random.text());
@@ -162,7 +162,7 @@ TEST(DerivativeScalars, WorkInsideEigen) {
   check(Complex(0));
 }
 
-// The fast sines of the values, in groups of four and a rest.
+// The fast sines of the values, in groups of four and a remainder.
 TEST(DerivativeScalars, ManySinesAtOnce) {
   constexpr int n = 6;
   Dual<double, 2> angle[8], sine[8], cosine[8];

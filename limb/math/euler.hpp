@@ -7,34 +7,34 @@
 
 /// Euler angles of any sequence, to and from matrices and quaternions, with gimbal lock reported.
 ///
-/// Angles stand in the order of the letters of the sequence. Those that come back lie in
+/// Angles are in the order of the letters of the sequence. Extracted angles are in
 ///
 ///   first and third   (-pi, pi]
 ///   middle            [-pi/2, pi/2] (Tait-Bryan)   or   [0, pi] (proper Euler)
 ///
-/// Gimbal lock. The axis of the middle angle is always at right angles to the other two; where the
-/// middle angle reaches an end of its range, the first and the third axis lie along one line. Two
-/// axes, never all three: the rates then still span a plane (rank 2), and only the sum or the
-/// difference of first and third angle is determined by the rotation. The branch taken: the THIRD
-/// angle is 0 (the last letter, in both readings: roll of "ZYX", yaw of "xyz"), the middle angle is
-/// exactly the end of its range. The angles still give back the rotation.
+/// Gimbal lock. The axis of the middle angle is always perpendicular to the other two; where the
+/// middle angle reaches an end of its range, the first and the third axis are collinear. Only two
+/// axes align, never all three: the rates still span a plane (rank 2), and only the sum or the
+/// difference of first and third angle is determined by the rotation. By convention the THIRD angle
+/// is then 0 (the last letter, intrinsic or extrinsic: roll of "ZYX", yaw of "xyz") and the middle
+/// angle exactly the end of its range. The angles still reproduce the rotation.
 namespace limb {
 
-/// Distance to gimbal lock, in eps, at which the split between first and third angle is declared
-/// unknown. Rounding of a rotation built exactly at lock leaves it up to 0.8 eps away (measured
-/// for all sequences, double and float); 8 keeps every such rotation in, and setting the angle to 0
-/// there changes the rotation by no more than 8 eps.
+/// Distance to gimbal lock, in eps, at which the split between first and third angle is considered
+/// undetermined. A rotation built exactly at lock is up to 0.8 eps away by rounding (measured for
+/// all sequences, double and float); 8 includes every such rotation, and setting the angle to 0
+/// there changes the rotation by at most 8 eps.
 inline constexpr int kEulerLockEps = 8;
 
-/// How near to gimbal lock, and what is lost there.
+/// Distance to gimbal lock and the direction that is lost there.
 template <typename T>
 struct EulerLock {
   T distance;  ///< rad from the middle angle to the nearest singular one, 0 to pi/2
   T measure;   ///< |cos| (Tait-Bryan) or |sin| (proper) of the middle angle, 0 at lock
   decltype(std::declval<T>() < std::declval<T>()) locked;  ///< distance < kEulerLockEps * eps
-  /// Unit vector in world axes: at lock the direction about which no rates can turn the body, near
-  /// lock the one that costs the highest rates, 1 / (sqrt(2) sin(distance/2)) per rad/s. Belongs to
-  /// the returned angles, as at lock the choice of the third angle turns it.
+  /// Unit vector in world axes: at lock the direction about which no rates can rotate the body,
+  /// near lock the one that needs the highest rates, 1 / (sqrt(2) sin(distance/2)) per rad/s. Valid
+  /// for the returned angles, as at lock it depends on the choice of the third angle.
   Vector3<T> lost_direction;
 };
 
@@ -46,13 +46,13 @@ struct EulerAngles {
 
 namespace euler_detail {
 
-/// The sequence as an intrinsic one: turns about axes i, j, then i (proper) or k (Tait-Bryan).
-struct Frame {
-  int i, j, k;  ///< k is the axis that i and j leave over
+/// The sequence as an intrinsic one: rotations about axes i, j, then i (proper) or k (Tait-Bryan).
+struct AxisOrder {
+  int i, j, k;  ///< k is the remaining axis
   int sign;     ///< e_i x e_j = sign e_k
 };
 
-constexpr Frame frame(const EulerSequence& s) {
+constexpr AxisOrder axis_order(const EulerSequence& s) {
   const int i = s.axis(s.is_intrinsic() ? 0 : 2), j = s.axis(1);
   return {i, j, 3 - i - j, (j - i + 3) % 3 == 1 ? 1 : -1};
 }
@@ -69,7 +69,7 @@ T wrap(const T& t) {
       });
 }
 
-/// Angles of the quaternion q, of any length but 0. [Bernardes & Viollet 2022]
+/// Angles of the quaternion q, of any nonzero length. [Bernardes & Viollet 2022]
 ///
 /// For a proper sequence q_i(t1) q_j(t2) q_i(t3), in components along 1, e_i, e_j, e_k,
 ///
@@ -78,14 +78,14 @@ T wrap(const T& t) {
 ///
 /// so each angle comes from one atan2, t2 from the two lengths: no arccosine, hence an error of eps
 /// and not of sqrt(eps) near lock. A Tait-Bryan sequence becomes a proper one by a further quarter
-/// turn about e_j: t2 + pi/2 takes the place of t2, -sign t3 that of t3.
+/// turn about e_j: t2 + pi/2 replaces t2, -sign t3 replaces t3.
 template <typename T>
 EulerAngles<T> extract(const EulerSequence& sequence, const Quaternion<T>& q) {
   using std::atan2;
   using std::cos;
   using std::sin;
   using std::sqrt;
-  const auto [i, j, k, sign] = frame(sequence);
+  const auto [i, j, k, sign] = axis_order(sequence);
   const T pi = T(std::numbers::pi), e = T(sign);
   const T w = q.w(), x = q.vec()[i], y = q.vec()[j], z = e * q.vec()[k];
   const bool proper = sequence.is_proper();
@@ -102,7 +102,7 @@ EulerAngles<T> extract(const EulerSequence& sequence, const Quaternion<T>& q) {
   const T distance = T(2) * atan2(small, large);
   const auto locked = distance < T(kEulerLockEps) * epsilon<T>();
 
-  // At lock one of p, m is noise; the other alone fixes the angle that is not set to 0.
+  // At lock one of p, m is noise; the other determines the angle that is not set to 0.
   const T p = atan2(b, a), m = atan2(d, c);
   const T branch = T(sequence.is_intrinsic() ? 1 : -1);
   const T p_locked = choose(
@@ -125,8 +125,8 @@ EulerAngles<T> extract(const EulerSequence& sequence, const Quaternion<T>& q) {
   }
   t3 = wrap<T>(t3);
 
-  // The rates of t1 and t3 turn about lines that enclose the angle `distance`; hardest to reach is
-  // the direction in their plane at right angles to the mean of the two lines.
+  // The axes of t1 and t3 enclose the angle `distance`; the least reachable direction lies in their
+  // plane, perpendicular to the mean of the two.
   const T along_i = choose(
       near_zero, [&] { return T(e * sin_half); }, [&] { return cos_half; });
   const T along_k = choose(
@@ -144,7 +144,7 @@ EulerAngles<T> extract(const EulerSequence& sequence, const Quaternion<T>& q) {
 }  // namespace euler_detail
 
 /// R_AB from Euler angles: the product of three axis rotations, in the order of the letters
-/// (intrinsic) or against it (extrinsic). @throws Error if an angle is not finite.
+/// (intrinsic) or in reverse (extrinsic). @throws Error if an angle is not finite.
 template <typename T>
 Matrix3<T> euler_to_matrix(const EulerSequence& sequence, const Vector3<T>& angles) {
   using std::cos;
@@ -155,7 +155,7 @@ Matrix3<T> euler_to_matrix(const EulerSequence& sequence, const Vector3<T>& angl
     const int which = sequence.is_intrinsic() ? n : 2 - n;
     const int axis = sequence.axis(which), j = (axis + 1) % 3, k = (axis + 2) % 3;
     const T c = cos(angles[which]), s = sin(angles[which]);
-    // A turn from the right mixes two columns and leaves the third.
+    // Multiplication from the right changes two columns and leaves the third.
     const Vector3<T> Rj = R.col(j), Rk = R.col(k);
     R.col(j) = c * Rj + s * Rk;
     R.col(k) = c * Rk - s * Rj;
@@ -184,7 +184,7 @@ EulerAngles<T> euler_from_quaternion(const EulerSequence& sequence, const Quater
 }
 
 /// Euler angles of a rotation matrix. For ranges and lock see the top of this file.
-/// @throws Error if R_AB is no rotation.
+/// @throws Error if R_AB is not a rotation.
 template <typename T>
 EulerAngles<T> euler_from_matrix(const EulerSequence& sequence, const Matrix3<T>& R_AB) {
   check_rotation("euler_from_matrix", "R_AB", R_AB);
@@ -198,8 +198,8 @@ Matrix3<T> rpy_to_matrix(const T& roll, const T& pitch, const T& yaw) {
   return euler_to_matrix(EulerSequence("xyz"), Vector3<T>(roll, pitch, yaw));
 }
 
-/// (roll, pitch, yaw) and how near pitch is to +-90 degrees; at lock yaw is 0.
-/// @throws Error if R_AB is no rotation.
+/// (roll, pitch, yaw) and the distance of pitch from +-90 degrees; at lock yaw is 0.
+/// @throws Error if R_AB is not a rotation.
 template <typename T>
 EulerAngles<T> matrix_to_rpy(const Matrix3<T>& R_AB) {
   check_rotation("matrix_to_rpy", "R_AB", R_AB);

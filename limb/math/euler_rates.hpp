@@ -2,9 +2,9 @@
 
 #include "limb/math/euler.hpp"
 
-/// Rates of Euler angles to angular velocity and back, for all 24 sequences.
+/// Conversion between Euler angle rates and angular velocity, for all 24 sequences.
 ///
-/// Column n of a rate matrix is the axis about which angle n turns the body, so
+/// Column n of a rate matrix is the axis about which angle n rotates the body, so
 ///
 ///   w_AB = E rates (world axes)    w_AB_B = E_B rates (body axes)    E = R_AB E_B
 ///
@@ -13,9 +13,9 @@ namespace limb {
 
 namespace euler_detail {
 
-/// v turned by the angle with cosine c and sine s about coordinate axis `axis`.
+/// v rotated by the angle with cosine c and sine s about coordinate axis `axis`.
 template <typename T>
-Vector3<T> turned(const Vector3<T>& v, int axis, const T& c, const T& s) {
+Vector3<T> rotated(const Vector3<T>& v, int axis, const T& c, const T& s) {
   const int j = (axis + 1) % 3, k = (axis + 2) % 3;
   Vector3<T> r = v;
   r[j] = c * v[j] - s * v[k];
@@ -23,8 +23,8 @@ Vector3<T> turned(const Vector3<T>& v, int axis, const T& c, const T& s) {
   return r;
 }
 
-/// Columns: the axes of the three angles, seen from the end of the chain of turns at which angle
-/// `near` acts (0 or 2); `sign` +1 looks along the turns, -1 against them.
+/// Columns: the axes of the three angles, in the frame at the end of the rotation chain where angle
+/// `near` acts (0 or 2); `sign` is +1 along the rotations, -1 against them.
 template <typename T>
 Matrix3<T> rate_matrix(const EulerSequence& sequence, const Vector3<T>& angles, int near,
                        int sign) {
@@ -33,15 +33,15 @@ Matrix3<T> rate_matrix(const EulerSequence& sequence, const Vector3<T>& angles, 
   const int far = 2 - near;
   const T c1 = cos(angles[near]), s1 = T(sign) * sin(angles[near]);
   const T c2 = cos(angles[1]), s2 = T(sign) * sin(angles[1]);
-  const Vector3<T> u = turned<T>(Vector3<T>::Unit(sequence.axis(far)), sequence.axis(1), c2, s2);
+  const Vector3<T> u = rotated<T>(Vector3<T>::Unit(sequence.axis(far)), sequence.axis(1), c2, s2);
   Matrix3<T> E;
   E.col(near) = Vector3<T>::Unit(sequence.axis(near));
-  E.col(1) = turned<T>(Vector3<T>::Unit(sequence.axis(1)), sequence.axis(near), c1, s1);
-  E.col(far) = turned<T>(u, sequence.axis(near), c1, s1);
+  E.col(1) = rotated<T>(Vector3<T>::Unit(sequence.axis(1)), sequence.axis(near), c1, s1);
+  E.col(far) = rotated<T>(u, sequence.axis(near), c1, s1);
   return E;
 }
 
-/// Inverse by the dual basis; the middle axis is at right angles to the others, hence its own dual.
+/// Inverse by the dual basis; the middle axis is perpendicular to the others, hence its own dual.
 template <typename T>
 Matrix3<T> rate_inverse(const Matrix3<T>& E) {
   const Vector3<T> first = E.col(1).cross(E.col(2)), third = E.col(0).cross(E.col(1));
@@ -55,7 +55,7 @@ Matrix3<T> rate_inverse(const Matrix3<T>& E) {
 
 }  // namespace euler_detail
 
-/// Rad from the middle angle (any value) to the nearest at which the sequence locks.
+/// Distance in rad from the middle angle (any value) to the nearest gimbal lock.
 template <typename T>
 T euler_lock_distance(const EulerSequence& sequence, const T& middle) {
   using std::atan2;
@@ -67,7 +67,7 @@ T euler_lock_distance(const EulerSequence& sequence, const T& middle) {
   return sequence.is_proper() ? T(atan2(abs_s, abs_c)) : T(atan2(abs_c, abs_s));
 }
 
-/// @throws Error of kind computation_failed that gives the distance, if the angles are locked.
+/// @throws Error of kind computation_failed, with the distance, if the angles are locked.
 template <typename T>
 void check_not_locked(std::string_view call, const EulerSequence& sequence,
                       const Vector3<T>& angles) {
@@ -79,7 +79,7 @@ void check_not_locked(std::string_view call, const EulerSequence& sequence,
     fail_computation(call, "angles " + to_text(angles) + " of " + to_text(sequence) + " are " +
                                to_text(double(distance)) + " rad from gimbal lock, expected " +
                                to_text(double(least)) +
-                               " or more (first and third axis are in line, so one direction of "
+                               " or more (first and third axis are collinear, so one direction of "
                                "angular velocity needs infinite rates)");
   }
 }
@@ -99,7 +99,7 @@ Matrix3<T> euler_rate_matrix_body(const EulerSequence& sequence, const Vector3<T
 }
 
 /// K with rates = K w_AB, w_AB in world axes. @throws Error if an angle is not finite or the
-/// angles are locked, naming the distance.
+/// angles are locked, with the distance.
 template <typename T>
 Matrix3<T> euler_rate_inverse(const EulerSequence& sequence, const Vector3<T>& angles) {
   check_not_locked("euler_rate_inverse", sequence, angles);

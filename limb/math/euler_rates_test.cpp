@@ -37,7 +37,7 @@ double least_singular_value(const Matrix3<double>& E) {
   return Eigen::JacobiSVD<Matrix3<double>>(E).singularValues()[2];
 }
 
-// euler_to_matrix run on dual numbers gives dR/dt without any step size, and w is in dR/dt R^T.
+// euler_to_matrix with dual numbers gives dR/dt without a step size, and [w] = dR/dt R^T.
 TEST(EulerRates, MatchTheDerivativeOfTheMatrix) {
   double worst = 0, worst_body = 0;
   for (const EulerSequence& s : kEulerSequences) {
@@ -58,7 +58,7 @@ TEST(EulerRates, MatchTheDerivativeOfTheMatrix) {
   EXPECT_LE(worst_body, 16 * epsilon<double>());
 }
 
-// The other way round: angles extracted from a turning matrix have the rates K w.
+// The inverse: angles extracted from a rotating matrix have the rates K w.
 TEST(EulerRates, InverseMatchesTheDerivativeOfTheAngles) {
   double worst = 0;
   for (const EulerSequence& s : kEulerSequences) {
@@ -107,8 +107,8 @@ TEST(EulerRates, InverseDeterminantAndFrames) {
   EXPECT_LE(worst_frames, 4 * epsilon<double>());
 }
 
-// At lock two of the three axes are in line, never all three: rank 2, and the direction reported
-// as lost is the one that no rates produce.
+// At lock two of the three axes are collinear, never all three: rank 2, and no rates produce an
+// angular velocity along the lost direction.
 TEST(EulerRates, AtLockTheRankIsTwo) {
   for (const EulerSequence& s : kEulerSequences) {
     for (const double middle : {-kPi / 2, 0.0, kPi / 2, kPi}) {
@@ -121,7 +121,7 @@ TEST(EulerRates, AtLockTheRankIsTwo) {
         if (!locks) continue;
         const Matrix3<double> E = euler_rate_matrix(s, t);
         const Vector3<double> sigma = Eigen::JacobiSVD<Matrix3<double>>(E).singularValues();
-        // Columns a, b, +-a with b at right angles to a.
+        // Columns a, b, +-a with b perpendicular to a.
         EXPECT_NEAR(sigma[0], std::sqrt(2.0), 8 * epsilon<double>()) << s;
         EXPECT_NEAR(sigma[1], 1, 8 * epsilon<double>()) << s;
         EXPECT_LE(sigma[2], 8 * epsilon<double>()) << s;
@@ -146,7 +146,7 @@ TEST(EulerRates, LostDirectionIsTheLeastReachable) {
     }
   }
   RecordProperty("eps", std::to_string(worst / epsilon<double>()));
-  // The angles, good to a few eps, enter E once more: measured 5.0 eps.
+  // The angles, accurate to a few eps, enter E again: measured 5.0 eps.
   EXPECT_LE(worst, 16 * epsilon<double>());
 }
 
@@ -164,19 +164,20 @@ TEST(EulerRates, FloatHasItsOwnPrecision) {
 }
 
 TEST(EulerRates, NoInverseAtLock) {
-  EXPECT_EQ(message([] {
-              euler_rate_inverse<double>(EulerSequence("zxz"), {0.5, 0, 0.25});
-            }),
-            "euler_rate_inverse: angles [0.5, 0, 0.25] of zxz are 0 rad from gimbal lock, expected "
-            "1.7763568394002505e-15 or more (first and third axis are in line, so one direction of "
-            "angular velocity needs infinite rates) [computation failed]");
   EXPECT_EQ(
       message([] {
-        euler_rate_inverse_body<double>(EulerSequence("ZYZ"), {1, 1e-15, 2});
+        euler_rate_inverse<double>(EulerSequence("zxz"), {0.5, 0, 0.25});
       }),
-      "euler_rate_inverse_body: angles [1, 1e-15, 2] of ZYZ are 1e-15 rad from gimbal lock, "
-      "expected 1.7763568394002505e-15 or more (first and third axis are in line, so one direction "
-      "of angular velocity needs infinite rates) [computation failed]");
+      "euler_rate_inverse: angles [0.5, 0, 0.25] of zxz are 0 rad from gimbal lock, expected "
+      "1.7763568394002505e-15 or more (first and third axis are collinear, so one direction of "
+      "angular velocity needs infinite rates) [computation failed]");
+  EXPECT_EQ(message([] {
+              euler_rate_inverse_body<double>(EulerSequence("ZYZ"), {1, 1e-15, 2});
+            }),
+            "euler_rate_inverse_body: angles [1, 1e-15, 2] of ZYZ are 1e-15 rad from gimbal lock, "
+            "expected 1.7763568394002505e-15 or more (first and third axis are collinear, so one "
+            "direction "
+            "of angular velocity needs infinite rates) [computation failed]");
   for (const EulerSequence& s : kEulerSequences) {
     // Also outside the range of returned angles.
     for (const double middle : {-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5}) {
@@ -192,7 +193,7 @@ TEST(EulerRates, NoInverseAtLock) {
   }
 }
 
-TEST(EulerRates, RefuseWhatIsNotFinite) {
+TEST(EulerRates, RejectNonFiniteAngles) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const Vector3<double> t(0, nan, 1);
   const EulerSequence s("XYZ");
@@ -203,9 +204,9 @@ TEST(EulerRates, RefuseWhatIsNotFinite) {
   EXPECT_EQ(message([&] { euler_rate_inverse_body(s, t); }), "euler_rate_inverse_body" + rest);
 }
 
-// Lanes of a pack that differ in every decision: locked at one end or the other, or free. Each
-// lane must be what the plain number gives.
-TEST(EulerPacks, EachLaneIsAsTheNumberAlone) {
+// Lanes of a pack that differ in every decision: locked at one end or the other, or not locked.
+// Each lane must equal the result for double.
+TEST(EulerPacks, EachLaneEqualsTheDoubleResult) {
   for (const EulerSequence& s : kEulerSequences) {
     const double low = s.is_proper() ? 0 : -kPi / 2, high = low + kPi;
     const std::vector<Vector3<double>> cases = {{0.4, low, -2.0},         {-2.5, high, 1.0},
@@ -220,20 +221,21 @@ TEST(EulerPacks, EachLaneIsAsTheNumberAlone) {
       const auto found = euler_from_matrix(s, R);
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
         const Matrix3<double> R_lane = euler_to_matrix(s, cases[n + lane]);
-        const auto alone = euler_from_matrix(s, R_lane);
-        EXPECT_EQ(found.lock.locked.lane[lane], alone.lock.locked) << s;
-        // The same operations, though a compiler may fuse them otherwise: a few eps, which the
-        // outer angles see divided by the distance to lock.
+        const auto expected = euler_from_matrix(s, R_lane);
+        EXPECT_EQ(found.lock.locked.lane[lane], expected.lock.locked) << s;
+        // The same operations, though a compiler may fuse them differently: a few eps, which the
+        // outer angles have divided by the distance to lock.
         const double tolerance = 8 * epsilon<double>();
-        const double outer = alone.lock.locked ? tolerance : tolerance / alone.lock.measure;
+        const double outer = expected.lock.locked ? tolerance : tolerance / expected.lock.measure;
         for (int i = 0; i < 3; ++i) {
-          EXPECT_NEAR(found.angles[i].lane[lane], alone.angles[i], outer) << s;
-          EXPECT_NEAR(found.lock.lost_direction[i].lane[lane], alone.lock.lost_direction[i], outer)
+          EXPECT_NEAR(found.angles[i].lane[lane], expected.angles[i], outer) << s;
+          EXPECT_NEAR(found.lock.lost_direction[i].lane[lane], expected.lock.lost_direction[i],
+                      outer)
               << s;
         }
-        EXPECT_NEAR(found.angles[1].lane[lane], alone.angles[1], tolerance) << s;
-        EXPECT_NEAR(found.lock.distance.lane[lane], alone.lock.distance, tolerance) << s;
-        EXPECT_NEAR(found.lock.measure.lane[lane], alone.lock.measure, tolerance) << s;
+        EXPECT_NEAR(found.angles[1].lane[lane], expected.angles[1], tolerance) << s;
+        EXPECT_NEAR(found.lock.distance.lane[lane], expected.lock.distance, tolerance) << s;
+        EXPECT_NEAR(found.lock.measure.lane[lane], expected.lock.measure, tolerance) << s;
         const auto E = euler_rate_matrix(s, t);
         const Matrix3<double> E_lane = euler_rate_matrix(s, cases[n + lane]);
         for (int i = 0; i < 9; ++i) EXPECT_EQ(E(i % 3, i / 3).lane[lane], E_lane(i % 3, i / 3));

@@ -26,7 +26,7 @@ T largest(const Matrix3<T>& m) {
 
 /// Difference of two angles, at most half a turn.
 template <typename T>
-T apart(T a, T b) {
+T angle_distance(T a, T b) {
   return std::abs(std::remainder(a - b, T(2 * kPi)));
 }
 
@@ -79,7 +79,7 @@ class EulerOf : public ::testing::Test {};
 using Scalars = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(EulerOf, Scalars);
 
-// The definition: axis rotations multiplied in the order of the letters, or against it.
+// The definition: axis rotations multiplied in the order of the letters, or in reverse.
 TYPED_TEST(EulerOf, MatrixIsTheProductOfAxisRotations) {
   using T = TypeParam;
   T worst = 0, worst_quaternion = 0;
@@ -96,13 +96,13 @@ TYPED_TEST(EulerOf, MatrixIsTheProductOfAxisRotations) {
   ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst / epsilon<T>()));
   ::testing::Test::RecordProperty("quaternion_eps",
                                   std::to_string(worst_quaternion / epsilon<T>()));
-  // The same products of two factors at most, as the turns of columns: measured 0.
+  // The same products of at most two factors as the column rotations: measured 0.
   EXPECT_LE(worst, 2 * epsilon<T>());
   // Two quaternion products and the squares of to_matrix: measured 3.5 eps, double and float.
   EXPECT_LE(worst_quaternion, 8 * epsilon<T>());
 }
 
-TYPED_TEST(EulerOf, ExtrinsicIsIntrinsicReadBackwards) {
+TYPED_TEST(EulerOf, ExtrinsicIsReversedIntrinsic) {
   using T = TypeParam;
   for (const EulerSequence& s : kEulerSequences) {
     for (const Vector3<T>& t : random_angles<T>(10, T(kPi))) {
@@ -116,7 +116,7 @@ TYPED_TEST(EulerOf, ExtrinsicIsIntrinsicReadBackwards) {
   }
 }
 
-// Everywhere, at lock and on both sides of it: the angles give the matrix back and are in range.
+// Everywhere, at lock and on both sides of it: the angles reproduce the matrix and are in range.
 TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
   using T = TypeParam;
   T worst = 0, worst_locked = 0;
@@ -146,7 +146,7 @@ TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
   EXPECT_LE(worst_locked, 12 * epsilon<T>());
 }
 
-// A quaternion goes in without the rounding of a matrix; q and -q are one rotation.
+// A quaternion avoids the rounding of a matrix; q and -q are the same rotation.
 TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
   using T = TypeParam;
   T worst = 0, worst_sign = 0;
@@ -157,7 +157,8 @@ TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
       const Quaternion<T> back = align_sign(q, euler_to_quaternion(s, t));
       worst = std::max(worst, (back - q).norm());
       const auto minus = euler_from_quaternion(s, -q);
-      for (int n = 0; n < 3; ++n) worst_sign = std::max(worst_sign, apart(minus.angles[n], t[n]));
+      for (int n = 0; n < 3; ++n)
+        worst_sign = std::max(worst_sign, angle_distance(minus.angles[n], t[n]));
     }
   }
   ::testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
@@ -169,8 +170,8 @@ TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
 }
 
 // angles -> matrix -> angles. Near lock the split of first and third is as uncertain as eps over
-// the distance, but the middle angle is good to eps: an arccosine would lose half the digits.
-TYPED_TEST(EulerOf, AnglesComeBack) {
+// the distance, but the middle angle is accurate to eps: an arccosine would lose half the digits.
+TYPED_TEST(EulerOf, AnglesRoundTrip) {
   using T = TypeParam;
   T worst_middle = 0, worst_outer = 0, worst_distance = 0, worst_measure = 0;
   for (const EulerSequence& s : kEulerSequences) {
@@ -184,7 +185,7 @@ TYPED_TEST(EulerOf, AnglesComeBack) {
       worst_distance = std::max(worst_distance, std::abs(lock.distance - distance));
       worst_measure = std::max(worst_measure, std::abs(lock.measure - std::sin(distance)));
       for (const int n : {0, 2}) {
-        worst_outer = std::max(worst_outer, apart(t[n], given[n]) * std::sin(distance));
+        worst_outer = std::max(worst_outer, angle_distance(t[n], given[n]) * std::sin(distance));
       }
     }
   }
@@ -214,17 +215,17 @@ TYPED_TEST(EulerOf, LockIsDetectedAndTheThirdAngleIsZero) {
         EXPECT_LE(lock.measure, lock.distance);
         EXPECT_EQ(t[1], middle);
         EXPECT_EQ(t[2], T(0));
-        // What is left: the sum or the difference of the outer angles, as the axes lie parallel or
-        // opposed in this sequence.
-        const T with_sum = apart(t[0], given[0] + given[2]);
-        const T with_difference = apart(t[0], given[0] - given[2]);
+        // Only the sum or the difference of the outer angles is determined, as the axes are
+        // parallel or opposite in this sequence.
+        const T with_sum = angle_distance(t[0], given[0] + given[2]);
+        const T with_difference = angle_distance(t[0], given[0] - given[2]);
         EXPECT_LE(std::min(with_sum, with_difference), 16 * epsilon<T>());
       }
     }
   }
   ::testing::Test::RecordProperty("distance_eps", std::to_string(worst / epsilon<T>()));
   EXPECT_LE(worst, 4 * epsilon<T>());  // measured 0.6 eps (double), 0.8 (float); kEulerLockEps = 8
-                                       // stands clear of it
+                                       // is well above it
 }
 
 TEST(Euler, NearLockIsNotLocked) {
@@ -275,7 +276,7 @@ TEST(Euler, RollPitchYawIsExtrinsicXyz) {
   const auto [rpy, lock] = matrix_to_rpy(R);
   EXPECT_LE((rpy - Vector3<double>(roll, pitch, yaw)).norm(), 8 * epsilon<double>());
   EXPECT_NEAR(lock.measure, std::cos(pitch), 2 * epsilon<double>());
-  // At pitch 90 degrees only roll - yaw is determined: yaw is 0, roll takes it all.
+  // At pitch 90 degrees only roll - yaw is determined: yaw is 0, roll has the whole difference.
   const auto up = matrix_to_rpy(rpy_to_matrix(0.5, kPi / 2, 0.2));
   EXPECT_TRUE(up.lock.locked);
   EXPECT_EQ(up.angles[2], 0);
@@ -290,7 +291,7 @@ TEST(Euler, IdentityIsExactlyZero) {
   }
 }
 
-TEST(EulerErrors, SayCallArgumentFoundExpected) {
+TEST(EulerErrors, NameCallArgumentFoundExpected) {
   const EulerSequence s("ZYX");
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
@@ -314,7 +315,7 @@ TEST(EulerErrors, SayCallArgumentFoundExpected) {
             "euler_from_quaternion: q_AB is [nan, 0, 0, 1], expected finite numbers");
 }
 
-TEST(EulerErrors, RefuseWhatIsNoRotation) {
+TEST(EulerErrors, RejectNonRotations) {
   const EulerSequence s("zxz");
   const Matrix3<double> stretched = Vector3<double>(1, 1, 1.5).asDiagonal();
   EXPECT_EQ(message([&] { euler_from_matrix(s, stretched); }),
@@ -324,15 +325,15 @@ TEST(EulerErrors, RefuseWhatIsNoRotation) {
   EXPECT_EQ(message([&] { matrix_to_rpy(mirror); }),
             "matrix_to_rpy: R_AB is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = "
             "-1, expected a rotation matrix (it is a reflection: an axis is flipped)");
-  Matrix3<double> hole = Matrix3<double>::Identity();
-  hole(1, 2) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(message([&] { euler_from_matrix(s, hole); }),
+  Matrix3<double> with_nan = Matrix3<double>::Identity();
+  with_nan(1, 2) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(message([&] { euler_from_matrix(s, with_nan); }),
             "euler_from_matrix: R_AB is [1, 0, 0, 0, 1, nan, 0, 0, 1], expected finite numbers");
 }
 
 TEST(EulerSequence, TextForms) {
   static_assert(EulerSequence("ZYX").is_intrinsic() && !EulerSequence("ZYX").is_proper());
-  static_assert(EulerSequence("zxz").reading() == EulerReading::extrinsic);
+  static_assert(EulerSequence("zxz").convention() == EulerConvention::extrinsic);
   static_assert(EulerSequence("zxz").is_proper() && EulerSequence("zxz").axis(1) == 0);
   static_assert(EulerSequence("ZYX").reversed() == EulerSequence("xyz"));
   static_assert(EulerSequence("ZYX") != EulerSequence("zyx"));
@@ -351,7 +352,7 @@ TEST(EulerSequence, TextForms) {
   EXPECT_EQ(out.str(), "YZX zyz");
 }
 
-TEST(EulerSequence, RefusesOtherTexts) {
+TEST(EulerSequence, RejectsOtherTexts) {
   const auto text_of = [](std::string_view text) {
     return message([&] { EulerSequence sequence(text); });
   };
@@ -361,7 +362,8 @@ TEST(EulerSequence, RefusesOtherTexts) {
   const std::string length = "it must have three letters)";
   const std::string letters = "only x, y, z name an axis)";
   const std::string mixed = "upper case is intrinsic, lower case extrinsic; do not mix them)";
-  const std::string repeated = "two turns in a row about one axis are a single turn)";
+  const std::string repeated =
+      "two consecutive rotations about the same axis are a single rotation)";
   EXPECT_EQ(text_of(""), start + "\"\"" + expected + length);
   EXPECT_EQ(text_of("ZY"), start + "\"ZY\"" + expected + length);
   EXPECT_EQ(text_of("xyzx"), start + "\"xyzx\"" + expected + length);

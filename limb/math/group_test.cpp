@@ -1,5 +1,5 @@
 // One property suite for the three groups that limb computes in: rotation matrices, unit
-// quaternions and rigid motions, in double and in float. What is asserted holds for every Lie
+// quaternions and rigid motions, in double and in float. The properties hold for every Lie
 // group. [Sola 2018]
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ class Group : public ::testing::Test {
     return G::exp(G::tangent(random_, Scalar(random_.uniform(0, 3.1))));
   }
 
-  /// Angles where a formula could fail: zero, below and above every switch of series, near pi, pi.
+  /// Angles where a formula could fail: zero, below and above every series threshold, near pi, pi.
   static std::vector<Scalar> angles() {
     std::vector<Scalar> all = {kPi};
     for (const double x : {0.0, 1e-30, 1e-12, 1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.199, 0.201, 0.5, 0.999,
@@ -124,7 +124,7 @@ TYPED_TEST_SUITE(Group, Groups);
   [[maybe_unused]] constexpr T pi = TestFixture::kPi;   \
   [[maybe_unused]] Random& random = this->random_
 
-// Elements have entries of order 1; products of a few of them stay within some ten roundings.
+// Elements have entries of order 1; products of a few of them stay within about ten roundings.
 TYPED_TEST(Group, HasIdentityAndInverse) {
   LIMB_GROUP;
   for (int i = 0; i < 200; ++i) {
@@ -143,7 +143,7 @@ TYPED_TEST(Group, IsAssociativeButNotCommutative) {
     EXPECT_LT(G::distance(G::compose(G::compose(X, Y), Z), G::compose(X, G::compose(Y, Z))),
               24 * eps);
   }
-  // Quarter turns about x and z: their order shows.
+  // Quarter turns about x and z: their order matters.
   const int last = G::kSize - 1;
   const auto X = G::exp(Tangent(Tangent::Unit(last - 2) * (pi / 2)));
   const auto Z = G::exp(Tangent(Tangent::Unit(last) * (pi / 2)));
@@ -186,7 +186,7 @@ TYPED_TEST(Group, LogAtPiIsOneOfTheTwoHalfTurns) {
   }
 }
 
-// Small tangents keep their relative accuracy, so that drift of 1e-12 rad a step is not lost.
+// Small tangents keep their relative accuracy, so that a drift of 1e-12 rad per step is not lost.
 TYPED_TEST(Group, TinyTangentsKeepRelativeAccuracy) {
   LIMB_GROUP;
   for (const T size : {T(1e-15), T(1e-12), T(1e-6)}) {
@@ -207,7 +207,7 @@ TYPED_TEST(Group, ExpOfParallelTangentsAdds) {
   }
 }
 
-TYPED_TEST(Group, AdjointMovesTangents) {
+TYPED_TEST(Group, AdjointTransformsTangents) {
   LIMB_GROUP;
   for (int i = 0; i < 200; ++i) {
     const auto X = this->element(), Y = this->element();
@@ -258,7 +258,7 @@ TYPED_TEST(Group, JacobiansAreTheDerivativeOfExp) {
   }
 }
 
-TYPED_TEST(Group, InterpolationRunsAtConstantSpeedFromEndToEnd) {
+TYPED_TEST(Group, InterpolationHasConstantSpeed) {
   LIMB_GROUP;
   for (int i = 0; i < 100; ++i) {
     const auto X = this->element();

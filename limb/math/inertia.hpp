@@ -6,12 +6,12 @@
 
 /// Rotational inertia tensors and the spatial inertia of a rigid body.
 ///
-/// A tensor here always has the entries -int(xy) off its diagonal (URDF, Modern Robotics). Books
-/// that define the product I_xy = +int(xy) and put -I_xy into the matrix (Craig) use the other
-/// named constructor, so that no bare six numbers can be read the wrong way.
+/// A tensor here always has the off-diagonal entries -int(xy) (URDF, Modern Robotics). For the
+/// convention I_xy = +int(xy) with -I_xy in the matrix (Craig) use the other named constructor, so
+/// that six plain numbers cannot be misread.
 namespace limb {
 
-/// The six tensor entries as they stand in the matrix: I(0,1) = Ixy = -int(xy). URDF's convention.
+/// The six tensor entries as in the matrix: I(0,1) = Ixy = -int(xy). URDF's convention.
 template <typename T>
 Matrix3<T> tensor_from_entries(const T& Ixx, const T& Iyy, const T& Izz, const T& Ixy, const T& Ixz,
                                const T& Iyz) {
@@ -50,13 +50,13 @@ Matrix3<T> tensor_from_second_moments(const Matrix3<T>& S) {
   return S.trace() * Matrix3<T>::Identity() - S;
 }
 
-/// Parallel axis, away from the mass centre: tensor about a point that lies d from it (any sign).
+/// Parallel axis theorem: tensor about a point at distance d from the mass centre (either sign).
 template <typename T>
 Matrix3<T> parallel_axis_from_com(const Matrix3<T>& I_com, const T& mass, const Vector3<T>& d) {
   return I_com + mass * unit_point_tensor(d);
 }
 
-/// Parallel axis, back to the mass centre from a point that lies d from it.
+/// Parallel axis theorem: tensor about the mass centre from that about a point at distance d.
 template <typename T>
 Matrix3<T> parallel_axis_to_com(const Matrix3<T>& I_point, const T& mass, const Vector3<T>& d) {
   return I_point - mass * unit_point_tensor(d);
@@ -89,8 +89,9 @@ struct PointMass {
 
 /// Spatial inertia I_B of a rigid body about the origin and in the axes of a frame B.
 ///
-/// Kept as the ten parameters in which it is linear: mass m, first moment h = m c, tensor I_o about
-/// the origin. Sums are then sums, no operation divides, and a body of no mass is no special case.
+/// Stored as the ten parameters in which it is linear: mass m, first moment h = m c, tensor I_o
+/// about the origin. Addition is then elementwise, no operation divides, and a massless body is not
+/// a special case.
 template <typename T>
 class Inertia {
  public:
@@ -102,12 +103,12 @@ class Inertia {
 
   /// From mass, mass centre and the tensor about that centre.
   /// @throws Error if a number is not finite, the mass negative or the tensor not symmetric;
-  /// whether a real body can have this inertia is inertia_report()'s question.
+  /// inertia_report() checks whether a real body can have this inertia.
   static Inertia from_com(const T& mass, const Vector3<T>& com, const Matrix3<T>& I_com) {
     check("Inertia::from_com", mass, com, I_com);
     return {mass, mass * com, parallel_axis_from_com(I_com, mass, com)};
   }
-  /// From mass, mass centre and the tensor about the frame's origin.
+  /// From mass, mass centre and the tensor about the frame origin.
   static Inertia from_origin(const T& mass, const Vector3<T>& com, const Matrix3<T>& I_origin) {
     check("Inertia::from_origin", mass, com, I_origin);
     return {mass, mass * com, I_origin};
@@ -123,7 +124,7 @@ class Inertia {
 
   const T& mass() const { return mass_; }
   const Vector3<T>& first_moment() const { return first_moment_; }
-  /// Rotational inertia about the frame's origin.
+  /// Rotational inertia about the frame origin.
   const Matrix3<T>& tensor() const { return tensor_; }
   /// Mass centre. @throws Error if the mass is 0.
   Vector3<T> com() const {
@@ -132,10 +133,10 @@ class Inertia {
   }
   /// Rotational inertia about the mass centre. @throws Error if the mass is 0.
   Matrix3<T> tensor_about_com() const { return parallel_axis_to_com<T>(tensor_, mass_, com()); }
-  /// Rotational inertia about any point, in the same axes. Unlike the way over the mass centre it
-  /// divides by nothing, so a body of no mass has it too.
+  /// Rotational inertia about any point, in the same axes. Computed without division, so it also
+  /// exists for a massless body.
   Matrix3<T> tensor_about(const Vector3<T>& point) const {
-    return moved_tensor(tensor_, mass_, first_moment_, -point);
+    return shifted_tensor(tensor_, mass_, first_moment_, -point);
   }
   /// The 6 x 6 matrix, rows and columns (linear, angular): [m 1, -[h]; [h], I_o].
   Matrix6<T> matrix() const {
@@ -147,33 +148,33 @@ class Inertia {
     return {U(mass_), first_moment_.template cast<U>(), tensor_.template cast<U>()};
   }
 
-  /// Momentum of the body moving with V (both about this frame's origin).
+  /// Momentum of the body moving with V (both about the frame origin).
   Force<T> operator*(const Motion<T>& V) const {
     Force<T> F{Vector3<T>(), Vector3<T>()};
-    entries::momentum<T>(mass_, first_moment_, tensor_, V.v, V.w, F.f, F.n);
+    small_products::momentum<T>(mass_, first_moment_, tensor_, V.v, V.w, F.f, F.n);
     return F;
   }
-  /// Two bodies as one, both given in the same frame.
+  /// Union of two bodies, both given in the same frame.
   Inertia operator+(const Inertia& o) const {
     return {mass_ + o.mass_, first_moment_ + o.first_moment_, tensor_ + o.tensor_};
   }
-  /// A part cut away.
+  /// A body with a part removed.
   Inertia operator-(const Inertia& o) const {
     return {mass_ - o.mass_, first_moment_ - o.first_moment_, tensor_ - o.tensor_};
   }
 
-  /// The same body seen from A: I_A = Ad*(X_AB) I_B Ad(X_AB)^-1, given this = I_B.
-  Inertia seen_from(const Pose<T>& X_AB) const {
+  /// The same body in frame A: I_A = Ad*(X_AB) I_B Ad(X_AB)^-1, given this = I_B.
+  Inertia transformed(const Pose<T>& X_AB) const {
     const Vector3<T> h = X_AB.R * first_moment_;
     return {mass_, h + mass_ * X_AB.p,
-            moved_tensor(rotate_tensor(X_AB.R, tensor_), mass_, h, X_AB.p)};
+            shifted_tensor(rotate_tensor(X_AB.R, tensor_), mass_, h, X_AB.p)};
   }
 
  private:
   /// Tensor about the origin after the body is shifted by p:
   /// I + 2 (p.h) 1 - p h^T - h p^T + m (|p|^2 1 - p p^T).
-  static Matrix3<T> moved_tensor(const Matrix3<T>& I, const T& m, const Vector3<T>& h,
-                                 const Vector3<T>& p) {
+  static Matrix3<T> shifted_tensor(const Matrix3<T>& I, const T& m, const Vector3<T>& h,
+                                   const Vector3<T>& p) {
     // With k = h + m p / 2 the three terms are 2 (p.k) 1 - p k^T - k p^T.
     const Vector3<T> k = h + (m * T(0.5)) * p;
     const Matrix3<T> pk = p * k.transpose();

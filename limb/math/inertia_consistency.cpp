@@ -8,30 +8,30 @@ namespace limb {
 namespace {
 
 // Moments about the mass centre are differences of moments about the origin, formed and
-// diagonalised in some ten roundings each; 32 leaves room.
-constexpr int roundings = 32;
+// diagonalized in about ten roundings each; 32 leaves a margin.
+constexpr int kRoundings = 32;
 
 template <typename T>
 Matrix3<T> symmetric_part(const Matrix3<T>& I) {
   return T(0.5) * (I + I.transpose());
 }
 
-/// Symmetric tensor about the mass centre; about the origin where there is no centre.
+/// Symmetric tensor about the mass centre; about the origin if the mass is not positive.
 template <typename T>
 Matrix3<T> central_tensor(const Inertia<T>& I) {
   const Matrix3<T> I_o = symmetric_part(I.tensor());
   return I.mass() > T(0) ? parallel_axis_to_com<T>(I_o, I.mass(), I.com()) : I_o;
 }
 
-/// Rounding in central_tensor: relative to what was subtracted, not to what is left.
+/// Rounding in central_tensor: relative to the subtracted terms, not to the difference.
 template <typename T>
 T moment_tolerance(const Inertia<T>& I) {
   T scale = I.tensor().cwiseAbs().maxCoeff();
   if (I.mass() > T(0)) scale += I.first_moment().squaredNorm() / I.mass();
-  return T(roundings) * epsilon<T>() * scale;
+  return T(kRoundings) * epsilon<T>() * scale;
 }
 
-/// D J D with D = diag(1, 1, 1, s) / sqrt(tr S): no unit of length or mass is left in it.
+/// D J D with D = diag(1, 1, 1, s) / sqrt(tr S): independent of the units of length and mass.
 template <typename T>
 Matrix4<T> scaled(const Matrix4<T>& J) {
   const T size = std::abs(J.template topLeftCorner<3, 3>().trace()), mass = std::abs(J(3, 3));
@@ -46,7 +46,7 @@ bool is_finite(const Inertia<T>& I) {
 }
 
 template <typename T>
-std::string rule(std::string_view what, T found, bool zero, std::string_view limit) {
+std::string violation_text(std::string_view what, T found, bool zero, std::string_view limit) {
   std::string text = std::string(what) + " is " + to_text(double(found)) + ", expected > 0";
   if (zero) text += " (0 to rounding: " + std::string(limit) + ")";
   return text;
@@ -84,29 +84,30 @@ InertiaReport<T> inertia_report(const Inertia<T>& I) {
   report.pseudo_eigenvalue = T(smallest_eigenvalue(J.template cast<double>()));
   report.scaled_eigenvalue = T(smallest_eigenvalue(scaled(J).template cast<double>()));
   report.moment_tolerance = moment_tolerance(I);
-  report.eigenvalue_tolerance = T(roundings) * epsilon<T>();
+  report.eigenvalue_tolerance = T(kRoundings) * epsilon<T>();
 
-  // The rules.
+  // The conditions.
   const T asymmetry = (I.tensor() - I.tensor().transpose()).cwiseAbs().maxCoeff();
   const bool symmetric = asymmetry <= T(64) * epsilon<T>() * I.tensor().cwiseAbs().maxCoeff();
   if (!symmetric) {
     violations.push_back("tensor is not symmetric, off by " + to_text(double(asymmetry)));
   }
-  if (!(report.mass > T(0))) violations.push_back(rule("mass", report.mass, false, ""));
+  if (!(report.mass > T(0))) violations.push_back(violation_text("mass", report.mass, false, ""));
   bool limit = symmetric && (report.mass > T(0) || (report.mass == T(0) && J.isZero(T(0))));
-  const auto judge = [&](std::string_view what, T value, T shown, T tolerance,
-                         std::string_view name) {
+  const auto check_condition = [&](std::string_view what, T value, T shown, T tolerance,
+                                   std::string_view name) {
     if (value > tolerance) return;
     const bool zero = value >= -tolerance;
     limit = limit && zero;
-    violations.push_back(rule(what, shown, zero, name));
+    violations.push_back(violation_text(what, shown, zero, name));
   };
-  judge("smallest principal moment about the mass centre", report.moments[0], report.moments[0],
-        report.moment_tolerance, "a point mass or a rod");
-  judge("I1 + I2 - I3 of the principal moments", report.triangle_margin, report.triangle_margin,
-        report.moment_tolerance, "a plate, a rod or a point mass");
-  judge("smallest eigenvalue of the pseudo-inertia", report.scaled_eigenvalue,
-        report.pseudo_eigenvalue, report.eigenvalue_tolerance, "a body without volume");
+  check_condition("smallest principal moment about the mass centre", report.moments[0],
+                  report.moments[0], report.moment_tolerance, "a point mass or a rod");
+  check_condition("I1 + I2 - I3 of the principal moments", report.triangle_margin,
+                  report.triangle_margin, report.moment_tolerance,
+                  "a plate, a rod or a point mass");
+  check_condition("smallest eigenvalue of the pseudo-inertia", report.scaled_eigenvalue,
+                  report.pseudo_eigenvalue, report.eigenvalue_tolerance, "a body without volume");
   report.limit = limit;
   return report;
 }
@@ -116,7 +117,7 @@ void check_consistent(std::string_view call, std::string_view argument, const In
   const InertiaReport<T> report = inertia_report(I);
   if (report.consistent()) return;
   fail(call, argument, "inconsistent [" + report.text() + "]", "the inertia of a solid body",
-       "nearest_consistent() mends a tensor");
+       "nearest_consistent() repairs a tensor");
 }
 
 template <Real T>
@@ -124,7 +125,7 @@ void check_realizable(std::string_view call, std::string_view argument, const In
   const InertiaReport<T> report = inertia_report(I);
   if (report.realizable()) return;
   fail(call, argument, "inconsistent [" + report.text() + "]",
-       "the inertia of a body, point mass, rod or plate", "nearest_consistent() mends a tensor");
+       "the inertia of a body, point mass, rod or plate", "nearest_consistent() repairs a tensor");
 }
 
 template <Real T>

@@ -7,7 +7,7 @@
 
 #include "limb/math/inertia.hpp"
 
-/// Which inertias a rigid body can have.
+/// Physical consistency of inertias.
 ///
 /// A distribution of mass with positive density that is not flat has mass m > 0 and a positive
 /// definite matrix of second moments about its mass centre, and for each such pair there is a body.
@@ -32,8 +32,8 @@ Inertia<T> inertia_from_pseudo(const Matrix4<T>& J) {
   return {J(3, 3), J.template topRightCorner<3, 1>(), tensor_from_second_moments<T>(S)};
 }
 
-/// What each rule measures and by how much it holds. Of a mass that is not positive there is no
-/// mass centre, and the moments are those about the origin.
+/// The quantity that each condition tests. If the mass is not positive there is no mass centre, and
+/// the moments are about the origin.
 template <Real T>
 struct InertiaReport {
   T mass = 0;                  ///< must be > 0
@@ -43,20 +43,20 @@ struct InertiaReport {
   T scaled_eigenvalue = 0;     ///< the same in units where m = 1, tr(S) = 1; has the same sign
   T moment_tolerance = 0;      ///< moments and margin up to this are 0 to rounding
   T eigenvalue_tolerance = 0;  ///< the same for scaled_eigenvalue
-  bool limit = false;          ///< every rule holds with >= in place of >, to rounding
-  /// One line for each rule that fails, saying by how much.
+  bool limit = false;          ///< every condition holds with >= in place of >, to rounding
+  /// One line per violated condition, with its value.
   std::vector<std::string> violations;
 
   T smallest_moment() const { return moments[0]; }
-  /// A body with volume can have this inertia: each rule holds by more than rounding.
+  /// A body with volume can have this inertia: each condition holds by more than rounding.
   bool consistent() const { return violations.empty(); }
-  /// The limits too: point mass, rod, plate, no body at all.
+  /// Also the limiting cases: point mass, rod, plate, zero inertia.
   bool realizable() const { return consistent() || limit; }
-  /// The violations in one line, parted by "; ".
+  /// The violations in one line, separated by "; ".
   std::string text() const;
 };
 
-/// Judges any ten numbers, also those that are not finite or not symmetric; throws nothing.
+/// Tests any ten numbers, also those that are not finite or not symmetric; does not throw.
 template <Real T>
 InertiaReport<T> inertia_report(const Inertia<T>& I);
 
@@ -68,13 +68,13 @@ void check_consistent(std::string_view call, std::string_view argument, const In
 template <Real T>
 void check_realizable(std::string_view call, std::string_view argument, const Inertia<T>& I);
 
-/// The consistent inertia next to I: the same mass and mass centre, and of all matrices of second
-/// moments about it with eigenvalues >= floor * sum |eigenvalues of I's| the nearest one in the
-/// Frobenius norm. (The sum is the trace where no eigenvalue is negative. Where rounding of I is
-/// coarser than that floor, the floor is four times the rounding.) A consistent I comes back as it
-/// is, bit for bit.
+/// The consistent inertia closest to I: same mass and mass centre, and, of all matrices of second
+/// moments about it with eigenvalues >= floor * sum |eigenvalues of I's|, the nearest in the
+/// Frobenius norm. (The sum is the trace if no eigenvalue is negative. If rounding of I exceeds
+/// that floor, the floor is four times the rounding.) A consistent I is returned unchanged, bit for
+/// bit.
 /// @throws Error if a number is not finite, the mass or the floor not positive, or I a point mass
-/// at the origin, which has no size to take the floor from.
+/// at the origin, which has no size from which to compute the floor.
 template <Real T>
 Inertia<T> nearest_consistent(const Inertia<T>& I,
                               std::type_identity_t<T> floor = std::sqrt(epsilon<T>()));

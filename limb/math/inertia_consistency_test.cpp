@@ -47,7 +47,7 @@ TEST(Pseudo, IsTheSumOfHomogeneousPoints) {
   }
 }
 
-TEST(Pseudo, RefusesAnAsymmetricMatrix) {
+TEST(Pseudo, RejectsAnAsymmetricMatrix) {
   Matrix4<double> J = Matrix4<double>::Identity();
   J(0, 3) = 1;
   EXPECT_EQ(message([&] { inertia_from_pseudo(J); }),
@@ -55,7 +55,7 @@ TEST(Pseudo, RefusesAnAsymmetricMatrix) {
             "expected a symmetric matrix");
 }
 
-TEST(Report, GivesTheValueOfEachRule) {
+TEST(Report, GivesTheValueOfEachCondition) {
   const auto report = inertia_report(box_inertia(Mass{2.4}, {0.5, 0.3, 0.2}));
   EXPECT_TRUE(report.consistent());
   EXPECT_TRUE(report.realizable());
@@ -67,7 +67,7 @@ TEST(Report, GivesTheValueOfEachRule) {
   EXPECT_EQ(report.text(), "");
 }
 
-TEST(Report, EverySolidIsConsistentWhereverItStandsAndInEveryUnit) {
+TEST(Report, SolidsAreConsistentInEveryPoseAndUnit) {
   Random random(72);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 500; ++k) {
@@ -76,20 +76,20 @@ TEST(Report, EverySolidIsConsistentWhereverItStandsAndInEveryUnit) {
     const auto box = box_inertia(Mass{mass}, {size, 0.1 * size, 0.02 * size});
     Pose<double> X = random.pose<double>(2);
     X.p *= 100 * size;
-    const auto report = inertia_report(box.seen_from(X));
+    const auto report = inertia_report(box.transformed(X));
     EXPECT_TRUE(report.consistent()) << report.text();
   }
 }
 
-TEST(Report, LimitsAreRealizableButNotConsistent) {
+TEST(Report, LimitingCasesAreRealizableButNotConsistent) {
   Random random(73);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 300; ++k) {
     const Pose<double> X = random.pose<double>(2);
     const double m = random.uniform(0.1, 5), a = random.uniform(0.1, 2), b = random.uniform(0.1, 2);
     const I point = I::point_mass(m, random.vector<double>());
-    const I rod = I::from_com(m, V3::Zero(), V3(0, a, a).asDiagonal()).seen_from(X);
-    const I plate = I::from_com(m, V3::Zero(), V3(a, b, a + b).asDiagonal()).seen_from(X);
+    const I rod = I::from_com(m, V3::Zero(), V3(0, a, a).asDiagonal()).transformed(X);
+    const I plate = I::from_com(m, V3::Zero(), V3(a, b, a + b).asDiagonal()).transformed(X);
     for (const I& limit : {point, rod, plate}) {
       const auto report = inertia_report(limit);
       EXPECT_FALSE(report.consistent());
@@ -105,7 +105,7 @@ TEST(Report, LimitsAreRealizableButNotConsistent) {
   EXPECT_FALSE(inertia_report(I(0, V3(1, 0, 0), M3::Identity())).realizable());
 }
 
-TEST(Report, SaysWhichRuleFailsAndByHowMuch) {
+TEST(Report, NamesTheViolatedConditionAndItsValue) {
   const auto triangle = inertia_report(body_with_moments(1, 2, 4));
   EXPECT_FALSE(triangle.realizable());
   ASSERT_EQ(triangle.violations.size(), 2u);
@@ -144,17 +144,17 @@ TEST(Report, FloatHasItsOwnTolerance) {
     const Inertia<float> solid = random.body().cast<float>();
     EXPECT_TRUE(inertia_report(solid).consistent()) << inertia_report(solid).text();
     const I rod =
-        I::from_com(1, V3::Zero(), V3(0, 1, 1).asDiagonal()).seen_from(random.pose<double>(2));
+        I::from_com(1, V3::Zero(), V3(0, 1, 1).asDiagonal()).transformed(random.pose<double>(2));
     const auto report = inertia_report(rod.cast<float>());
     EXPECT_TRUE(report.realizable() && !report.consistent()) << report.text();
   }
 }
 
-TEST(Check, ThrowsTheText) {
+TEST(Check, ThrowsTheReport) {
   EXPECT_EQ(message([] { check_consistent("rnea", "inertia", body_with_moments(1, 2, 4)); }),
             "rnea: inertia is inconsistent [I1 + I2 - I3 of the principal moments is -1, expected "
             "> 0; smallest eigenvalue of the pseudo-inertia is -0.5, expected > 0], expected the "
-            "inertia of a solid body (nearest_consistent() mends a tensor)");
+            "inertia of a solid body (nearest_consistent() repairs a tensor)");
   EXPECT_EQ(message([] { check_consistent("rnea", "inertia", body_with_moments(2, 2, 3)); }),
             "no error");
   EXPECT_EQ(message([] { check_realizable("rnea", "inertia", body_with_moments(0, 2, 2)); }),
@@ -173,8 +173,8 @@ double smallest(const M3& S) {
   return Eigen::SelfAdjointEigenSolver<M3>(S).eigenvalues()[0];
 }
 
-// A body whose second moments have been disturbed until at least one is negative.
-I broken(Random& random) {
+// A body whose second moments are perturbed until at least one is negative.
+I inconsistent_body(Random& random) {
   for (;;) {
     M3 noise;
     noise << random.vector<double>(3), random.vector<double>(3), random.vector<double>(3);
@@ -195,17 +195,17 @@ TEST(Nearest, ReturnsAConsistentBodyBitForBit) {
   }
 }
 
-TEST(Nearest, KeepsMassAndCentreAndIsConsistentAndDoneAtOnce) {
+TEST(Nearest, KeepsMassAndCentreAndIsConsistentAndIdempotent) {
   Random random(76);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 300; ++k) {
-    const I body = broken(random);
+    const I body = inconsistent_body(random);
     ASSERT_FALSE(inertia_report(body).realizable());
-    const I mended = nearest_consistent(body);
-    EXPECT_EQ(mended.mass(), body.mass());
-    EXPECT_EQ(mended.first_moment(), body.first_moment());
-    EXPECT_TRUE(inertia_report(mended).consistent()) << inertia_report(mended).text();
-    EXPECT_TRUE(same_bits(mended, nearest_consistent(mended)));
+    const I repaired = nearest_consistent(body);
+    EXPECT_EQ(repaired.mass(), body.mass());
+    EXPECT_EQ(repaired.first_moment(), body.first_moment());
+    EXPECT_TRUE(inertia_report(repaired).consistent()) << inertia_report(repaired).text();
+    EXPECT_TRUE(same_bits(repaired, nearest_consistent(repaired)));
   }
 }
 
@@ -214,54 +214,54 @@ TEST(Nearest, NoConsistentCandidateIsNearer) {
   SCOPED_TRACE(random.text());
   const double floor = 0.01;
   for (int k = 0; k < 50; ++k) {
-    const I body = broken(random);
+    const I body = inconsistent_body(random);
     const M3 S = central_moments(body);
     const double least =
         floor * Eigen::SelfAdjointEigenSolver<M3>(S).eigenvalues().cwiseAbs().sum();
-    const M3 mended = central_moments(nearest_consistent(body, floor));
-    const double distance = (mended - S).norm(), rounding = 64 * eps * body.tensor().norm();
-    EXPECT_GT(smallest(mended), least - rounding);
+    const M3 repaired = central_moments(nearest_consistent(body, floor));
+    const double distance = (repaired - S).norm(), rounding = 64 * eps * body.tensor().norm();
+    EXPECT_GT(smallest(repaired), least - rounding);
     EXPECT_GT(distance, 0.01);
     for (int j = 0; j < 400; ++j) {
-      // Candidates near the answer and far from it, all with eigenvalues >= least: a positive
-      // semidefinite matrix on top of the floor, mixed with the answer (the set is convex).
+      // Candidates near the result and far from it, all with eigenvalues >= least: the floor plus
+      // a positive semidefinite matrix, mixed with the result (the set is convex).
       M3 A;
       A << random.vector<double>(), random.vector<double>(), random.vector<double>();
       const M3 far =
           std::pow(10, random.uniform(-3, 1)) * A * A.transpose() + least * M3::Identity();
       const double t = std::pow(10, random.uniform(-6, 0));
-      const M3 candidate = (1 - t) * mended + t * far;
+      const M3 candidate = (1 - t) * repaired + t * far;
       ASSERT_GT(smallest(candidate), least - rounding);
       EXPECT_GE((candidate - S).norm(), distance - rounding);
-      // The condition of projection onto a convex set: no candidate lies in front of the answer.
-      EXPECT_LE((S - mended).cwiseProduct(far - mended).sum(),
-                rounding * (far - mended).norm() + rounding * distance);
+      // The variational inequality of the projection onto a convex set.
+      EXPECT_LE((S - repaired).cwiseProduct(far - repaired).sum(),
+                rounding * (far - repaired).norm() + rounding * distance);
     }
   }
 }
 
 TEST(Nearest, ClampsTheEigenvaluesOfAKnownCase) {
   // Moments 1, 2, 4: second moments 2.5, 1.5, -0.5, so the floor is a tenth of 4.5.
-  const I mended = nearest_consistent(body_with_moments(1, 2, 4), 0.1);
+  const I repaired = nearest_consistent(body_with_moments(1, 2, 4), 0.1);
   const M3 expected = V3(2.5, 1.5, 0.45).asDiagonal();
-  EXPECT_LT((central_moments(mended) - expected).norm(), 8 * eps);
+  EXPECT_LT((central_moments(repaired) - expected).norm(), 8 * eps);
 }
 
-TEST(Nearest, GivesALimitSomeThickness) {
+TEST(Nearest, MakesLimitingCasesConsistent) {
   const I rod = body_with_moments(0, 2, 2);
-  const I mended = nearest_consistent(rod);
-  EXPECT_TRUE(inertia_report(mended).consistent());
-  EXPECT_LT(relative_error(rod, mended), 4 * std::sqrt(eps));
+  const I repaired = nearest_consistent(rod);
+  EXPECT_TRUE(inertia_report(repaired).consistent());
+  EXPECT_LT(relative_error(rod, repaired), 4 * std::sqrt(eps));
   const I point = nearest_consistent(I::point_mass(2, V3(1, 2, 3)));
   EXPECT_TRUE(inertia_report(point).consistent()) << inertia_report(point).text();
 }
 
-TEST(Nearest, FloatIsMendedToo) {
+TEST(Nearest, RepairsFloat) {
   Random random(78);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
-    const auto mended = nearest_consistent(broken(random).cast<float>());
-    EXPECT_TRUE(inertia_report(mended).consistent()) << inertia_report(mended).text();
+    const auto repaired = nearest_consistent(inconsistent_body(random).cast<float>());
+    EXPECT_TRUE(inertia_report(repaired).consistent()) << inertia_report(repaired).text();
   }
 }
 

@@ -1,5 +1,5 @@
-// Rigid-body inertia as two robotics courses teach it, with their slips put right: signs of the
-// products of inertia, the factor of the hollow cylinder, what moving to the mass centre does.
+// Rigid-body inertia as two robotics courses teach it, with their errors corrected: signs of the
+// products of inertia, the factor of the hollow cylinder, the effect of moving to the mass centre.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -17,15 +17,15 @@ using M3 = Matrix3<double>;
 using M6 = Matrix6<double>;
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
-// Closed forms of a few operations on numbers near one another: each ten roundings at most.
+// Closed forms of a few operations on numbers of similar size: at most ten roundings each.
 constexpr double few = 16 * eps;
 
 // A box of width w along x, length l along y, height h along z.
 struct Box {
   double m = 2.4, w = 0.5, l = 0.3, h = 0.2;
   I about_com() const { return box_inertia(Mass{m}, {w, l, h}); }
-  // Seen from the corner A, from which the box extends along positive x, y, z.
-  I about_corner() const { return about_com().seen_from({M3::Identity(), V3(w, l, h) / 2}); }
+  // About the corner A, from which the box extends along positive x, y, z.
+  I about_corner() const { return about_com().transformed({M3::Identity(), V3(w, l, h) / 2}); }
 };
 
 TEST(LectureBox, AboutTheMassCentre) {
@@ -92,15 +92,15 @@ TEST(LectureParallelAxis, BothDirectionsMomentsAndProducts) {
 TEST(LecturePrincipalAxes, MovingToTheMassCentreDiagonalisesOnlyPrincipalAxes) {
   const Box box;
   const M3 R = so3::exp<double>(V3(0.3, -0.4, 0.5));
-  const M3 turned = box.about_com().seen_from({R, V3::Zero()}).tensor();
-  // About the mass centre, and yet far from diagonal.
-  EXPECT_GT(std::abs(turned(0, 1)), 0.005);
-  const auto [moments, axes] = principal_axes(turned);
+  const M3 rotated = box.about_com().transformed({R, V3::Zero()}).tensor();
+  // About the mass centre, but far from diagonal.
+  EXPECT_GT(std::abs(rotated(0, 1)), 0.005);
+  const auto [moments, axes] = principal_axes(rotated);
   const V3 expected(0.026, 0.058, 0.068);
   EXPECT_LT((moments - expected).norm(), few * expected.norm());
   // The axes are those of the box, up to their signs.
   EXPECT_LT(((R.transpose() * axes).cwiseAbs() - M3::Identity()).norm(), 64 * eps);
-  EXPECT_LT((rotate_tensor<double>(axes.transpose(), turned) - M3(expected.asDiagonal())).norm(),
+  EXPECT_LT((rotate_tensor<double>(axes.transpose(), rotated) - M3(expected.asDiagonal())).norm(),
             few * expected.norm());
 }
 
@@ -151,11 +151,11 @@ TEST(LectureDensity, IntegralOverABoxIsTheSolid) {
     }
   }
   const I grid = I::from_point_masses(cells);
-  // A cell as a point lacks its own m (dy^2 + dz^2) / 12: of the whole 1/n^2, and nothing else.
-  const M3 lacking = box.about_com().tensor() / (n * n);
+  // A cell as a point mass omits its m (dy^2 + dz^2) / 12, which is 1/n^2 of the total.
+  const M3 missing = box.about_com().tensor() / (n * n);
   const M3 expected = box.about_corner().tensor();
-  // 64000 additions; rounding grows like their square root, 32 leaves room to 250.
-  EXPECT_LT((grid.tensor() + lacking - expected).norm(), 250 * 32 * eps * expected.norm());
+  // 64000 additions; rounding grows like their square root, 250; 32 is a margin.
+  EXPECT_LT((grid.tensor() + missing - expected).norm(), 250 * 32 * eps * expected.norm());
 }
 
 // Angular before linear, as Modern Robotics writes twists and wrenches.
@@ -185,7 +185,7 @@ TEST(LectureSpatialInertia, ChangesFrameByTheAdjoint) {
     Ad.topLeftCorner<3, 3>() = Ad.bottomRightCorner<3, 3>() = X_BA.R;
     Ad.bottomLeftCorner<3, 3>() = skew(X_BA.p) * X_BA.R;
     const M6 G_a = Ad.transpose() * angular_first(I_B.matrix()) * Ad;
-    const M6 found = angular_first(I_B.seen_from(X_AB).matrix());
+    const M6 found = angular_first(I_B.transformed(X_AB).matrix());
     EXPECT_LT((found - G_a).norm(), 64 * eps * G_a.norm());
   }
 }
@@ -205,8 +205,8 @@ TEST(LectureMomentum, IsInertiaTimesTwistAndItsRateIsTheWrench) {
   EXPECT_LT((F - (body * A + cross(V, P)).vector()).norm(), few);
 }
 
-TEST(LectureMomentum, OfATurningBodyNeedsTheTensorInTheSameAxes) {
-  // Kinetic energy with w in world axes needs R I R^T; the body tensor as it stands gives another.
+TEST(LectureMomentum, NeedsTheTensorInTheAxesOfTheVelocity) {
+  // Kinetic energy with w in world axes needs R I R^T; the body tensor gives a wrong value.
   const Box box;
   const M3 R = so3::exp<double>(V3(0.6, 0.2, -0.9)), I_B = box.about_com().tensor();
   const V3 w_W(0.3, 1.2, -0.5), w_B = R.transpose() * w_W;

@@ -41,26 +41,26 @@ void check_indices(Triangles triangles, std::size_t vertices) {
   }
 }
 
-/// A side of a triangle, kept in the list of its lower vertex.
-struct Side {
+/// A directed edge of a triangle, stored in the list of its lower vertex.
+struct HalfEdge {
   int high;        ///< the other vertex
-  bool ascending;  ///< runs from the lower vertex to the other
+  bool ascending;  ///< directed from the lower vertex to the other
   std::size_t triangle;
 
-  std::string edge(int low) const {
+  std::string text(int low) const {
     return "edge " + std::to_string(ascending ? low : high) + "-" +
            std::to_string(ascending ? high : low);
   }
 };
 
-/// Sides grouped by their lower vertex: those of vertex i are sides[begin[i]] to [begin[i + 1] -
-/// 1].
-struct SideLists {
-  std::vector<Side> sides;
+/// Half-edges grouped by their lower vertex: those of vertex i are edges[begin[i]] to
+/// edges[begin[i + 1] - 1].
+struct HalfEdgeLists {
+  std::vector<HalfEdge> edges;
   std::vector<std::size_t> begin;
 
-  SideLists(Triangles triangles, std::size_t vertices)
-      : sides(3 * triangles.size()), begin(vertices + 1, 0) {
+  HalfEdgeLists(Triangles triangles, std::size_t vertices)
+      : edges(3 * triangles.size()), begin(vertices + 1, 0) {
     const auto low = [](const std::array<int, 3>& t, std::size_t k) {
       return std::size_t(std::min(t[k], t[(k + 1) % 3]));
     };
@@ -72,54 +72,54 @@ struct SideLists {
     for (std::size_t i = 0; i < triangles.size(); ++i) {
       for (std::size_t k = 0; k < 3; ++k) {
         const int from = triangles[i][k], to = triangles[i][(k + 1) % 3];
-        sides[next[low(triangles[i], k)]++] = {std::max(from, to), from < to, i};
+        edges[next[low(triangles[i], k)]++] = {std::max(from, to), from < to, i};
       }
     }
   }
 };
 
-/// Each edge has one triangle on each side. Counting sort and one mark a vertex: linear, and the
-/// edge named in an error is always the same.
+/// Checks that each edge has one triangle on each side. Counting sort and one mark per vertex:
+/// linear time, and the edge named in an error is reproducible.
 void check_closed(Triangles triangles, std::size_t vertices) {
-  const SideLists lists(triangles, vertices);
-  const Side* const none = nullptr;
-  std::vector<std::array<const Side*, 2>> marks(vertices, {none, none});
+  const HalfEdgeLists lists(triangles, vertices);
+  const HalfEdge* const none = nullptr;
+  std::vector<std::array<const HalfEdge*, 2>> marks(vertices, {none, none});
   std::size_t open = 0;
   std::string first;
   for (std::size_t low = 0; low < vertices; ++low) {
-    const std::span<const Side> sides(lists.sides.data() + lists.begin[low],
-                                      lists.begin[low + 1] - lists.begin[low]);
-    for (const Side& side : sides) {
-      const Side*& mark = marks[std::size_t(side.high)][side.ascending];
+    const std::span<const HalfEdge> edges(lists.edges.data() + lists.begin[low],
+                                          lists.begin[low + 1] - lists.begin[low]);
+    for (const HalfEdge& edge : edges) {
+      const HalfEdge*& mark = marks[std::size_t(edge.high)][edge.ascending];
       if (mark != none) {
-        fail(call, side.edge(int(low)),
+        fail(call, edge.text(int(low)),
              "used in the same direction by triangles " + std::to_string(mark->triangle) + " and " +
-                 std::to_string(side.triangle),
+                 std::to_string(edge.triangle),
              "one triangle on each side",
-             "one of the two is flipped or a repetition, or more than two meet at the edge");
+             "one of the two is flipped or a duplicate, or more than two triangles share the edge");
       }
-      mark = &side;
+      mark = &edge;
     }
-    for (const Side& side : sides) {
-      if (marks[std::size_t(side.high)][!side.ascending] != none) continue;
-      if (open++ == 0) first = side.edge(int(low)) + " of " + name("triangles", side.triangle);
+    for (const HalfEdge& edge : edges) {
+      if (marks[std::size_t(edge.high)][!edge.ascending] != none) continue;
+      if (open++ == 0) first = edge.text(int(low)) + " of " + name("triangles", edge.triangle);
     }
-    for (const Side& side : sides) marks[std::size_t(side.high)] = {none, none};
+    for (const HalfEdge& edge : edges) marks[std::size_t(edge.high)] = {none, none};
   }
   if (open > 0) {
     fail(call, first, "open, one of " + std::to_string(open) + " open edges",
          "a closed mesh: a triangle on each side of every edge",
-         "fill the hole, or merge vertices that lie at the same place");
+         "fill the hole, or merge coincident vertices");
   }
 }
 
-/// Volume, first and second moments about a reference point, of unit density.
+/// Volume, first and second moments about a reference point, for unit density.
 struct Moments {
   Vector3<double> reference;
   double volume = 0;
   Vector3<double> first = Vector3<double>::Zero();
   Matrix3<double> second = Matrix3<double>::Zero();
-  double volume_scale = 0;  ///< what the rounding of the volume is relative to
+  double volume_scale = 0;  ///< scale of the rounding error of the volume
 };
 
 /// A tetrahedron (0, a, b, c) of six-fold volume d has the first moment d (a+b+c) / 24 and the
@@ -131,7 +131,7 @@ Moments integrate(std::span<const Vector3<T>> vertices, Triangles triangles) {
     for (const int i : triangle) bounds.extend(vertices[std::size_t(i)].template cast<double>());
   }
   Moments sum;
-  // The tetrahedra then are no larger than the mesh, wherever it lies. Halves first: no overflow.
+  // The tetrahedra are then no larger than the mesh, wherever it is. Halved first: no overflow.
   sum.reference = 0.5 * bounds.min() + 0.5 * bounds.max();
   for (const auto& triangle : triangles) {
     const auto corner = [&](int k) -> Vector3<double> {
@@ -167,7 +167,7 @@ void check_volume(const Moments& moments) {
   }
   if (volume < 0) {
     fail(call, "the volume", to_text(volume), "> 0",
-         "the triangles wind inward: reverse the order of their indices");
+         "the triangles are oriented inward: reverse the order of their indices");
   }
 }
 

@@ -14,14 +14,14 @@ struct MeshInertia {
   Inertia<T> inertia;  ///< about the origin and in the axes of the vertices
   T volume;            ///< m^3
   Vector3<T> com;      ///< mass centre
-  Matrix3<T> I_com;    ///< tensor about it; not by way of the origin, so exact far from it too
+  Matrix3<T> I_com;    ///< tensor about it; computed without the origin, so accurate far from it
 };
 
 /// Exact integrals over the solid: the sum over signed tetrahedra from one point to each triangle.
 ///
-/// Triangles wind counter-clockwise seen from outside; a part that winds the other way is a cavity.
-/// Linear in the number of triangles; sums are taken in double for every T.
-/// @param triangles  three indices into vertices each, 0 the first.
+/// Triangles are counter-clockwise seen from outside; a part with the opposite orientation is a
+/// cavity. Linear in the number of triangles; sums are in double for every T.
+/// @param triangles  three indices into vertices each, from 0.
 /// @throws Error if a vertex is not finite, an index out of range or repeated within a triangle, an
 /// edge open or used twice in one direction, or the enclosed volume not positive.
 template <Real T>

@@ -67,7 +67,7 @@ Mesh tetrahedron_mesh() {
           {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}}};
 }
 
-// An octahedron whose triangles are split into four and pushed out to the unit sphere.
+// An octahedron whose triangles are split into four and projected onto the unit sphere.
 Mesh sphere_mesh(int splits) {
   Mesh mesh{
       {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}},
@@ -115,7 +115,7 @@ TEST(Mesh, TetrahedronMatchesSymbolicIntegral) {
   EXPECT_NEAR(found.volume, table.mass / 2.7, 8 * eps);
 }
 
-TEST(Mesh, TetrahedronIsAFifthInItsCornersAndTheRestInItsCentre) {
+TEST(Mesh, TetrahedronEqualsFivePointMasses) {
   // A homogeneous tetrahedron has the moments of m/20 at each corner and 4m/5 at the centroid.
   Random random(51);
   SCOPED_TRACE(random.text());
@@ -143,7 +143,8 @@ TEST(Mesh, FinerSpheresConvergeAtSecondOrder) {
     const double error = ball.tensor()(0, 0) - found.inertia.tensor()(0, 0);
     const double volume_error = ball.mass() - found.volume;
     if (splits > 2) {
-      // Half the edge, a quarter of the error; the next order fades as the mesh gets finer.
+      // Half the edge length gives a quarter of the error; higher orders vanish as the mesh is
+      // refined.
       const double slack = 0.5 / (1 << (2 * (splits - 3)));
       EXPECT_NEAR(before / error, 4, slack) << splits;
       EXPECT_NEAR(volume_before / volume_error, 4, slack) << splits;
@@ -155,7 +156,7 @@ TEST(Mesh, FinerSpheresConvergeAtSecondOrder) {
   EXPECT_LT(before / ball.tensor()(0, 0), 1e-3);
 }
 
-TEST(Mesh, MovesAsItsInertia) {
+TEST(Mesh, TransformsAsItsInertia) {
   Random random(52);
   SCOPED_TRACE(random.text());
   const Mesh mesh = tetrahedron_mesh();
@@ -163,13 +164,13 @@ TEST(Mesh, MovesAsItsInertia) {
   for (int k = 0; k < 200; ++k) {
     const Pose<double> X = random.pose<double>(2);
     const auto moved = measure(mesh.moved(X), Density{2.7});
-    EXPECT_LT(relative_error(still.inertia.seen_from(X), moved.inertia), 128 * eps);
+    EXPECT_LT(relative_error(still.inertia.transformed(X), moved.inertia), 128 * eps);
     EXPECT_NEAR(moved.volume, still.volume, 32 * eps * still.volume);
     EXPECT_LT((moved.com - X * still.com).norm(), 32 * eps);
   }
 }
 
-TEST(Mesh, SeveralPartsAddUpAndACavityIsCutAway) {
+TEST(Mesh, PartsAddUpAndCavitiesAreSubtracted) {
   const Mesh box = box_mesh({1, 2, 3});
   const Pose<double> far{so3::exp<double>(V3(0.1, 0.2, 0.3)), V3(5, 0, 0)};
   const Density rho{2.0};
@@ -183,16 +184,16 @@ TEST(Mesh, SeveralPartsAddUpAndACavityIsCutAway) {
   EXPECT_NEAR(hollow.volume, 6 - 0.75, 16 * eps);
 }
 
-TEST(Mesh, FarFromTheOriginKeepsItsDigits) {
-  // A centimetre box a thousand kilometres away; the numbers are dyadic, so the mesh itself is
-  // exact and every lost digit would be the integral's.
+TEST(Mesh, IsAccurateFarFromTheOrigin) {
+  // A centimetre box a thousand kilometres away; the numbers are dyadic, so the mesh is
+  // exact and any lost digit is due to the integral.
   const V3 size(0x1p-6, 0x1p-7, 0x1p-8), away(0x1p20, -0x1p20, 0x1p19);
   const auto found = measure(box_mesh(size).moved({M3::Identity(), away}), Density{1000.0});
   const auto expected = box_inertia(Density{1000.0}, size);
   EXPECT_EQ(found.com, away);
   EXPECT_NEAR(found.volume, size.prod(), 4 * eps * size.prod());
   EXPECT_LT((found.I_com - expected.tensor()).norm(), 8 * eps * expected.tensor().norm());
-  EXPECT_LT(relative_error(expected.seen_from({M3::Identity(), away}), found.inertia), 8 * eps);
+  EXPECT_LT(relative_error(expected.transformed({M3::Identity(), away}), found.inertia), 8 * eps);
 }
 
 TEST(Mesh, FloatFollowsDouble) {
@@ -212,8 +213,8 @@ TEST(MeshErrors, AnOpenMeshNamesAnEdgeAndCountsThem) {
   mesh.triangles.pop_back();
   EXPECT_EQ(message([&] { measure(mesh, Mass{1.0}); }),
             "inertia_from_mesh: edge 7-3 of triangles[7] is open, one of 3 open edges, expected a "
-            "closed mesh: a triangle on each side of every edge (fill the hole, or merge vertices "
-            "that lie at the same place)");
+            "closed mesh: a triangle on each side of every edge (fill the hole, or merge "
+            "coincident vertices)");
 }
 
 TEST(MeshErrors, UnmergedVerticesAreOpenEdges) {
@@ -233,8 +234,8 @@ TEST(MeshErrors, AFlippedTriangle) {
   std::swap(mesh.triangles[5][0], mesh.triangles[5][1]);
   EXPECT_EQ(message([&] { measure(mesh, Mass{1.0}); }),
             "inertia_from_mesh: edge 1-4 is used in the same direction by triangles 4 and 5, "
-            "expected one triangle on each side (one of the two is flipped or a repetition, or "
-            "more than two meet at the edge)");
+            "expected one triangle on each side (one of the two is flipped or a duplicate, or "
+            "more than two triangles share the edge)");
 }
 
 TEST(MeshErrors, ARepeatedFace) {
@@ -250,11 +251,11 @@ TEST(MeshErrors, InsideOut) {
   EXPECT_EQ(message([&] {
               measure(box_mesh({1, 1, 1}).inside_out(), Mass{1.0});
             }),
-            "inertia_from_mesh: the volume is -1, expected > 0 (the triangles wind inward: reverse "
-            "the order of their indices)");
+            "inertia_from_mesh: the volume is -1, expected > 0 (the triangles are oriented inward: "
+            "reverse the order of their indices)");
 }
 
-TEST(MeshErrors, FlatIsNeitherInNorOut) {
+TEST(MeshErrors, FlatMeshesHaveNoVolume) {
   Random random(53);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {

@@ -1,6 +1,6 @@
-// Inertias, solids and log-Cholesky with packs. No program can branch on a pack, so that this file
-// compiles is half of the proof that the templates take no decision on values; that each lane
-// equals the double result is the other half.
+// Inertias, solids and log-Cholesky with packs. Code cannot branch on a pack, so if this file
+// compiles, the templates do not branch on values; the tests check that each lane equals the double
+// result.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -20,7 +20,7 @@ using testing::kLanes;
 using testing::Pack;
 using testing::Random;
 
-/// Every result by name, as numbers in one row.
+/// Every result by name, as a list of numbers.
 template <typename T>
 using Results = std::vector<std::pair<std::string, std::vector<T>>>;
 
@@ -35,7 +35,7 @@ std::vector<T> numbers(const Inertia<T>& I) {
   return numbers(I.matrix());
 }
 
-/// Lengths a < b and c, masses m and n, a place p, a turn w.
+/// Lengths a < b and c, masses m and n, a position p, a rotation vector w.
 template <typename T>
 struct Inputs {
   T a, b, c, m, n;
@@ -65,11 +65,11 @@ Results<T> bodies(const Inputs<T>& x) {
   const Pose<T> X{so3::exp(x.w), x.p};
   const Motion<T> V{x.w, x.p};
   const Inertia<T> box = box_inertia(Mass<T>{x.m}, Vector3<T>(x.a, x.b, x.c));
-  const Inertia<T> body = box.seen_from(X);
+  const Inertia<T> body = box.transformed(X);
   const std::vector<PointMass<T>> points = {{x.m, x.p}, {x.n, x.w}};
-  // Near its centre: far from it, the shift to the centre cancels the digits that it compares.
-  const Vector10<T> theta = log_cholesky(box.seen_from({X.R, T(0.1) * x.p}));
-  return {{"seen from", numbers(body)},
+  // Near the mass centre: far from it, the shift to the centre loses digits by cancellation.
+  const Vector10<T> theta = log_cholesky(box.transformed({X.R, T(0.1) * x.p}));
+  return {{"transformed", numbers(body)},
           {"sum", numbers(body + box)},
           {"difference", numbers(body - Inertia<T>::point_mass(x.n, x.p))},
           {"points", numbers(Inertia<T>::from_point_masses(points))},
@@ -134,8 +134,8 @@ TEST(InertiaOfPacks, SolidsAreTheSameBitsInEachLane) {
   }
 }
 
-// Eigen adds up products of doubles two at a time, and tensors about a centre lose to cancellation
-// what the parallel axis had added. Worst of 2000 seeds, in eps of the largest number of each
+// Eigen adds up products of doubles two at a time, and tensors about a centre lose digits to
+// cancellation. Worst of 2000 seeds, in eps of the largest number of each
 // result: about the mass centre 62, about another point 31, all others below 10.
 TEST(InertiaOfPacks, BodiesAreTheSameInEachLane) {
   for (unsigned random_seed = 1; random_seed <= 20; ++random_seed) {

@@ -11,9 +11,9 @@
 ///   box_inertia(Mass{2.4}, {0.5, 0.3, 0.2})      2.4 kg
 ///   cylinder_inertia(Density{2700.0}, 0.02, 0.5) aluminium
 ///
-/// Frame of every solid but the cone: origin at the mass centre, axis of revolution z, axes
-/// principal. The cone stands on its base: origin at the centre of the base, apex up.
-/// Put the solid elsewhere with Inertia::seen_from; join and cut solids with + and -.
+/// Frame of every solid except the cone: origin at the mass centre, z the axis of revolution,
+/// principal axes. The cone has its origin at the centre of the base, with the apex up.
+/// Move the solid with Inertia::transformed; add and subtract solids with + and -.
 namespace limb {
 
 /// Mass of a body, kg.
@@ -38,20 +38,20 @@ Density(T) -> Density<T>;
 template <std::integral T>
 Density(T) -> Density<double>;
 
-/// How much matter a solid holds: Mass or Density. Two types, so that 2.7 cannot mean both.
+/// The amount of matter in a solid: Mass or Density. Two types, so that 2.7 cannot mean both.
 template <typename A>
-concept Amount =
+concept MassOrDensity =
     std::same_as<A, Mass<typename A::Scalar>> || std::same_as<A, Density<typename A::Scalar>>;
 
 namespace solids {
 
-/// A length of which only positive values make a body.
+/// Checks that a length is positive.
 template <typename T>
 void check_length(std::string_view call, std::string_view argument, const T& value) {
   if constexpr (Real<T>) check_positive(call, argument, double(value));
 }
 
-/// 0 <= inner < outer.
+/// Checks 0 <= inner < outer.
 template <typename T>
 void check_wall(std::string_view call, const T& inner_radius, const T& outer_radius) {
   if constexpr (Real<T>) {
@@ -77,8 +77,8 @@ T total_mass(std::string_view call, const Density<T>& amount, const T& volume) {
 
 template <typename T>
 Inertia<T> centred(const T& mass, const T& Ixx, const T& Iyy, const T& Izz) {
-  const T none(0);
-  return {mass, Vector3<T>::Zero(), tensor_from_entries<T>(Ixx, Iyy, Izz, none, none, none)};
+  const T zero(0);
+  return {mass, Vector3<T>::Zero(), tensor_from_entries<T>(Ixx, Iyy, Izz, zero, zero, zero)};
 }
 
 template <typename T>
@@ -89,7 +89,7 @@ T pi() {
 }  // namespace solids
 
 /// Box with edges size = (x, y, z) along the axes: Ixx = m (y^2 + z^2) / 12 and so on.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> box_inertia(const A& amount, const Vector3<std::type_identity_t<T>>& size) {
   solids::check_length<T>("box_inertia", "size.x", size.x());
   solids::check_length<T>("box_inertia", "size.y", size.y());
@@ -102,14 +102,14 @@ Inertia<T> box_inertia(const A& amount, const Vector3<std::type_identity_t<T>>& 
 }
 
 /// Tube along z: Izz = m (r1^2 + r2^2) / 2, Ixx = Iyy = m (3 (r1^2 + r2^2) + length^2) / 12.
-/// An inner radius of 0 is the full cylinder.
-template <Amount A, typename T = typename A::Scalar>
+/// An inner radius of 0 gives the solid cylinder.
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> hollow_cylinder_inertia(const A& amount, const std::type_identity_t<T>& inner_radius,
                                    const std::type_identity_t<T>& outer_radius,
                                    const std::type_identity_t<T>& length) {
   solids::check_wall<T>("hollow_cylinder_inertia", inner_radius, outer_radius);
   solids::check_length<T>("hollow_cylinder_inertia", "length", length);
-  // The factored difference of squares keeps its digits for a thin wall.
+  // The factored difference of squares is accurate for a thin wall.
   const T wall = (outer_radius - inner_radius) * (outer_radius + inner_radius);
   const T volume = solids::pi<T>() * wall * length;
   const T m = solids::total_mass<T>("hollow_cylinder_inertia", amount, volume);
@@ -119,7 +119,7 @@ Inertia<T> hollow_cylinder_inertia(const A& amount, const std::type_identity_t<T
 }
 
 /// Cylinder along z: Izz = m r^2 / 2, Ixx = Iyy = m (3 r^2 + length^2) / 12.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> cylinder_inertia(const A& amount, const std::type_identity_t<T>& radius,
                             const std::type_identity_t<T>& length) {
   solids::check_length<T>("cylinder_inertia", "radius", radius);
@@ -132,7 +132,7 @@ Inertia<T> cylinder_inertia(const A& amount, const std::type_identity_t<T>& radi
 }
 
 /// Ellipsoid with half axes (a, b, c) along x, y, z: Ixx = m (b^2 + c^2) / 5 and so on.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> ellipsoid_inertia(const A& amount, const Vector3<std::type_identity_t<T>>& half_axes) {
   solids::check_length<T>("ellipsoid_inertia", "half_axes.x", half_axes.x());
   solids::check_length<T>("ellipsoid_inertia", "half_axes.y", half_axes.y());
@@ -146,7 +146,7 @@ Inertia<T> ellipsoid_inertia(const A& amount, const Vector3<std::type_identity_t
 }
 
 /// Ball: 2 m r^2 / 5 about every diameter.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> sphere_inertia(const A& amount, const std::type_identity_t<T>& radius) {
   solids::check_length<T>("sphere_inertia", "radius", radius);
   const T r2 = radius * radius;
@@ -157,11 +157,11 @@ Inertia<T> sphere_inertia(const A& amount, const std::type_identity_t<T>& radius
 }
 
 /// Ball with a concentric cavity: 2 m (r2^5 - r1^5) / (5 (r2^3 - r1^3)) about every diameter.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> hollow_sphere_inertia(const A& amount, const std::type_identity_t<T>& inner_radius,
                                  const std::type_identity_t<T>& outer_radius) {
   solids::check_wall<T>("hollow_sphere_inertia", inner_radius, outer_radius);
-  // Both differences of powers divided by (r2 - r1), so that a thin wall keeps its digits.
+  // Both differences of powers divided by (r2 - r1), which is accurate for a thin wall.
   const T a = inner_radius, b = outer_radius;
   const T cubes = a * a + a * b + b * b;
   const T fifths = a * a * (a * a + a * b) + b * b * (a * a + a * b + b * b);
@@ -192,21 +192,21 @@ Inertia<T> spherical_shell_inertia(const Density<T>& density, const std::type_id
       Mass<T>{solids::total_mass<T>("spherical_shell_inertia", density, volume)}, radius);
 }
 
-/// Cylinder along z of the given length with a half ball on each end; the whole is
-/// length + 2 radius long. A length of 0 is the ball.
-template <Amount A, typename T = typename A::Scalar>
+/// Cylinder along z of the given length with a hemisphere on each end; the total length is
+/// length + 2 radius. A length of 0 gives the ball.
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> capsule_inertia(const A& amount, const std::type_identity_t<T>& radius,
                            const std::type_identity_t<T>& length) {
   solids::check_length<T>("capsule_inertia", "radius", radius);
   if constexpr (Real<T>) check_not_negative("capsule_inertia", "length", double(length));
   const T r2 = radius * radius, l2 = length * length;
-  // Volumes over pi r^2; the share of each part in the mass is its share in the volume.
+  // Volumes over pi r^2; each part has the same share in the mass as in the volume.
   const T ends = T(4) * radius / T(3), whole = length + ends;
   const T volume = solids::pi<T>() * r2 * whole;
   const T m = solids::total_mass<T>("capsule_inertia", amount, volume);
   const T m_cylinder = m * (length / whole), m_ends = m * (ends / whole);
   const T along = m_cylinder * r2 / T(2) + m_ends * (T(2) * r2 / T(5));
-  // A half ball has its centre 3r/8 from the flat side: the cross term is 2 (l/2) (3r/8).
+  // The centre of a hemisphere is 3r/8 from the flat side: the cross term is 2 (l/2) (3r/8).
   const T across = m_cylinder * (T(3) * r2 + l2) / T(12) +
                    m_ends * (T(2) * r2 / T(5) + l2 / T(4) + T(3) * radius * length / T(8));
   return solids::centred<T>(m, across, across, along);
@@ -215,7 +215,7 @@ Inertia<T> capsule_inertia(const A& amount, const std::type_identity_t<T>& radiu
 /// Cone: base of the given radius in the plane z = 0 with its centre at the origin, apex at
 /// (0, 0, height), mass centre at (0, 0, height / 4).
 /// About the mass centre Izz = 3 m r^2 / 10 and Ixx = Iyy = 3 m (4 r^2 + height^2) / 80.
-template <Amount A, typename T = typename A::Scalar>
+template <MassOrDensity A, typename T = typename A::Scalar>
 Inertia<T> cone_inertia(const A& amount, const std::type_identity_t<T>& radius,
                         const std::type_identity_t<T>& height) {
   solids::check_length<T>("cone_inertia", "radius", radius);
@@ -223,10 +223,10 @@ Inertia<T> cone_inertia(const A& amount, const std::type_identity_t<T>& radius,
   const T r2 = radius * radius, h2 = height * height;
   const T volume = solids::pi<T>() * r2 * height / T(3);
   const T m = solids::total_mass<T>("cone_inertia", amount, volume);
-  const T none(0);
+  const T zero(0);
   const T across = m * (T(3) * r2 + T(2) * h2) / T(20);  // about the origin, not the mass centre
-  return {m, Vector3<T>(none, none, m * height / T(4)),
-          tensor_from_entries<T>(across, across, T(3) * m * r2 / T(10), none, none, none)};
+  return {m, Vector3<T>(zero, zero, m * height / T(4)),
+          tensor_from_entries<T>(across, across, T(3) * m * r2 / T(10), zero, zero, zero)};
 }
 
 }  // namespace limb

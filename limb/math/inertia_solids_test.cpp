@@ -22,8 +22,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 
 template <typename T>
 constexpr double tolerance() {
-  // Closed forms of some ten operations, and the dimensions themselves are rounded; worst seen
-  // 2 eps. 8 leaves room for other compilers.
+  // Closed forms of about ten operations, and the dimensions are rounded; worst measured 2 eps. 8
+  // leaves a margin for other compilers.
   return 8 * double(std::numeric_limits<T>::epsilon());
 }
 
@@ -80,7 +80,7 @@ TYPED_TEST(Solids, MatchSymbolicIntegrals) {
   this->RecordProperty("worst_in_eps", std::to_string(8 * worst / tolerance<TypeParam>()));
 }
 
-TYPED_TEST(Solids, FromTheMassAreThoseFromTheDensity) {
+TYPED_TEST(Solids, MassAndDensityAgree) {
   using T = TypeParam;
   const auto dense = all_solids<T>(Density<T>{T(2.7)});
   for (const auto& [name, unit] : all_solids<T>(Mass<T>{T(1)})) {
@@ -91,13 +91,13 @@ TYPED_TEST(Solids, FromTheMassAreThoseFromTheDensity) {
   }
 }
 
-TEST(SolidsFrame, BoxSeenFromItsCornerMatchesSymbolicIntegral) {
+TEST(SolidsFrame, BoxAboutItsCornerMatchesSymbolicIntegral) {
   const auto corner =
-      box_inertia(Density{2.7}, {0.5, 0.3, 0.2}).seen_from({M3::Identity(), V3(0.25, 0.15, 0.1)});
+      box_inertia(Density{2.7}, {0.5, 0.3, 0.2}).transformed({M3::Identity(), V3(0.25, 0.15, 0.1)});
   EXPECT_LT(relative_error(of_table<double>(table("box_at_corner")), corner), tolerance<double>());
 }
 
-TEST(SolidsFrame, ConeStandsOnItsBase) {
+TEST(SolidsFrame, ConeHasItsOriginAtTheBase) {
   const double m = 2, r = 0.35, h = 0.9;
   const auto cone = cone_inertia(Mass{m}, r, h);
   EXPECT_EQ(cone.com().head<2>(), Vector2<double>::Zero());
@@ -127,12 +127,12 @@ using Profile = std::function<double(double)>;
 // A body of revolution between two radii given over z, as point masses of density rho.
 void revolve(double rho, double z1, double z2, const Profile& inner, const Profile& outer,
              std::vector<PointMass<double>>& points) {
-  constexpr int turn = 8;  // equal steps integrate the harmonics 0 to 7 exactly
+  constexpr int steps = 8;  // equal steps integrate the harmonics 0 to 7 exactly
   for (const auto& [z, wz] : gauss(z1, z2)) {
     for (const auto& [r, wr] : gauss(inner(z), outer(z))) {
-      for (int k = 0; k < turn; ++k) {
-        const double phi = 2 * std::numbers::pi * k / turn;
-        points.push_back({rho * wz * wr * r * 2 * std::numbers::pi / turn,
+      for (int k = 0; k < steps; ++k) {
+        const double phi = 2 * std::numbers::pi * k / steps;
+        points.push_back({rho * wz * wr * r * 2 * std::numbers::pi / steps,
                           V3(r * std::cos(phi), r * std::sin(phi), z)});
       }
     }
@@ -144,7 +144,7 @@ Profile round(double radius, double centre = 0) {
   return [=](double z) { return std::sqrt(radius * radius - (z - centre) * (z - centre)); };
 }
 
-TEST(SolidsQuadrature, EverySolidIsItsIntegral) {
+TEST(SolidsQuadrature, EverySolidEqualsItsIntegral) {
   const double rho = 2.7, r = 0.35, r1 = 0.25, l = 0.9;
   const Profile none = [](double) { return 0.0; };
   const auto constant = [](double radius) { return [=](double) { return radius; }; };
@@ -191,14 +191,14 @@ TEST(SolidsQuadrature, EverySolidIsItsIntegral) {
   }
 }
 
-TEST(SolidsIdentity, HollowIsTheSolidLessItsCavity) {
+TEST(SolidsIdentity, HollowIsTheSolidMinusItsCavity) {
   Random random(41);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
     const double r = random.uniform(0.1, 1), r1 = r * random.uniform(0.1, 0.9),
                  l = random.uniform(0.1, 2);
     const Density rho{random.uniform(1, 1000)};
-    // The outer body at most 1 / (1 - 0.9^2) = 5 times the wall: some digits cancel.
+    // The outer body is at most 1 / (1 - 0.9^2) = 5 times the wall: some digits cancel.
     EXPECT_LT(relative_error(hollow_cylinder_inertia(rho, r1, r, l),
                              cylinder_inertia(rho, r, l) - cylinder_inertia(rho, r1, l)),
               64 * eps);
@@ -208,7 +208,7 @@ TEST(SolidsIdentity, HollowIsTheSolidLessItsCavity) {
   }
 }
 
-TEST(SolidsIdentity, LimitsMeetTheSimplerSolid) {
+TEST(SolidsIdentity, LimitsEqualTheSimplerSolid) {
   const Mass m{1.7};
   EXPECT_LT(relative_error(cylinder_inertia(m, 0.3, 0.8), hollow_cylinder_inertia(m, 0, 0.3, 0.8)),
             4 * eps);
@@ -217,7 +217,7 @@ TEST(SolidsIdentity, LimitsMeetTheSimplerSolid) {
   EXPECT_LT(relative_error(sphere_inertia(m, 0.3), capsule_inertia(m, 0.3, 0)), 4 * eps);
 }
 
-TEST(SolidsIdentity, ThinWallsKeepTheirDigits) {
+TEST(SolidsIdentity, ThinWallsAreAccurate) {
   // A wall of 1e-12 of the radius: the shell to 1e-12, where subtracting balls has 4 digits left.
   const double t = 0x1p-40;
   const auto wall = hollow_sphere_inertia(Density{2.0}, 1 - t / 2, 1 + t / 2);
@@ -228,7 +228,7 @@ TEST(SolidsIdentity, ThinWallsKeepTheirDigits) {
   EXPECT_NEAR(tube.tensor()(2, 2), tube.mass(), 4 * eps * tube.mass());
 }
 
-TEST(SolidsScalar, MakersDifferentiate) {
+TEST(SolidsScalar, Differentiate) {
   // d/dr of 2/5 rho 4/3 pi r^5 = 8/3 pi rho r^4.
   const Dual rho(2.0), r(0.3, 1.0);
   const double d = sphere_inertia(Density<Dual>{rho}, r).tensor()(0, 0).tangent[0];

@@ -57,7 +57,7 @@ TEST(Tensor, SecondMomentsAndTensorAreInverse) {
     M3 S = M3::Zero();
     for (const auto& [m, p] : points) S += m * p * p.transpose();
     const M3 tensor = tensor_by_definition(points);
-    // Sums of five terms and a trace: some ten roundings.
+    // Sums of five terms and a trace: about ten roundings.
     EXPECT_LT((tensor_from_second_moments(S) - tensor).norm(), 16 * eps * tensor.norm());
     EXPECT_LT((second_moments(tensor) - S).norm(), 16 * eps * tensor.norm());
   }
@@ -71,7 +71,7 @@ TEST(Tensor, PrincipalAxesRebuildTheTensorAndAreRightHanded) {
     const auto [moments, R] = principal_axes(tensor);
     EXPECT_LE(moments[0], moments[1]);
     EXPECT_LE(moments[1], moments[2]);
-    // An iterative solver: a few roundings an element and step.
+    // An iterative solver: a few roundings per element and iteration.
     EXPECT_NEAR(R.determinant(), 1, 64 * eps);
     EXPECT_LT((R * moments.asDiagonal() * R.transpose() - tensor).norm(), 64 * eps * tensor.norm());
   }
@@ -102,7 +102,7 @@ TEST(Inertia, PointMassesSumToTheDefinition) {
   }
 }
 
-TEST(Inertia, SumOfTwoBodiesIsTheUnionOfTheirPointsAndADifferenceCutsAway) {
+TEST(Inertia, SumIsTheUnionOfPointsAndDifferenceRemovesThem) {
   Random random(15);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 100; ++k) {
@@ -117,46 +117,46 @@ TEST(Inertia, SumOfTwoBodiesIsTheUnionOfTheirPointsAndADifferenceCutsAway) {
   }
 }
 
-TEST(Inertia, SeenFromMovesThePoints) {
+TEST(Inertia, TransformedEqualsTransformedPoints) {
   Random random(16);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     auto points = random.points(6);
     const Pose<double> X = random.pose<double>(2);
-    const I moved = I::from_point_masses(points).seen_from(X);
+    const I moved = I::from_point_masses(points).transformed(X);
     for (auto& point : points) point.position = X * point.position;
     // Positions of a few metres, moments that partly cancel.
     EXPECT_LT(relative_error(I::from_point_masses(points), moved), 128 * eps);
   }
 }
 
-TEST(Inertia, SeenFromIsTheDualAdjointSandwich) {
+TEST(Inertia, TransformedIsTheDualAdjointSandwich) {
   Random random(17);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     const I body = random.body();
     const Pose<double> X = random.pose<double>(2);
     const Matrix6<double> sandwich = X.dual_adjoint() * body.matrix() * X.inverse().adjoint();
-    const Matrix6<double> moved = body.seen_from(X).matrix();
+    const Matrix6<double> moved = body.transformed(X).matrix();
     EXPECT_LT((moved - sandwich).norm(), 64 * eps * moved.norm());
   }
 }
 
-TEST(Inertia, SeenFromThereAndBackIsTheSameBody) {
+TEST(Inertia, TransformedRoundTrip) {
   Random random(18);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
     const I body = random.body();
     const Pose<double> X = random.pose<double>(2);
-    const I back = body.seen_from(X).seen_from(X.inverse());
-    // Out to |p| = 3.5 m at most: m |p|^2 is some ten times the tensor and cancels again.
+    const I back = body.transformed(X).transformed(X.inverse());
+    // |p| is at most 3.5 m: m |p|^2 is about ten times the tensor and cancels.
     EXPECT_LT((back.tensor() - body.tensor()).norm(), 512 * eps * body.tensor().norm());
     EXPECT_LT((back.first_moment() - body.first_moment()).norm(), 64 * eps * body.mass());
     EXPECT_EQ(back.mass(), body.mass());
   }
 }
 
-TEST(Inertia, TensorAboutAPointIsTwoParallelAxisMoves) {
+TEST(Inertia, TensorAboutAPointIsTwoParallelAxisShifts) {
   Random random(19);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
@@ -171,7 +171,7 @@ TEST(Inertia, TensorAboutAPointIsTwoParallelAxisMoves) {
   }
 }
 
-TEST(Inertia, ABodyOfNoMassHasATensorAboutAnyPoint) {
+TEST(Inertia, MasslessBodyHasATensorAboutAnyPoint) {
   const I rotor(0.0, V3::Zero(), diagonal(1, 2, 3));
   EXPECT_EQ(rotor.tensor_about(V3(4, 5, 6)), rotor.tensor());
 }
@@ -186,7 +186,7 @@ TEST(Inertia, FromComAndFromOriginAgree) {
   EXPECT_LT(relative_error(body, b), 32 * eps);
 }
 
-TEST(Inertia, KineticEnergyIsTheSameInEveryFrameAndOfEveryPoint) {
+TEST(Inertia, KineticEnergyIsFrameInvariantAndTheSumOverPoints) {
   Random random(21);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
@@ -199,7 +199,7 @@ TEST(Inertia, KineticEnergyIsTheSameInEveryFrameAndOfEveryPoint) {
     // Terms of both signs about as large as the scale (|v| + |w| |p|)^2 m.
     const double scale = body.mass() * 100;
     EXPECT_NEAR(kinetic_energy(body, V), energy, 4 * eps * scale);
-    EXPECT_NEAR(kinetic_energy(body.seen_from(X), X.act(V)), energy, 4 * eps * scale);
+    EXPECT_NEAR(kinetic_energy(body.transformed(X), X.act(V)), energy, 4 * eps * scale);
   }
 }
 
@@ -223,8 +223,8 @@ TEST(Inertia, FloatFollowsDouble) {
   for (int k = 0; k < 100; ++k) {
     const I body = random.body();
     const Pose<double> X = random.pose<double>(2);
-    const auto f = body.cast<float>().seen_from(X.cast<float>());
-    EXPECT_LT(relative_error(body.seen_from(X), f.cast<double>()), 32 * feps);
+    const auto f = body.cast<float>().transformed(X.cast<float>());
+    EXPECT_LT(relative_error(body.transformed(X), f.cast<double>()), 32 * feps);
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "limb/math/inertia.hpp"
 
-/// The ten numbers in which the dynamics of a body are linear, as one vector:
+/// The ten parameters in which the dynamics of a body are linear, as one vector:
 ///
 ///   m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz        about the origin and in the axes of its frame
 namespace limb {

@@ -14,21 +14,22 @@
 ///                                 [ 0        0        exp(d3)  t3 ]
 ///                                 [ 0        0        0        1  ]
 ///
-/// Every theta is the inertia of some solid body and every solid body has one theta: an optimiser
-/// may walk freely. The mass is exp(2 alpha), t is the mass centre, d and s are the shape.
+/// Every theta is the inertia of a solid body and every solid body has exactly one theta, so an
+/// optimizer needs no constraints. The mass is exp(2 alpha), t is the mass centre, d and s are the
+/// shape.
 namespace limb {
 
-/// The inertia of theta. Besides + - * / it asks the scalar for exp.
+/// The inertia of theta. The scalar must support exp besides + - * /.
 /// @throws Error if a number is not finite, or so large that the inertia is not.
 template <typename T>
 Inertia<T> inertia_from_log_cholesky(const Vector10<T>& theta) {
   using std::exp;
   check_finite("inertia_from_log_cholesky", "theta", theta);
-  const T none(0);
+  const T zero(0);
   Matrix3<T> U;                            // shape only: S_com = m U U^T
   U << exp(theta[1]), theta[4], theta[6],  //
-      none, exp(theta[2]), theta[5],       //
-      none, none, exp(theta[3]);
+      zero, exp(theta[2]), theta[5],       //
+      zero, zero, exp(theta[3]);
   const Vector3<T> com = theta.template tail<3>();
   const T m = exp(T(2) * theta[0]);
   const Matrix3<T> S_com = m * (U * U.transpose());
@@ -48,24 +49,24 @@ Inertia<T> inertia_from_log_cholesky(const Vector10<T>& theta) {
 template <typename T>
 Eigen::Matrix<T, 10, 10> log_cholesky_jacobian(const Vector10<T>& theta) {
   using std::exp;
-  const T none(0), m = exp(T(2) * theta[0]);
+  const T zero(0), m = exp(T(2) * theta[0]);
   const T e1 = exp(theta[1]), e2 = exp(theta[2]), e3 = exp(theta[3]);
   Matrix3<T> U;
   U << e1, theta[4], theta[6],  //
-      none, e2, theta[5],       //
-      none, none, e3;
+      zero, e2, theta[5],       //
+      zero, zero, e3;
   const Vector3<T> com = theta.template tail<3>();
   const auto column = [&](const T& mass, const Vector3<T>& first, const Matrix3<T>& half) {
     // The second moments change by half + half^T.
     const Matrix3<T> S = half + half.transpose();
     return inertial_parameters(Inertia<T>(mass, first, tensor_from_second_moments<T>(S)));
   };
-  const Vector3<T> zero = Vector3<T>::Constant(none);
-  // U changes in entry (r, c) by `change`: dU U^T has the row r alone.
+  const Vector3<T> zero_vector = Vector3<T>::Constant(zero);
+  // U changes in entry (r, c) by `change`: only row r of dU U^T is nonzero.
   const auto shape = [&](int r, int c, const T& change) {
-    Matrix3<T> half = Matrix3<T>::Constant(none);
+    Matrix3<T> half = Matrix3<T>::Constant(zero);
     half.row(r) = (m * change) * U.col(c).transpose();
-    return column(none, zero, half);
+    return column(zero, zero_vector, half);
   };
   Eigen::Matrix<T, 10, 10> J;
   J.col(0) = T(2) * inertial_parameters(inertia_from_log_cholesky(theta));
@@ -76,17 +77,17 @@ Eigen::Matrix<T, 10, 10> log_cholesky_jacobian(const Vector10<T>& theta) {
   J.col(5) = shape(1, 2, T(1));
   J.col(6) = shape(0, 2, T(1));
   for (int k = 0; k < 3; ++k) {
-    Matrix3<T> half = Matrix3<T>::Constant(none);
+    Matrix3<T> half = Matrix3<T>::Constant(zero);
     half.row(k) = m * com.transpose();
-    Vector3<T> first = zero;
+    Vector3<T> first = zero_vector;
     first[k] = m;
-    J.col(7 + k) = column(none, first, half);
+    J.col(7 + k) = column(zero, first, half);
   }
   return J;
 }
 
-/// The theta of I. Besides + - * / it asks the scalar for sqrt and log.
-/// @throws Error that says which rule fails if I is not consistent() (see inertia_report).
+/// The theta of I. The scalar must support sqrt and log besides + - * /.
+/// @throws Error with the violated conditions if I is not consistent() (see inertia_report).
 template <typename T>
 Vector10<T> log_cholesky(const Inertia<T>& I) {
   using std::log;

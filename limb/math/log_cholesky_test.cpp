@@ -52,7 +52,7 @@ TEST(LogCholesky, ZeroIsAUnitMassWithUnitSecondMoments) {
 TEST(LogCholesky, OfABoxIsKnown) {
   // S_com = m/12 diag(edges^2): d = log(edge / sqrt(12)), s = 0; t the mass centre.
   const V3 edges(0.5, 0.3, 0.2), com(0.25, -0.5, 1);
-  const I box = box_inertia(Mass{2.4}, edges).seen_from({Matrix3<double>::Identity(), com});
+  const I box = box_inertia(Mass{2.4}, edges).transformed({Matrix3<double>::Identity(), com});
   const Theta theta = log_cholesky(box);
   Theta expected;
   expected << std::log(2.4) / 2, (edges / std::sqrt(12.0)).array().log().matrix(), 0, 0, 0, com;
@@ -60,7 +60,7 @@ TEST(LogCholesky, OfABoxIsKnown) {
   EXPECT_LT((theta - expected).norm(), 500 * eps);
 }
 
-TEST(LogCholesky, AnyTenNumbersAreAConsistentInertiaAndComeBack) {
+TEST(LogCholesky, AnyThetaIsConsistentAndRoundTrips) {
   Random random(62);
   SCOPED_TRACE(random.text());
   double worst = 0;
@@ -76,7 +76,7 @@ TEST(LogCholesky, AnyTenNumbersAreAConsistentInertiaAndComeBack) {
   EXPECT_LT(worst, 1e5 * eps);
 }
 
-TEST(LogCholesky, EveryBodyComesBack) {
+TEST(LogCholesky, EveryBodyRoundTrips) {
   Random random(63);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 500; ++k) {
@@ -86,7 +86,7 @@ TEST(LogCholesky, EveryBodyComesBack) {
   }
 }
 
-TEST(LogCholesky, FloatComesBack) {
+TEST(LogCholesky, FloatRoundTrips) {
   Random random(64);
   SCOPED_TRACE(random.text());
   for (int k = 0; k < 200; ++k) {
@@ -132,13 +132,13 @@ TEST(LogCholesky, DerivativesOfTheTwoDirectionsAreInverse) {
     EXPECT_NEAR(body.mass().tangent[0], j == 0 ? 2 * std::exp(2 * theta[0]) : 0, 8 * eps);
     const Vector10<Dual> back = log_cholesky(body);
     for (int i = 0; i < 10; ++i) {
-      // Conditioned as the round trip above, here of a moderate body.
+      // The same conditioning as the round trip above, here for a moderate body.
       EXPECT_NEAR(back[i].tangent[0], i == j ? 1 : 0, 1e4 * eps) << i << " by " << j;
     }
   }
 }
 
-TEST(LogCholeskyErrors, SayWhichRuleFails) {
+TEST(LogCholeskyErrors, NameTheViolatedCondition) {
   const I rod = I::from_com(1, V3::Zero(), V3(0, 1, 1).asDiagonal());
   const std::string text = message([&] { log_cholesky(rod); });
   EXPECT_NE(text.find("log_cholesky: I is inconsistent [smallest principal moment about the mass "

@@ -19,9 +19,9 @@ Quaternion<T> quat_wxyz(T w, T x, T y, T z);
 
 /// Hamilton quaternion w + x i + y j + z k, stored x y z w (as Eigen, ROS, three.js, Pinocchio).
 ///
-/// Bare numbers never make one: write quat_xyzw(...) or quat_wxyz(...). A unit quaternion q_AB is
-/// the orientation of B in A, p_A = q_AB p_B q_AB^-1, the same as R_AB; q and -q are the same
-/// rotation.
+/// There is no constructor from four numbers: write quat_xyzw(...) or quat_wxyz(...). A unit
+/// quaternion q_AB is the orientation of B in A, p_A = q_AB p_B q_AB^-1, the same as R_AB; q and -q
+/// are the same rotation.
 template <typename T>
 class Quaternion {
  public:
@@ -51,28 +51,28 @@ class Quaternion {
     using std::sqrt;
     const T n2 = squared_norm();
     if constexpr (Real<T>) {
-      if (!squares_keep_digits(n2)) return rescaled_norm();
+      if (!squares_are_accurate(n2)) return rescaled_norm();
     }
     return sqrt(n2);
   }
   Quaternion conjugate() const { return Quaternion(-x(), -y(), -z(), w()); }
-  /// q* / |q|^2, for any q but 0.
+  /// q* / |q|^2, for any nonzero q.
   Quaternion inverse() const {
     const T n2 = squared_norm();
     if constexpr (Real<T>) {
-      if (!squares_keep_digits(n2)) {
+      if (!squares_are_accurate(n2)) {
         const T s = largest_part("Quaternion::inverse");
         return (*this / s).inverse() / s;
       }
     }
     return conjugate() / n2;
   }
-  /// q / |q|, for any q but 0, however small or large.
+  /// q / |q|, for any nonzero q, however small or large.
   Quaternion normalized() const {
     using std::sqrt;
     const T n2 = squared_norm();
     if constexpr (Real<T>) {
-      if (!squares_keep_digits(n2)) {
+      if (!squares_are_accurate(n2)) {
         return (*this / largest_part("Quaternion::normalized")).normalized();
       }
     }
@@ -94,7 +94,7 @@ class Quaternion {
 
   /// q p q^-1 for a unit quaternion.
   Vector3<T> rotate(const Vector3<T>& p) const {
-    // p + w t + v x t with t = (2 v) x p: doubling v first takes it off the path that waits for p.
+    // p + w t + v x t with t = (2 v) x p: doubling v first takes it off the critical path from p.
     const T x2 = x() + x(), y2 = y() + y(), z2 = z() + z();
     const T tx = y2 * p[2] - z2 * p[1], ty = z2 * p[0] - x2 * p[2], tz = x2 * p[1] - y2 * p[0];
     return {p[0] + w() * tx + (y() * tz - z() * ty), p[1] + w() * ty + (z() * tx - x() * tz),
@@ -113,8 +113,8 @@ class Quaternion {
   template <typename Derived>
   explicit Quaternion(const Eigen::MatrixBase<Derived>& xyzw) : xyzw_(xyzw) {}
 
-  /// Neither overflow nor a part lost below the normal numbers; false for not-a-number and 0.
-  static bool squares_keep_digits(const T& squared_norm) {
+  /// Whether the squares neither overflow nor underflow; false for not-a-number and 0.
+  static bool squares_are_accurate(const T& squared_norm) {
     constexpr T kSmallest = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
     return squared_norm >= kSmallest && squared_norm <= std::numeric_limits<T>::max();
   }
@@ -142,7 +142,7 @@ Quaternion<T> quat_wxyz(T w, T x, T y, T z) {
   return quat_xyzw<T>(x, y, z, w);
 }
 
-/// "quat_xyzw(0, 0, 0, 1)": the text says which order and is the call that makes it.
+/// "quat_xyzw(0, 0, 0, 1)": the text shows the order and is the call that constructs it.
 template <typename T>
 std::ostream& operator<<(std::ostream& out, const Quaternion<T>& q) {
   return out << "quat_xyzw(" << q.x() << ", " << q.y() << ", " << q.z() << ", " << q.w() << ")";
@@ -184,8 +184,8 @@ Matrix3<T> to_matrix(const Quaternion<T>& q) {
   return R;
 }
 
-/// The unit quaternion of a rotation matrix, by way of a part that is at least 1/2: w if it is,
-/// else the largest of x, y, z. That part is positive in the result. [Shepperd 1978]
+/// The unit quaternion of a rotation matrix, computed from a component of at least 1/2: w if it is,
+/// else the largest of x, y, z. That component is positive in the result. [Shepperd 1978]
 template <typename T>
 Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
   using std::sqrt;
@@ -210,7 +210,7 @@ Quaternion<T> quaternion_from_matrix(const Matrix3<T>& R) {
     const T t = T(1) - R(0, 0) - R(1, 1) + R(2, 2), s = half_over_root(t);
     return quat_xyzw<T>(xz * s, yz * s, t * s, wz * s);
   } else {
-    // From part i (x, y, z), with j, k the next two: 4 q_i^2 = 1 + R_ii - R_jj - R_kk.
+    // From component i (x, y, z), with j, k the next two: 4 q_i^2 = 1 + R_ii - R_jj - R_kk.
     const auto from_part = [&R](int i, int j, int k) {
       const T t = T(1) + R(i, i) - R(j, j) - R(k, k), s = T(0.5) / sqrt(t);
       Vector4<T> q;
@@ -261,7 +261,7 @@ Vector3<T> quaternion_log(const Quaternion<T>& q) {
 
 template <typename T>
 struct AxisAngle {
-  Vector3<T> axis;  ///< unit; (1, 0, 0) when the angle is 0, where every axis serves
+  Vector3<T> axis;  ///< unit; (1, 0, 0) if the angle is 0, where any axis is valid
   T angle;          ///< 0 to pi
 };
 
@@ -301,9 +301,9 @@ T angle_of_cosine(const T& c, const T& s) {
   }
 }
 
-/// Constant-speed interpolation of unit quaternions on the short way: a at t = 0, b (up to sign) at
-/// t = 1. Between opposite orientations (half a turn) both ways are equally short; the one through
-/// the given signs is taken. [Shoemake 1985]
+/// Constant-speed interpolation of unit quaternions along the shorter arc: a at t = 0, b (up to
+/// sign) at t = 1. Between orientations half a turn apart both arcs have the same length; the one
+/// given by the signs is taken. [Shoemake 1985]
 template <typename T>
 Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) {
   using std::cos;
@@ -313,8 +313,8 @@ Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) 
   check_unit("slerp", "b", b.xyzw());
   if constexpr (Real<T>) check_finite("slerp", "t", double(t));
   // With h half the angle between the rotations the result is a cos(t h) + (b - a cos h) r,
-  // r = sin(t h) / sin h. Where h is small r depends on it by h^2 only, so that the rounding of cos
-  // h does not matter.
+  // r = sin(t h) / sin h. For small h, r depends on it only by h^2, so the rounding of cos h
+  // does not matter.
   const T d = dot(a, b);
   const auto opposite = d < T(0);
   const T cos_h = choose(
@@ -349,7 +349,7 @@ Quaternion<T> slerp(const Quaternion<T>& a, const Quaternion<T>& b, const T& t) 
                           opposite, [&] { return T(-r); }, [&] { return r; });
 }
 
-/// Inner control point of squad at q, between its neighbours. [Shoemake 1987]
+/// Control point of squad at q, from its neighbours. [Shoemake 1987]
 template <typename T>
 Quaternion<T> squad_control(const Quaternion<T>& before, const Quaternion<T>& q,
                             const Quaternion<T>& after) {
@@ -367,7 +367,7 @@ Quaternion<T> squad(const Quaternion<T>& q0, const Quaternion<T>& q1, const Quat
   return slerp(slerp(q0, q1, t), slerp(s0, s1, t), T(T(2) * t * (T(1) - t)));
 }
 
-/// d(q_AB)/dt for the angular velocity w_AB_B of B in its own axes: q (0, w) / 2.
+/// d(q_AB)/dt for the angular velocity w_AB_B of B in axes of B: q (0, w) / 2.
 template <typename T>
 Quaternion<T> quaternion_rate(const Quaternion<T>& q_AB, const Vector3<T>& w_AB_B) {
   return q_AB * quat_xyzw<T>(w_AB_B[0], w_AB_B[1], w_AB_B[2], T(0)) * T(0.5);

@@ -13,8 +13,6 @@ using testing::Random;
 constexpr double kPi = std::numbers::pi;
 constexpr unsigned kSeed = 20240614;
 
-;
-
 /// Angle of the rotation from a to b, at most pi.
 template <typename T>
 T angle_between(const Quaternion<T>& a, const Quaternion<T>& b) {
@@ -36,7 +34,7 @@ TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
     const T whole = angle_between(a, b);
     worst = std::max({worst, (slerp(a, b, T(0)) - a).norm(), (slerp(a, b, T(1)) - aligned).norm(),
                       std::abs(slerp(a, b, T(0.37)).norm() - 1)});
-    // On the unit sphere the midpoint is the normalised mean.
+    // On the unit sphere the midpoint is the normalized mean.
     const auto mean = (a + aligned).normalized();
     worst_middle = std::max(worst_middle, (slerp(a, b, T(0.5)) - mean).norm());
     for (int step = 0; step < 8; ++step) {
@@ -53,8 +51,8 @@ TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
   EXPECT_LE(worst_speed, 8 * epsilon<T>());
 }
 
-// q and -q are one rotation, so either sign must give the same path, the short one.
-TYPED_TEST(InterpolationOf, SlerpTakesTheShortWayWhateverTheSigns) {
+// q and -q are the same rotation, so either sign must give the same path, the shorter one.
+TYPED_TEST(InterpolationOf, SlerpTakesTheShorterArcForAnySigns) {
   using T = TypeParam;
   Random draw(kSeed);
   for (int n = 0; n < 100; ++n) {
@@ -63,7 +61,7 @@ TYPED_TEST(InterpolationOf, SlerpTakesTheShortWayWhateverTheSigns) {
       const auto q = slerp(a, b, t);
       EXPECT_EQ(slerp(a, -b, t).xyzw(), q.xyzw());
       EXPECT_EQ(slerp(-a, b, t).xyzw(), (-q).xyzw());
-      // No detour: the parts add up to the whole, which is at most half a turn.
+      // The parts add up to the whole, which is at most half a turn.
       const T whole = angle_between(a, b);
       EXPECT_NEAR(angle_between(a, q) + angle_between(q, b), whole, 16 * epsilon<T>());
     }
@@ -82,13 +80,13 @@ TEST(Slerp, NearlyEqualAndNearlyOpposite) {
       EXPECT_LE((slerp(a, b, 0.3) - expected).norm(), 8 * epsilon<double>()) << angle;
       EXPECT_LE((slerp(a, -b, 0.3) - expected).norm(), 8 * epsilon<double>()) << angle;
     }
-    // Past half a turn the short way is the other one.
+    // Beyond half a turn the shorter arc is the other one.
     const auto past = a * quaternion_from_axis_angle(axis, kPi + 1e-3);
     const auto expected = a * quaternion_from_axis_angle(axis, -0.3 * (kPi - 1e-3));
     EXPECT_LE((slerp(a, past, 0.3) - expected).norm(), 8 * epsilon<double>());
     EXPECT_EQ(slerp(a, a, 0.7).wxyz(), slerp(a, -a, 0.7).wxyz());
   }
-  // Exactly opposite: through the given signs.
+  // Exactly half a turn: the arc given by the signs.
   const auto half_turn = quat_wxyz(0.0, 1.0, 0.0, 0.0);
   const double r = std::sqrt(0.5);
   const Vector4<double> forward(r, r, 0, 0), backward(r, -r, 0, 0);
@@ -106,7 +104,7 @@ class Keys {
     for (auto& key : keys_) {
       const double x = normal(random), y = normal(random), z = normal(random);
       q = q * quaternion_exp<double>(spread * Vector3<double>(x, y, z).normalized());
-      key = flip(random) ? q : -q;  // signs at random: they must not matter
+      key = flip(random) ? q : -q;  // random signs, which must not matter
     }
   }
   const Quaternion<double>& key(int n) const { return keys_[static_cast<std::size_t>(n)]; }
@@ -128,8 +126,8 @@ TEST(Squad, PassesThroughTheKeysWithContinuousVelocity) {
       worst_key = std::max({worst_key, angle_between(keys.key(n), keys.at(n, 0.0)),
                             angle_between(keys.key(n), keys.at(n - 1, 1.0))});
       // One-sided angular velocities at the key. Richardson's w = 2 w(h/2) - w(h) removes the term
-      // in h; what is left is of order h^2 |w''| + eps / h, which the
-      // bound below allows |w''| = 50 for; measured 3.5e-10 rad/s in all.
+      // in h; the rest is of order h^2 |w''| + eps / h, and the
+      // bound below allows |w''| = 50; measured 3.5e-10 rad/s in total.
       const auto velocity = [&](int piece, double t, double h) -> Vector3<double> {
         const auto q = keys.at(piece, t);
         const auto w = [&](double step) -> Vector3<double> {
@@ -151,7 +149,7 @@ TEST(Squad, PassesThroughTheKeysWithContinuousVelocity) {
   EXPECT_GT(slowest, 0.1);  // the velocities compared are not zero
 }
 
-// slerp from key to key has corners there: the measure above can tell.
+// Piecewise slerp has corners at the keys, which the test above would detect.
 TEST(Squad, IsSmootherThanSlerp) {
   const Keys keys(kSeed, 1.2);
   const Vector3<double> left =

@@ -22,7 +22,7 @@ constexpr unsigned kSeed = 20240613;
 
 /// Largest difference of two rotations given by quaternions of either sign.
 template <typename T>
-T rotation_gap(const Quaternion<T>& a, const Quaternion<T>& b) {
+T rotation_distance(const Quaternion<T>& a, const Quaternion<T>& b) {
   return (align_sign(a, b) - a).norm();
 }
 
@@ -115,7 +115,7 @@ TYPED_TEST(QuaternionOf, RotatesAsItsMatrixAndComposes) {
   ::testing::Test::RecordProperty("rotate_eps", std::to_string(worst / epsilon<T>()));
   ::testing::Test::RecordProperty("orthogonal_eps", std::to_string(worst_matrix / epsilon<T>()));
   ::testing::Test::RecordProperty("order_eps", std::to_string(worst_order / epsilon<T>()));
-  // |q|^2 is 1 to about 2 eps, which each way of rotating treats differently: measured at
+  // |q|^2 is 1 to about 2 eps, which affects each formula differently: measured at
   // most 3.4, 7.5 (the error of |q|^2 four times) and 5.0 eps.
   EXPECT_LE(worst, 8 * epsilon<T>());
   EXPECT_LE(worst_matrix, 16 * epsilon<T>());
@@ -134,11 +134,11 @@ TYPED_TEST(QuaternionOf, MatrixRoundTripInEveryBranch) {
     xyzw[n % 4] += T(std::copysign(3.0, xyzw[n % 4]));
     const auto q = Quaternion<T>::from_xyzw(xyzw).normalized();
     const auto back = quaternion_from_matrix(to_matrix(q));
-    worst = std::max(worst, rotation_gap(q, back));
+    worst = std::max(worst, rotation_distance(q, back));
     Eigen::Index part = 3;  // w where it is at least 1/2, else the largest of x, y, z
     if (std::abs(q.w()) < T(0.5)) q.vec().cwiseAbs().maxCoeff(&part);
     ++branch[static_cast<std::size_t>(part)];
-    EXPECT_GT(back.xyzw()[part], T(0)) << "the part that it goes by is positive";
+    EXPECT_GT(back.xyzw()[part], T(0)) << "the component it is computed from is positive";
   }
   for (const int count : branch) EXPECT_GT(count, 50);
   for (int bits = 1; bits < 27; ++bits) {  // axes and diagonals of the cube, w = 0 and w = +-1 part
@@ -146,7 +146,7 @@ TYPED_TEST(QuaternionOf, MatrixRoundTripInEveryBranch) {
     if (axis.norm() == T(0)) continue;
     for (const T angle : {T(kPi), T(kPi / 2), T(2 * kPi / 3), T(1e-4), T(kPi - 1e-4)}) {
       const auto q = quaternion_from_axis_angle<T>(axis.normalized(), angle);
-      worst = std::max(worst, rotation_gap(q, quaternion_from_matrix(to_matrix(q))));
+      worst = std::max(worst, rotation_distance(q, quaternion_from_matrix(to_matrix(q))));
     }
   }
   ::testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
@@ -178,7 +178,7 @@ TYPED_TEST(QuaternionOf, AxisAngleBothWays) {
   }
   ::testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<T>()));
   ::testing::Test::RecordProperty("axis_eps", std::to_string(worst_axis / epsilon<T>()));
-  // Relative, also for tiny angles: nothing is taken from 1. Measured 1.9 eps.
+  // Relative, also for tiny angles: nothing is subtracted from 1. Measured 1.9 eps.
   EXPECT_LE(worst_angle, 4 * epsilon<T>());
   EXPECT_LE(worst_axis, 4 * epsilon<T>());
 }
@@ -191,7 +191,8 @@ TEST(Quaternion, AxisAngleAtTheEnds) {
   const auto half = to_axis_angle(quaternion_from_axis_angle(axis, kPi));
   EXPECT_NEAR(half.angle, kPi, 4 * epsilon<double>());
   EXPECT_LE((half.axis - axis).norm(), 4 * epsilon<double>());
-  // Beyond half a turn: the other way round, opposite axis. An angle near 2 pi has an ulp of 4 eps.
+  // Beyond half a turn: the complement about the opposite axis. An angle near 2 pi has an ulp of 4
+  // eps.
   const auto over = to_axis_angle(quaternion_from_axis_angle(axis, 1.5 * kPi));
   EXPECT_NEAR(over.angle, 0.5 * kPi, 4 * epsilon<double>());
   EXPECT_LE((over.axis + axis).norm(), 4 * epsilon<double>());
@@ -214,7 +215,7 @@ TYPED_TEST(QuaternionOf, ExponentialAndLogarithm) {
   ::testing::Test::RecordProperty("exp_eps", std::to_string(worst_exp / epsilon<T>()));
   EXPECT_LE(
       worst,
-      8 * epsilon<T>());  // vectors of length up to pi, 2 eps an ulp: measured 2.4 and 3.0 eps
+      8 * epsilon<T>());  // vectors of length up to pi, an ulp is 2 eps: measured 2.4 and 3.0 eps
   EXPECT_LE(worst_exp, 8 * epsilon<T>());
 }
 
@@ -236,7 +237,7 @@ TYPED_TEST(QuaternionOf, RateIsTheDerivative) {
   }
 }
 
-TEST(Quaternion, OrderInMemoryAndOnPaper) {
+TEST(Quaternion, OrderInMemoryAndInText) {
   const auto q = quat_xyzw(1.0, 2.0, 3.0, 4.0);
   EXPECT_EQ(quat_wxyz(4.0, 1.0, 2.0, 3.0).xyzw(), q.xyzw());
   EXPECT_EQ(Quaternion<double>::from_wxyz({4, 1, 2, 3}).xyzw(), q.xyzw());
@@ -251,8 +252,8 @@ TEST(Quaternion, OrderInMemoryAndOnPaper) {
   EXPECT_EQ(quat_xyzw(0.1f, 0.0f, 0.0f, 1.0f).cast<double>().x(), double(0.1f));
 }
 
-// The four numbers are an Eigen quaternion in place, and nothing else is in the object.
-TEST(Quaternion, IsAnEigenQuaternionInPlace) {
+// The object has the memory layout of an Eigen quaternion.
+TEST(Quaternion, HasTheMemoryLayoutOfEigen) {
   static_assert(sizeof(Quaternion<double>) == 4 * sizeof(double));
   static_assert(sizeof(Quaternion<float>) == 4 * sizeof(float));
   Random draw(kSeed);
@@ -280,20 +281,20 @@ TYPED_TEST(QuaternionOf, NormalizesTheSmallestAndTheLargest) {
     EXPECT_EQ(q.norm(), 2 * size) << size;
     EXPECT_EQ(quat_wxyz(size, T(0), T(0), T(0)).normalized().w(), T(1)) << size;
   }
-  // An inverse that exists is found though |q|^2 is 0.
+  // The inverse exists although |q|^2 underflows to 0.
   const T tiny = std::ldexp(T(1), -Limits::max_exponent + 4);
   EXPECT_EQ(quat_wxyz(T(0), tiny, T(0), T(0)).inverse().x(), -1 / tiny);
   EXPECT_EQ(quat_wxyz(T(0), T(0), T(0), T(0)).norm(), T(0));
 }
 
-TEST(QuaternionErrors, SayCallArgumentFoundExpected) {
-  const auto zero = quat_wxyz(0.0, 0.0, 0.0, 0.0), hole = quat_wxyz(1.0, kNan, 0.0, 0.0);
+TEST(QuaternionErrors, NameCallArgumentFoundExpected) {
+  const auto zero = quat_wxyz(0.0, 0.0, 0.0, 0.0), with_nan = quat_wxyz(1.0, kNan, 0.0, 0.0);
   const std::string no_zero = ": q is 0 + 0i + 0j + 0k, expected a quaternion other than 0";
   const std::string no_nan = ": q is [nan, 0, 0, 1], expected finite numbers";
   EXPECT_EQ(message([&] { zero.inverse(); }), "Quaternion::inverse" + no_zero);
   EXPECT_EQ(message([&] { zero.normalized(); }), "Quaternion::normalized" + no_zero);
-  EXPECT_EQ(message([&] { hole.inverse(); }), "Quaternion::inverse" + no_nan);
-  EXPECT_EQ(message([&] { hole.normalized(); }), "Quaternion::normalized" + no_nan);
+  EXPECT_EQ(message([&] { with_nan.inverse(); }), "Quaternion::inverse" + no_nan);
+  EXPECT_EQ(message([&] { with_nan.normalized(); }), "Quaternion::normalized" + no_nan);
   EXPECT_EQ(message([&] {
               quaternion_from_axis_angle<double>({3, 0, 4}, 1.0);
             }),
@@ -318,7 +319,7 @@ TEST(QuaternionErrors, SayCallArgumentFoundExpected) {
   EXPECT_EQ(message([&] { slerp(Quaternion<double>(), zero, 0.5); }),
             "slerp: b is [0, 0, 0, 0] of length 0, expected length 1 (a zero vector has no "
             "direction)");
-  EXPECT_EQ(message([&] { slerp(hole, Quaternion<double>(), 0.5); }),
+  EXPECT_EQ(message([&] { slerp(with_nan, Quaternion<double>(), 0.5); }),
             "slerp: a is [nan, 0, 0, 1], expected finite numbers");
 }
 

@@ -1,6 +1,6 @@
 // Rotations as a course on legged robots presents them, formula by formula and number by number:
 // rotation matrices, roll-pitch-yaw, gimbal lock, quaternions, homogeneous transforms. Where the
-// course's slides print an error, the test shows the right form and that the printed one differs.
+// slides have an error, the test shows the correct form and that the printed one differs.
 #include <gtest/gtest.h>
 
 #include <Eigen/LU>
@@ -20,7 +20,7 @@ constexpr double deg(double angle_deg) {
   return angle_deg * std::numbers::pi / 180;
 }
 
-double gap(const Matrix3<double>& a, const Matrix3<double>& b) {
+double max_difference(const Matrix3<double>& a, const Matrix3<double>& b) {
   return (a - b).cwiseAbs().maxCoeff();
 }
 
@@ -48,11 +48,11 @@ Quaternion<double> thirty() {
   return quaternion_from_axis_angle<double>({0.6, 0.8, 0}, deg(30));
 }
 
-// A1: R^T = R^-1, det R = 1; a test for it, and the repair of a matrix that has drifted.
+// A1: R^T = R^-1, det R = 1; a test for it, and the repair of a drifted matrix.
 TEST(RotationMatrix, OrthogonalWithDeterminantOne) {
   const Matrix3<double> R = example();
-  EXPECT_LE(gap(R * R.transpose(), Matrix3<double>::Identity()), 2 * kEps);
-  EXPECT_LE(gap(R.inverse(), R.transpose()), 2 * kEps);
+  EXPECT_LE(max_difference(R * R.transpose(), Matrix3<double>::Identity()), 2 * kEps);
+  EXPECT_LE(max_difference(R.inverse(), R.transpose()), 2 * kEps);
   EXPECT_NEAR(R.determinant(), 1, 2 * kEps);
   EXPECT_TRUE(is_rotation(R));
 
@@ -61,56 +61,56 @@ TEST(RotationMatrix, OrthogonalWithDeterminantOne) {
   drifted(2, 0) -= 2e-3;
   EXPECT_FALSE(is_rotation(drifted));
   EXPECT_THROW(check_rotation("test", "R", drifted), Error);
-  const Matrix3<double> mended = nearest_rotation(drifted);
-  EXPECT_TRUE(is_rotation(mended));
-  EXPECT_LE(gap(mended, R), 2e-3);  // no further away than the largest disturbance
+  const Matrix3<double> repaired = nearest_rotation(drifted);
+  EXPECT_TRUE(is_rotation(repaired));
+  EXPECT_LE(max_difference(repaired, R), 2e-3);  // no further away than the largest disturbance
   EXPECT_FALSE(is_rotation<double>(-R)) << "orthogonal, but a reflection";
 }
 
-// A2, A3, A4: roll, pitch, yaw about fixed axes and yaw, pitch, roll about turned axes end in the
+// A2, A3, A4: roll, pitch, yaw about fixed axes and yaw, pitch, roll about rotated axes give the
 // same orientation.
-TEST(RollPitchYaw, ExtrinsicAndIntrinsicReadingAgree) {
+TEST(RollPitchYaw, ExtrinsicAndIntrinsicAgree) {
   const double roll = deg(180), pitch = deg(45), yaw = deg(90);
   const Matrix3<double> extrinsic =
       euler_to_matrix(EulerSequence("xyz"), Vector3<double>(roll, pitch, yaw));
   const Matrix3<double> intrinsic =
       euler_to_matrix(EulerSequence("ZYX"), Vector3<double>(yaw, pitch, roll));
   // Entries of one product of sines and cosines: half an eps each.
-  EXPECT_LE(gap(extrinsic, example()), 2 * kEps);
-  EXPECT_LE(gap(intrinsic, example()), 2 * kEps);
-  EXPECT_LE(gap(rpy_to_matrix(roll, pitch, yaw), example()), 2 * kEps);
-  EXPECT_LE(gap(Rz(yaw) * Ry(pitch) * Rx(roll), example()), 2 * kEps);
-  EXPECT_LE(
-      gap(to_matrix(euler_to_quaternion(EulerSequence("xyz"), Vector3<double>(roll, pitch, yaw))),
-          example()),
-      4 * kEps);
+  EXPECT_LE(max_difference(extrinsic, example()), 2 * kEps);
+  EXPECT_LE(max_difference(intrinsic, example()), 2 * kEps);
+  EXPECT_LE(max_difference(rpy_to_matrix(roll, pitch, yaw), example()), 2 * kEps);
+  EXPECT_LE(max_difference(Rz(yaw) * Ry(pitch) * Rx(roll), example()), 2 * kEps);
+  EXPECT_LE(max_difference(to_matrix(euler_to_quaternion(EulerSequence("xyz"),
+                                                         Vector3<double>(roll, pitch, yaw))),
+                           example()),
+            4 * kEps);
 
-  // Turning about the axes as they lie: after yaw, the new y; after yaw and pitch, the new x.
+  // Rotations about the current axes: after yaw, the new y; after yaw and pitch, the new x.
   const auto about = [](const Vector3<double>& axis, double angle) {
     return so3::exp<double>(axis * angle);
   };
   const Matrix3<double> yawed = about(Vector3<double>::UnitZ(), yaw);
   const Matrix3<double> pitched = about(yawed.col(1), pitch) * yawed;
   const Matrix3<double> rolled = about(pitched.col(0), roll) * pitched;
-  EXPECT_LE(gap(rolled, example()), 8 * kEps);
+  EXPECT_LE(max_difference(rolled, example()), 8 * kEps);
 }
 
-// A3, the slide's misprint: the first intrinsic turn stands leftmost. The product printed for the
-// intrinsic reading, Rx Ry Rz, is another orientation.
+// A3, a misprint on the slide: the first intrinsic rotation is leftmost. The product printed for
+// the intrinsic sequence, Rx Ry Rz, is another orientation.
 TEST(RollPitchYaw, ThePrintedIntrinsicProductIsAnotherRotation) {
   const Matrix3<double> printed = Rx(deg(180)) * Ry(deg(45)) * Rz(deg(90));
   Matrix3<double> expected;
   expected << 0, -r, r,  //
       -1, 0, 0,          //
       0, -r, -r;         //
-  EXPECT_LE(gap(printed, expected), 2 * kEps);
-  EXPECT_GT(gap(printed, example()), 1);
+  EXPECT_LE(max_difference(printed, expected), 2 * kEps);
+  EXPECT_GT(max_difference(printed, example()), 1);
   EXPECT_GT(so3::log<double>(printed.transpose() * example()).norm(), deg(90));
 }
 
-TEST(RollPitchYaw, TheExampleComesBack) {
+TEST(RollPitchYaw, TheExampleRoundTrips) {
   const auto [rpy, lock] = matrix_to_rpy(example());
-  EXPECT_LE(gap(rpy_to_matrix(rpy[0], rpy[1], rpy[2]), example()), 8 * kEps);
+  EXPECT_LE(max_difference(rpy_to_matrix(rpy[0], rpy[1], rpy[2]), example()), 8 * kEps);
   EXPECT_NEAR(std::abs(rpy[0]), deg(180), 8 * kEps);  // +180 and -180 are the same roll
   EXPECT_NEAR(rpy[1], deg(45), 8 * kEps);
   EXPECT_NEAR(rpy[2], deg(90), 8 * kEps);
@@ -119,8 +119,8 @@ TEST(RollPitchYaw, TheExampleComesBack) {
   EXPECT_NEAR(lock.distance, deg(45), 4 * kEps);
 }
 
-// A5: at pitch 90 degrees the roll and yaw axes lie along one line. Two axes align, never three
-// (the pitch axis is always at right angles to both), so one degree of freedom is lost, not two.
+// A5: at pitch 90 degrees the roll and yaw axes are collinear. Two axes align, never three
+// (the pitch axis is always perpendicular to both), so one degree of freedom is lost, not two.
 TEST(GimbalLock, OneDegreeOfFreedomIsLost) {
   const EulerSequence zyx("ZYX");
   const Vector3<double> angles(deg(20), deg(90), deg(50));  // yaw, pitch, roll
@@ -132,20 +132,21 @@ TEST(GimbalLock, OneDegreeOfFreedomIsLost) {
   EXPECT_GT(sigma[1], 0.99);  // rank 2
   EXPECT_LE(sigma[2], 4 * kEps);
 
-  // Only roll - yaw is left: other angles, the same orientation.
+  // Only roll - yaw is determined: other angles, the same orientation.
   const Matrix3<double> R = euler_to_matrix(zyx, angles);
-  EXPECT_LE(gap(R, euler_to_matrix(zyx, Vector3<double>(deg(-10), deg(90), deg(20)))), 4 * kEps);
+  EXPECT_LE(max_difference(R, euler_to_matrix(zyx, Vector3<double>(deg(-10), deg(90), deg(20)))),
+            4 * kEps);
   const auto [found, lock] = euler_from_matrix(zyx, R);
   EXPECT_TRUE(lock.locked);
   EXPECT_LE(lock.measure, 4 * kEps);
   EXPECT_EQ(found[2], 0);
   EXPECT_NEAR(found[0], deg(-30), 4 * kEps);
-  EXPECT_LE(gap(euler_to_matrix(zyx, found), R), 8 * kEps);
+  EXPECT_LE(max_difference(euler_to_matrix(zyx, found), R), 8 * kEps);
   EXPECT_LE((euler_rate_matrix(zyx, found).transpose() * lock.lost_direction).norm(), 4 * kEps);
   EXPECT_THROW(euler_rate_inverse(zyx, angles), Error);
 }
 
-// A5: det E = -cos(pitch) for yaw, pitch, roll rates: the measure of how near lock is.
+// A5: det E = -cos(pitch) for yaw, pitch, roll rates: the measure of the distance to lock.
 TEST(GimbalLock, DeterminantIsCosineOfPitch) {
   for (const double pitch : {-1.5, -0.8, 0.0, 0.4, 1.2, 1.57}) {
     const Vector3<double> angles(0.3, pitch, -0.9);
@@ -224,7 +225,7 @@ TEST(QuaternionRotation, ActionAndComposition) {
   const auto first = thirty(), second = quaternion_from_axis_angle<double>({0, 0, 1}, deg(90));
   const auto both = second * first;
   EXPECT_LE((both.rotate(p) - second.rotate(first.rotate(p))).norm(), 8 * kEps);
-  EXPECT_LE(gap(to_matrix(both), to_matrix(second) * to_matrix(first)), 4 * kEps);
+  EXPECT_LE(max_difference(to_matrix(both), to_matrix(second) * to_matrix(first)), 4 * kEps);
   EXPECT_GT((both.rotate(p) - first.rotate(second.rotate(p))).norm(), 0.1);
 }
 
@@ -245,10 +246,10 @@ TEST(Interpolation, QuaternionsAndMatricesFollowTheSamePath) {
   for (const double t : {0.0, 0.1, 0.5, 0.8, 1.0}) {
     const Matrix3<double> R = so3::interpolate(R0, R1, t);
     EXPECT_TRUE(is_rotation(R));
-    EXPECT_LE(gap(to_matrix(slerp(q0, q1, t)), R), 16 * kEps) << t;
-    EXPECT_LE(gap(to_matrix(slerp(q0, -q1, t)), R), 16 * kEps) << t;
+    EXPECT_LE(max_difference(to_matrix(slerp(q0, q1, t)), R), 16 * kEps) << t;
+    EXPECT_LE(max_difference(to_matrix(slerp(q0, -q1, t)), R), 16 * kEps) << t;
   }
-  // Entry by entry, without the geodesic, it is no rotation.
+  // Interpolated entry by entry it is not a rotation.
   EXPECT_FALSE(is_rotation<double>(0.5 * (R0 + R1), 0.1));
 }
 
@@ -256,7 +257,7 @@ TEST(Interpolation, QuaternionsAndMatricesFollowTheSamePath) {
 TEST(Interpolation, AFullTurnChangesTheSign) {
   const auto turn = quaternion_from_axis_angle<double>({0, 0, 1}, deg(360));
   EXPECT_LE((turn + Quaternion<double>()).norm(), 2 * kEps);
-  EXPECT_LE(gap(to_matrix(turn), Matrix3<double>::Identity()), 2 * kEps);
+  EXPECT_LE(max_difference(to_matrix(turn), Matrix3<double>::Identity()), 2 * kEps);
   EXPECT_EQ(to_matrix(thirty()), to_matrix(-thirty()));
 }
 
@@ -268,14 +269,14 @@ TEST(Comparison, MatrixAndQuaternion) {
   const Matrix3<double> U = skew(u);
   const Matrix3<double> R =
       Matrix3<double>::Identity() + std::sin(t) * U + (1 - std::cos(t)) * U * U;
-  EXPECT_LE(gap(R, so3::exp<double>(t * u)), 2 * kEps);
-  EXPECT_LE(gap(R, to_matrix(thirty())), 2 * kEps);
+  EXPECT_LE(max_difference(R, so3::exp<double>(t * u)), 2 * kEps);
+  EXPECT_LE(max_difference(R, to_matrix(thirty())), 2 * kEps);
   EXPECT_LE((quaternion_from_matrix(R) - thirty()).norm(), 2 * kEps);
   EXPECT_LE((quaternion_exp<double>(t * u) - thirty()).norm(), 2 * kEps);
   EXPECT_LE((so3::log(R) - t * u).norm(), 2 * kEps);
-  EXPECT_LE(gap(to_matrix(thirty().conjugate()), R.transpose()), 2 * kEps);
+  EXPECT_LE(max_difference(to_matrix(thirty().conjugate()), R.transpose()), 2 * kEps);
   EXPECT_LE((thirty() * thirty().conjugate() - Quaternion<double>()).norm(), 2 * kEps);
-  EXPECT_LE(gap(to_matrix(thirty() * thirty()), R * R), 4 * kEps);
+  EXPECT_LE(max_difference(to_matrix(thirty() * thirty()), R * R), 4 * kEps);
   EXPECT_EQ(R.size(), 9);
   EXPECT_EQ(thirty().xyzw().size(), 4);
 }

@@ -5,10 +5,10 @@
 #include <concepts>
 #include <type_traits>
 
-/// What limb asks of a scalar. T may be double, float, a dual number, a pack of SIMD lanes, a node
+/// Requirements on a scalar. T may be double, float, a dual number, a pack of SIMD lanes, a node
 /// of a graph: anything with + - * /, sqrt, sin, cos, atan2 found by argument-dependent lookup, and
-/// an Eigen::NumTraits. A scalar whose comparison is no bool (a pack has one answer a lane) also
-/// supplies select(mask, a, b), and functions then evaluate both sides of each decision.
+/// an Eigen::NumTraits. A scalar whose comparison is not a bool (a pack has one result per lane)
+/// also provides select(mask, a, b), and functions then evaluate both sides of each decision.
 namespace limb {
 
 template <typename T>
@@ -30,22 +30,22 @@ using Matrix6 = Eigen::Matrix<T, 6, 6>;
 template <typename T>
 using MatrixX = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// A scalar on whose comparisons the program can branch. Value checks run for these only.
+/// A scalar on whose comparisons code can branch. Value checks run only for these.
 template <typename T>
 concept Branching = requires(const T& a) {
   { a < a } -> std::convertible_to<bool>;
 };
 
-/// A machine number. Iterative decompositions (eigenvalues, SVD) exist for these only.
+/// A machine number. Iterative decompositions (eigenvalues, SVD) exist only for these.
 template <typename T>
 concept Real = std::floating_point<T>;
 
-/// A scalar that computes without rounding and tells whether two values are equal, such as a
-/// polynomial in symbols. Specialise it there.
+/// Whether a scalar computes without rounding and decides equality, such as a polynomial in
+/// symbols, which specializes it.
 template <typename T>
 inline constexpr bool kExact = false;
 
-/// Unit roundoff gap of the numbers inside T.
+/// Machine epsilon of the numbers inside T.
 template <typename T>
 T epsilon() {
   return T(Eigen::NumTraits<T>::epsilon());

@@ -1,5 +1,5 @@
-// The templates of this room with scalars that are no machine numbers: derivatives flow through
-// dual numbers, and packs, on which nothing can branch, give in each lane what double gives.
+// The templates of this module with scalars other than machine numbers: dual numbers give
+// derivatives, and packs, on which code cannot branch, give the double result in each lane.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -26,8 +26,8 @@ constexpr double kPi = std::numbers::pi;
 static_assert(Branching<double> && Branching<Dual> && !Branching<Pack>);
 static_assert(Real<float> && !Real<Dual> && !Real<Pack>);
 
-// d exp(w + e d) = [J_left d] exp(w): exact derivatives, so the tolerance is rounding alone, also
-// at w = 0 and across the switch of series where the plain formulas divide 0 by 0.
+// d exp(w + e d) = [J_left d] exp(w): exact derivatives, so the tolerance is rounding only, also
+// at w = 0 and across the series threshold, where the plain formulas divide 0 by 0.
 TEST(Dual, DerivativeOfSo3ExpIsTheLeftJacobian) {
   Random random(7);
   for (const double angle : {0.0, 1e-12, 1e-4, 0.3, 0.999, 1.001, 2.0, kPi}) {
@@ -68,7 +68,7 @@ TEST(Dual, DerivativeOfSe3ExpIsTheRightJacobian) {
   }
 }
 
-TEST(Dual, QuaternionPathsDifferentiate) {
+TEST(Dual, DerivativesOfQuaternionExpAndLog) {
   Random random(10);
   const Eigen::Vector3d w = random.vector<double>(), d = random.vector<double>();
   const Quaternion<Dual> q = quaternion_exp<Dual>(dual<3, 1>(w, d));
@@ -107,8 +107,8 @@ PackCase pack_case(unsigned random_seed) {
 }
 
 // The same operations in the same order, except that Eigen adds up squaredNorm() of doubles two at
-// a time: a rounding of |w|^2 turns the frame by up to pi / 2 eps, which all nine entries of R see.
-// Worst of 20,000 seeds: R 6.6 eps (4.8 in the 20 below), p 3.5 eps.
+// a time: a rounding of |w|^2 rotates the frame by up to pi / 2 eps, which affects all entries of
+// R. Worst of 20,000 seeds: R 6.6 eps (4.8 in the 20 below), p 3.5 eps.
 TEST(Pack, EachLaneEqualsTheDoubleResult) {
   for (unsigned random_seed = 1; random_seed <= 20; ++random_seed) {
     const PackCase c = pack_case(random_seed);
@@ -120,7 +120,7 @@ TEST(Pack, EachLaneEqualsTheDoubleResult) {
                                                     Matrix3<Pack>::Identity());
     const Inertia<double> I_one =
         Inertia<double>::from_com(2, {0.1, 0.2, 0.3}, Matrix3<double>::Identity());
-    const Force<Pack> h = I.seen_from(X) * c.packed;
+    const Force<Pack> h = I.transformed(X) * c.packed;
     for (int i = 0; i < kLanes; ++i) {
       const Pose<double> X_one = se3::exp(c.V[i]);
       EXPECT_LT((lane<3, 3>(X.R, i) - X_one.R).norm(), 8 * kEps);
@@ -129,7 +129,7 @@ TEST(Pack, EachLaneEqualsTheDoubleResult) {
       EXPECT_LT((lane<6, 6>(J, i) - se3::left_jacobian(c.V[i])).norm(), 32 * kEps);
       const Quaternion<double> q_lane = Quaternion<double>::from_xyzw(lane<4, 1>(q.xyzw(), i));
       EXPECT_LT((to_matrix(q_lane) - X_one.R).norm(), 16 * kEps);
-      EXPECT_LT((lane<6, 1>(h.vector(), i) - (I_one.seen_from(X_one) * c.V[i]).vector()).norm(),
+      EXPECT_LT((lane<6, 1>(h.vector(), i) - (I_one.transformed(X_one) * c.V[i]).vector()).norm(),
                 64 * kEps);
     }
   }

@@ -2,7 +2,7 @@
 
 #include "limb/math/spatial.hpp"
 
-/// Exponential map of rigid motions. The coordinates V = (v, w) are a twist held for unit time;
+/// Exponential map of rigid motions. The coordinates V = (v, w) are a twist applied for unit time;
 /// perturbations act on the right, X exp(dV).
 namespace limb::se3 {
 
@@ -10,7 +10,7 @@ namespace limb::se3 {
 template <typename T>
 Pose<T> exp(const Motion<T>& V) {
   const auto e = angle_series::exponential<T>(V.w.squaredNorm());
-  const Vector3<T> wv = entries::cross<T>(V.w, V.v), wwv = entries::cross<T>(V.w, wv);
+  const Vector3<T> wv = small_products::cross<T>(V.w, V.v), wwv = small_products::cross<T>(V.w, wv);
   return {so3::quadratic<T>(e.cos, e.a, e.b, V.w), V.v + e.b * wv + e.c * wwv};
 }
 
@@ -18,7 +18,7 @@ Pose<T> exp(const Motion<T>& V) {
 template <typename T>
 Motion<T> log(const Pose<T>& X) {
   const Vector3<T> w = so3::log(X.R);
-  const Vector3<T> wp = entries::cross<T>(w, X.p), wwp = entries::cross<T>(w, wp);
+  const Vector3<T> wp = small_products::cross<T>(w, X.p), wwp = small_products::cross<T>(w, wp);
   const T d = angle_series::inverse_jacobian<T>(w.squaredNorm());
   return {X.p - T(0.5) * wp + d * wwp, w};
 }

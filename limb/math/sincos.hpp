@@ -6,9 +6,9 @@
 namespace limb {
 
 /// Sines and cosines of n angles (rad). For double: four at a time without a branch, within 1 unit
-/// in the last place, about five times as fast as calls of the C library, which would cost as much
-/// as a whole inverse dynamics. Angles beyond 1e6 go to the C library.
-/// The arrays hold room for n rounded up to a multiple of 4.
+/// in the last place, about five times as fast as the C library, whose calls would cost as much as
+/// a whole inverse dynamics. Angles beyond 1e6 are passed to the C library. The arrays must have
+/// space for n rounded up to a multiple of 4.
 template <typename T>
 void sincos(const T* angle, T* sine, T* cosine, std::size_t n) {
   using std::cos;

@@ -10,7 +10,7 @@
 namespace limb {
 namespace {
 
-/// Error in units of the last place of the exact value.
+/// Error in units in the last place of the exact value.
 double ulps(double found, long double exact) {
   const double near = static_cast<double>(exact);
   const double gap = std::nextafter(std::abs(near), 2.0) - std::abs(near);
@@ -22,9 +22,9 @@ struct Worst {
 };
 
 Worst worst_of(const std::vector<double>& angles) {
-  const std::size_t room = (angles.size() + 3) / 4 * 4;
-  std::vector<double> x(angles), s(room), c(room);
-  x.resize(room);
+  const std::size_t size_4 = (angles.size() + 3) / 4 * 4;
+  std::vector<double> x(angles), s(size_4), c(size_4);
+  x.resize(size_4);
   sincos(x.data(), s.data(), c.data(), angles.size());
   Worst worst;
   for (std::size_t i = 0; i < angles.size(); ++i) {
@@ -62,7 +62,7 @@ TEST(Sincos, KeepsRelativeAccuracyNextToQuarterTurns) {
   EXPECT_LT(worst.cosine, 1);
 }
 
-TEST(Sincos, LargeAnglesAndNonFiniteOnesAreThoseOfTheLibrary) {
+TEST(Sincos, LargeAndNonFiniteAnglesUseTheCLibrary) {
   const double inf = std::numeric_limits<double>::infinity();
   const double x[8] = {1e7, -3e12, 1e300, 0.5, inf, -inf, std::nan(""), -0.0};
   double s[8], c[8];
@@ -79,7 +79,7 @@ TEST(Sincos, LargeAnglesAndNonFiniteOnesAreThoseOfTheLibrary) {
   EXPECT_EQ(c[7], 1.0);
 }
 
-TEST(Sincos, OfFloatsIsThatOfTheLibrary) {
+TEST(Sincos, FloatUsesTheCLibrary) {
   const float x[4] = {0.1f, -2.0f, 30.0f, 0.0f};
   float s[4], c[4];
   sincos(x, s, c, 4);

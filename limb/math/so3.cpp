@@ -24,7 +24,8 @@ Matrix3<T> nearest_rotation(const Matrix3<T>& A) {
     fail("nearest_rotation", "A", to_text(A), "a matrix of rank 2 or 3",
          "no unique rotation is nearest to it");
   }
-  // The best orthogonal matrix is U V^T; where that is a reflection, flip the weakest direction.
+  // The nearest orthogonal matrix is U V^T; if it is a reflection, flip the direction of the
+  // smallest singular value.
   Vector3<T> sign = Vector3<T>::Ones();
   sign[2] = (svd.matrixU() * svd.matrixV().transpose()).determinant() < T(0) ? T(-1) : T(1);
   return svd.matrixU() * sign.asDiagonal() * svd.matrixV().transpose();

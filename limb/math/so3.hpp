@@ -1,7 +1,7 @@
 #pragma once
 
-#include "limb/math/entries.hpp"
 #include "limb/math/quaternion.hpp"
+#include "limb/math/small_products.hpp"
 
 /// Rotation matrices. R_AB is the orientation of B in A: p_A = R_AB p_B, columns = axes of B in A.
 /// A rotation vector w = axis * angle; perturbations act on the right, R exp(dw).
@@ -43,10 +43,10 @@ Matrix3<T> axis_rotation(int axis, const T& angle) {
   return axis_rotation<T>(axis, cos(angle), sin(angle));
 }
 
-/// How far a matrix is from being a rotation.
+/// Deviation of a matrix from a rotation.
 template <typename T>
 struct RotationError {
-  T orthogonality;  ///< largest entry of |R^T R - 1|; NaN if one is
+  T orthogonality;  ///< largest entry of |R^T R - 1|; NaN if an entry is
   T determinant;    ///< det R - 1; about -2 for a reflection
 };
 
@@ -61,21 +61,21 @@ RotationError<T> rotation_error(const Matrix3<T>& R) {
     largest = std::abs(entry);
     if (std::isnan(largest)) break;
   }
-  return {largest, x.dot(entries::cross<T>(y, z)) - T(1)};
+  return {largest, x.dot(small_products::cross<T>(y, z)) - T(1)};
 }
 
-/// R^T R = 1 and det R = +1, each within the tolerance. NaN is no rotation.
+/// R^T R = 1 and det R = +1, each within the tolerance. False for NaN.
 template <Real T>
 bool is_rotation(const Matrix3<T>& R, T tolerance = T(64) * epsilon<T>()) {
   const auto [orthogonality, determinant] = rotation_error(R);
   return orthogonality <= tolerance && std::abs(determinant) <= tolerance;
 }
 
-/// Throws the error of a matrix that is not finite or no rotation.
+/// Throws the error for a matrix that is not finite or not a rotation.
 [[noreturn]] void fail_rotation(std::string_view call, std::string_view argument,
                                 const MatrixView& R, double orthogonality, double determinant);
 
-/// @throws Error that says by how much R fails to be a rotation.
+/// @throws Error with the deviation if R is not a rotation.
 template <typename T>
 void check_rotation(std::string_view call, std::string_view argument, const Matrix3<T>& R,
                     std::type_identity_t<T> tolerance = T(64) * epsilon<T>()) {
@@ -87,7 +87,7 @@ void check_rotation(std::string_view call, std::string_view argument, const Matr
 }
 
 /// The rotation nearest to A in the Frobenius norm. [Higham 1989, nearest orthogonal matrix]
-/// @throws Error if A is not finite or has rank below 2, where no nearest rotation is unique.
+/// @throws Error if A is not finite or has rank below 2, where the nearest rotation is not unique.
 template <Real T>
 Matrix3<T> nearest_rotation(const Matrix3<T>& A);
 extern template Matrix3<double> nearest_rotation(const Matrix3<double>&);

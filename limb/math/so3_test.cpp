@@ -1,5 +1,5 @@
-// What is peculiar to rotation matrices: validity, repair, and the exponential against outside
-// forms.
+// Properties specific to rotation matrices: validity, repair, and the exponential against
+// independent implementations.
 #include "limb/math/so3.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(Skew, IsTheCrossProduct) {
   }
 }
 
-TEST(AxisRotation, TurnsTheNextAxisTowardsTheOneAfter) {
+TEST(AxisRotation, RotatesTheNextAxisToTheOneAfter) {
   for (int axis = 0; axis < 3; ++axis) {
     const Eigen::Matrix3d R = axis_rotation(axis, kPi / 2);
     const Eigen::Vector3d next = Eigen::Vector3d::Unit((axis + 1) % 3);
@@ -76,7 +76,7 @@ TEST(Log, FindsHalfTurnsAboutEveryKindOfAxis) {
   }
 }
 
-TEST(IsRotation, AcceptsRotationsAndRefusesTheRest) {
+TEST(IsRotation, AcceptsRotationsOnly) {
   Random random(4);
   for (int i = 0; i < 100; ++i) {
     const Eigen::Matrix3d R = random.rotation<double>();
@@ -92,14 +92,14 @@ TEST(IsRotation, AcceptsRotationsAndRefusesTheRest) {
   EXPECT_FALSE(is_rotation<double>(Eigen::Matrix3d::Zero()));
 }
 
-TEST(CheckRotation, SaysByHowMuchAndWhy) {
+TEST(CheckRotation, ReportsDeviationAndCause) {
   Eigen::Matrix3d mirror = Eigen::Matrix3d::Identity();
   mirror(2, 2) = -1;
-  EXPECT_EQ(message([&] { check_rotation<double>("place", "R", mirror); }),
-            "place: R is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = -1, "
+  EXPECT_EQ(message([&] { check_rotation<double>("test", "R", mirror); }),
+            "test: R is [1, 0, 0, 0, 1, 0, 0, 0, -1] with |R^T R - 1| = 0 and det = -1, "
             "expected a rotation matrix (it is a reflection: an axis is flipped)");
-  EXPECT_EQ(message([&] { check_rotation<double>("place", "R", 2 * Eigen::Matrix3d::Identity()); }),
-            "place: R is [2, 0, 0, 0, 2, 0, 0, 0, 2] with |R^T R - 1| = 3 and det = 8, "
+  EXPECT_EQ(message([&] { check_rotation<double>("test", "R", 2 * Eigen::Matrix3d::Identity()); }),
+            "test: R is [2, 0, 0, 0, 2, 0, 0, 0, 2] with |R^T R - 1| = 3 and det = 8, "
             "expected a rotation matrix (nearest_rotation() repairs drift)");
 }
 
@@ -108,7 +108,7 @@ class Nearest : public ::testing::Test {};
 using Reals = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(Nearest, Reals);
 
-TYPED_TEST(Nearest, RotationIsARotationAndKeepsOne) {
+TYPED_TEST(Nearest, RotationIsARotationAndIdempotent) {
   using T = TypeParam;
   const T eps = std::numeric_limits<T>::epsilon();
   Random random(5);
@@ -121,7 +121,7 @@ TYPED_TEST(Nearest, RotationIsARotationAndKeepsOne) {
   }
 }
 
-// No other rotation is closer: not the one we started from, not small turns of the answer.
+// No other rotation is closer, in particular no small rotation of the result.
 TYPED_TEST(Nearest, RotationHasNoCloserNeighbour) {
   using T = TypeParam;
   const T eps = std::numeric_limits<T>::epsilon();
@@ -144,7 +144,7 @@ TEST(NearestRotation, OfAReflectionIsStillARotation) {
   EXPECT_TRUE(is_rotation(nearest_rotation(mirror)));
 }
 
-TEST(NearestRotation, RefusesWhatHasNone) {
+TEST(NearestRotation, RejectsMatricesOfLowRank) {
   EXPECT_THROW(nearest_rotation<double>(Eigen::Matrix3d::Zero()), Error);
   Eigen::Matrix3d rank_one = Eigen::Matrix3d::Zero();
   rank_one(0, 0) = 1;

@@ -5,7 +5,8 @@
 #include "limb/math/so3.hpp"
 
 /// Spatial vectors and poses, linear before angular. Motion and Force are different types: V + F,
-/// cross(F, V) and dot(V, V) do not compile, and a change of frame picks its own (dual) transform.
+/// cross(F, V) and dot(V, V) do not compile, and a change of frame uses the transform of its type
+/// (the dual one for forces).
 namespace limb {
 
 /// Spatial velocity or acceleration: linear v (m/s) of the frame origin, angular w (rad/s).
@@ -74,13 +75,13 @@ std::ostream& operator<<(std::ostream& out, const Force<T>& F) {
 /// Lie bracket V x U: the rate of change of a motion U that is fixed in a frame moving with V.
 template <typename T>
 Motion<T> cross(const Motion<T>& V, const Motion<T>& U) {
-  return {entries::add_cross<T>(V.w.cross(U.v), V.v, U.w), V.w.cross(U.w)};
+  return {small_products::add_cross<T>(V.w.cross(U.v), V.v, U.w), V.w.cross(U.w)};
 }
 
 /// V x* F: the rate of change of a force F that is fixed in a frame moving with V.
 template <typename T>
 Force<T> cross(const Motion<T>& V, const Force<T>& F) {
-  return {V.w.cross(F.f), entries::add_cross<T>(V.w.cross(F.n), V.v, F.f)};
+  return {V.w.cross(F.f), small_products::add_cross<T>(V.w.cross(F.n), V.v, F.f)};
 }
 
 /// Power of the force F on the motion V (W); the same in every frame.
@@ -129,31 +130,31 @@ struct Pose {
     return {R.template cast<U>(), p.template cast<U>()};
   }
 
-  Pose inverse() const { return {R.transpose(), -entries::transpose_product<T>(R, p)}; }
+  Pose inverse() const { return {R.transpose(), -small_products::transpose_product<T>(R, p)}; }
   Pose operator*(const Pose& X) const { return {R * X.R, *this * X.p}; }
-  Vector3<T> operator*(const Vector3<T>& x) const { return entries::affine<T>(R, x, p); }
+  Vector3<T> operator*(const Vector3<T>& x) const { return small_products::affine<T>(R, x, p); }
 
   /// Motion from axes and origin of B to those of A: Ad(X_AB) V_B.
   Motion<T> act(const Motion<T>& V) const {
     Motion<T> V_A{Vector3<T>(), Vector3<T>()};
-    entries::change_frame<T>(R, p, V.w, V.v, V_A.w, V_A.v);
+    small_products::change_frame<T>(R, p, V.w, V.v, V_A.w, V_A.v);
     return V_A;
   }
   /// Motion from A to B, without forming the inverse.
   Motion<T> inv_act(const Motion<T>& V) const {
-    return {entries::transpose_product<T>(R, entries::add_cross<T>(V.v, V.w, p)),
-            entries::transpose_product<T>(R, V.w)};
+    return {small_products::transpose_product<T>(R, small_products::add_cross<T>(V.v, V.w, p)),
+            small_products::transpose_product<T>(R, V.w)};
   }
   /// Wrench from axes and origin of B to those of A: the dual adjoint.
   Force<T> act(const Force<T>& F) const {
     Force<T> F_A{Vector3<T>(), Vector3<T>()};
-    entries::change_frame<T>(R, p, F.f, F.n, F_A.f, F_A.n);
+    small_products::change_frame<T>(R, p, F.f, F.n, F_A.f, F_A.n);
     return F_A;
   }
   /// Wrench from A to B.
   Force<T> inv_act(const Force<T>& F) const {
-    return {entries::transpose_product<T>(R, F.f),
-            entries::transpose_product<T>(R, entries::add_cross<T>(F.n, F.f, p))};
+    return {small_products::transpose_product<T>(R, F.f),
+            small_products::transpose_product<T>(R, small_products::add_cross<T>(F.n, F.f, p))};
   }
 
   /// Ad(X) with X.act(V) = Ad(X) V, rows and columns (linear, angular).

@@ -17,7 +17,7 @@ namespace {
 using testing::message;
 using testing::Random;
 
-// The wrong kinds must not compile; a requires-expression is how a test can say so.
+// Mixed types must not compile, which a requires-expression can test.
 template <typename A, typename B>
 constexpr bool can_add = requires(A a, B b) {
   a + b;
@@ -53,7 +53,7 @@ using Reals = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(Spatial, Reals);
 
 // Entries are of order 1 (translations up to 2), and each result is a handful of products.
-TYPED_TEST(Spatial, MatricesAndVectorsSayTheSame) {
+TYPED_TEST(Spatial, MatricesAgreeWithOperations) {
   using T = TypeParam;
   const T eps = std::numeric_limits<T>::epsilon();
   Random random(11);
@@ -71,7 +71,7 @@ TYPED_TEST(Spatial, MatricesAndVectorsSayTheSame) {
   }
 }
 
-TYPED_TEST(Spatial, ChangeOfFrameUndoesAndKeepsPower) {
+TYPED_TEST(Spatial, ChangeOfFrameInvertsAndPreservesPower) {
   using T = TypeParam;
   const T eps = std::numeric_limits<T>::epsilon();
   Random random(12);
@@ -85,7 +85,7 @@ TYPED_TEST(Spatial, ChangeOfFrameUndoesAndKeepsPower) {
     EXPECT_LT((X.inverse().act(W) - X.inv_act(W)).vector().norm(), 32 * eps);
     EXPECT_LT(((X * Y).act(V) - X.act(Y.act(V))).vector().norm(), 48 * eps);
     EXPECT_LT(((X * Y).act(W) - X.act(Y.act(W))).vector().norm(), 48 * eps);
-    // Power does not depend on the frame, and the bracket moves with it.
+    // Power is frame-invariant, and the bracket is equivariant.
     EXPECT_LT(std::abs(dot(X.act(V), X.act(W)) - dot(V, W)), 64 * eps);
     EXPECT_LT((X.act(cross(V, U)) - cross(X.act(V), X.act(U))).vector().norm(), 64 * eps);
     EXPECT_LT((X.act(cross(V, W)) - cross(X.act(V), X.act(W))).vector().norm(), 64 * eps);
@@ -124,7 +124,7 @@ TEST(Bracket, IsTheRateOfChangeOfAMovingVector) {
   }
 }
 
-// A wheel rolling with speed v: its contact point stands still, its top moves with 2 v.
+// A wheel rolling with speed v: its contact point is at rest, its top moves with 2 v.
 TEST(Motion, OfAPointOnARollingWheel) {
   const double radius = 0.3, speed = 1.2;
   const M V_axle{{speed, 0, 0}, {0, speed / radius, 0}};
@@ -134,7 +134,7 @@ TEST(Motion, OfAPointOnARollingWheel) {
   EXPECT_LT((X_top.inv_act(V_axle).v - Eigen::Vector3d(2 * speed, 0, 0)).norm(), 4 * kEps);
 }
 
-// A force of 2 N along y applied 0.5 m out on x turns with 1 N m about z.
+// A force of 2 N along y applied at x = 0.5 m has a moment of 1 N m about z.
 TEST(Force, MovedToAnotherPointGainsItsMoment) {
   const F tip{{0, 2, 0}, {0, 0, 0}};
   const F base = Pose<double>{Eigen::Matrix3d::Identity(), {0.5, 0, 0}}.act(tip);
@@ -161,7 +161,7 @@ TEST(Pose, FormsAgree) {
   }
 }
 
-TEST(Pose, FromMatrixRefusesWhatIsNoPose) {
+TEST(Pose, FromMatrixRejectsNonPoses) {
   Eigen::Matrix4d X = Eigen::Matrix4d::Identity();
   X(3, 0) = 0.5;
   EXPECT_EQ(message([&] { Pose<double>::from_matrix(X); }),

@@ -3,7 +3,8 @@
 #include "limb/math/scalar.hpp"
 
 /// Eigenvalues of small symmetric matrices in double, compiled once: the solvers are the slowest
-/// templates of this room. Float callers convert, which costs less than a second instantiation.
+/// templates of this module to compile. Float callers convert, which costs less than a second
+/// instantiation.
 namespace limb {
 
 struct SymmetricEigen {

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Contact
-# A block on an incline, and a quadruped that is dropped on its feet. Contacts are rigid, with the exact cone of
-# friction; they are impulses of the steps of the simulation.
+# A block on an incline, and a quadruped that is dropped on its feet. Contacts are rigid with exact friction cones;
+# each simulation step solves for contact impulses.
 
 # %%
 import tempfile
@@ -30,14 +30,15 @@ with tempfile.TemporaryDirectory() as folder:
 
 # %% [markdown]
 # ## A block on an incline
-# It sticks below the angle of friction, atan(0.4) = 21.8 degrees, and slides above with g (sin a - mu cos a).
+# It sticks below the friction angle, atan(0.4) = 21.8 degrees, and above it slides with acceleration
+# g (sin a - mu cos a).
 
 # %%
 mu, g = 0.4, 9.81
 for degrees in (15, 21, 22, 30):
     angle = np.radians(degrees)
     world = World(block)
-    world.set_contact(Ground.slope(angle, friction=mu))  # the block's own solid touches it
+    world.set_contact(Ground.slope(angle, friction=mu))  # with the solid of the block
     simulation = Simulation(world)
     R = limb.Quaternion.from_axis_angle([0, 1, 0], angle)
     simulation.set_state(np.r_[R.matrix() @ [0, 0, 0.05], R.xyzw()])
@@ -45,11 +46,11 @@ for degrees in (15, 21, 22, 30):
     expected = max(0, g * (np.sin(angle) - mu * np.cos(angle)))
     speed = np.linalg.norm(simulation.v[:3])
     print(f"{degrees} degrees: {speed:.6f} m/s after 1 s, expected {expected:.6f}; "
-          f"contacts took {simulation.contact_dissipated:.4f} J")
+          f"contacts dissipated {simulation.contact_dissipated:.4f} J")
     assert abs(speed - expected) < 1e-6
 
 # %% [markdown]
-# Where it touches, and with which forces: tangential over normal force is the coefficient where it slides.
+# Contact points and forces: the ratio of tangential to normal force is the friction coefficient while it slides.
 
 # %%
 points = simulation.contact_points()
@@ -60,7 +61,7 @@ for name, p, n, t in zip(points.name, points.position, normal, tangential):
 
 # %% [markdown]
 # ## A quadruped is dropped
-# Its feet are balls; joints are held by PD, without Python in the loop. Rough ground is an array of heights.
+# Its feet are spheres; PD control holds the joints, without Python in the loop. Rough ground is an array of heights.
 
 # %%
 robot = limb.load("builtin:quadruped")
@@ -88,7 +89,7 @@ for name, ground in (("plane", Ground.plane(friction=0.6)), ("rough", rough)):
           f"at the end {total[-1, 2]:.2f} N of {robot.mass * g:.2f} N weight")
 
 # %% [markdown]
-# Every force is in its cone, and the laws hold in every step that was looked at.
+# Every force is in its friction cone, and the contact laws hold in every recorded step.
 
 # %%
 for foot in feet:
@@ -96,6 +97,6 @@ for foot in feet:
     assert (np.linalg.norm(f[:, :2], axis=1) <= 0.6 * f[:, 2] + 1e-9).all()
 for name, contact in runs.items():
     print(f"{name}: largest residual {contact['residual'].max():.1e} m/s, "
-          f"excess over the cone {contact['cone'].max():.1e} N")
+          f"violation of the cone {contact['cone'].max():.1e} N")
     assert contact["converged"] and contact["cone"].max() < 1e-9
 print(simulation.contact_report())

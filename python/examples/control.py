@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Position control versus force control
-# An arm is pushed at its tool: a stiff controller and a soft one.
+# An arm is pushed at its tool, with a stiff and with a compliant controller.
 
 # %%
 import numpy as np
@@ -14,7 +14,7 @@ X = robot.frame_pose(q0, "tool")
 push = np.array([0.0, 10.0, 0.0])
 
 # %% [markdown]
-# A controller is made once; `step` takes what is measured and what is wanted, and returns torques.
+# A controller is constructed once; `step` takes the measured state and the reference, and returns torques.
 
 # %%
 stiff = control.OperationalSpaceControl(robot, "tool", frequency=5, posture=q0)
@@ -32,7 +32,7 @@ def pushed(controller, seconds=2.0, dt=1e-3):
 
 
 # %% [markdown]
-# The soft one gives way by Hooke's law, 10 N / 400 N/m = 25 mm, and by nothing across.
+# The compliant one yields by Hooke's law, 10 N / 400 N/m = 25 mm, only along the push.
 
 # %%
 for name, controller in (("stiff", stiff), ("soft", soft)):
@@ -40,7 +40,7 @@ for name, controller in (("stiff", stiff), ("soft", soft)):
 assert np.allclose(pushed(soft), [0, 0.025, 0], atol=5e-4)
 
 # %% [markdown]
-# A regulator by the Riccati equation holds a pole up.
+# A linear quadratic regulator balances a pole.
 
 # %%
 cart = limb.load("builtin:cartpole")

@@ -1,7 +1,7 @@
 # %% [markdown]
-# # Every controller of joints and frames
-# One arm and one cart, each controller once in a simulation without Python in the loop: `controller.controller(...)`
-# is what `Simulation.set_controller` takes. Whole-body control and locomotion are in `whole_body`.
+# # All joint and frame controllers
+# Each controller in a simulation without Python in the loop: pass `controller.controller(...)` to
+# `Simulation.set_controller`. Whole-body control and locomotion are in `whole_body`.
 
 # %%
 import numpy as np
@@ -28,8 +28,8 @@ def run(controller, seconds=3.0, world=None, q=q0):
 
 # %% [markdown]
 # ## Joints
-# PD sags under the weight; gravity compensation or an integral takes it up. Computed torque follows a path of least
-# jerk, and joint impedance is a spring and damper about it.
+# PD control has a steady-state error under gravity; gravity compensation or an integral removes it. Computed torque
+# follows a minimum-jerk path, and joint impedance is a spring and damper about it.
 
 # %%
 path = control.JointPath(arm, [q0, goal], [1.5])
@@ -46,7 +46,7 @@ for name, controller in joint_controllers.items():
     assert error < (0.2 if name == "PD" else 2e-3)
 
 # %% [markdown]
-# On the way computed torque follows the path; PD with gravity towards a goal does not know one.
+# During the motion computed torque follows the path; PD control only has the goal.
 
 # %%
 simulation = run(joint_controllers["computed torque"], seconds=0.75)
@@ -54,7 +54,7 @@ print(f"halfway, computed torque: {1e3 * np.abs(simulation.q - path.sample(0.75)
 
 # %% [markdown]
 # ## Frames
-# The tool shall move 5 cm sideways. Operational space moves it as if alone; a Cartesian impedance gives way to a push
+# The tool moves 5 cm sideways. Operational space control decouples its motion; a Cartesian impedance yields to a push
 # by Hooke's law, 10 N / 500 N/m = 20 mm.
 
 # %%
@@ -74,8 +74,8 @@ assert np.allclose(moved, [0, 0, 0.02], atol=1e-3)
 
 # %% [markdown]
 # ## Force
-# A hybrid controller presses with 15 N on a table, a spring and damper 1 cm below the tool, and holds its place along
-# it. It feels what the world puts on its frame.
+# A hybrid controller presses with 15 N on a table, a spring and damper 1 cm below the tool, and holds its position
+# along the table. It measures the wrench on its frame.
 
 # %%
 X = arm.frame_pose(q0, "tool")
@@ -100,7 +100,7 @@ assert abs(force - 15) < 0.1
 
 # %% [markdown]
 # ## A regulator
-# The pole of a cart stays up.
+# LQR balances the pole of a cart.
 
 # %%
 cart = limb.load("builtin:cartpole")

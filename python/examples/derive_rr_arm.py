@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The RR arm, derived
-# The equations of motion of a planar arm as the lecture writes them, from the Lagrangian and by Newton and
-# Euler. Both are polynomials with one form each, so that their equality is decided, not judged.
+# The equations of motion of a planar arm in textbook form, from the Lagrangian and from Newton-Euler. Both are
+# polynomials in a canonical form, so that their equality is proved.
 
 # %%
 import numpy as np
@@ -13,7 +13,7 @@ closed = robot.derive()
 closed
 
 # %% [markdown]
-# Each quantity is an object: a formula in a notebook, text, LaTeX, SymPy, or a function of arrays.
+# Each quantity is a `Formula`: a notebook shows it typeset; it converts to text, LaTeX, SymPy or a function of arrays.
 
 # %%
 print(closed.M[0, 1])
@@ -26,7 +26,7 @@ closed.V
 closed.G
 
 # %% [markdown]
-# As functions: parameters have the values of the file unless they are given.
+# As functions: parameters default to their values in the file.
 
 # %%
 M, tau = closed.M.lambdify(), closed.tau.lambdify()
@@ -37,7 +37,7 @@ print("parameters:", closed.parameters)
 print("M with a heavier forearm:\n", M([0.3, 0.5], m2=3.0).round(4))
 
 # %% [markdown]
-# In SymPy one can go on: the Christoffel symbols are derivatives of the mass matrix.
+# In SymPy: the Christoffel symbols are derivatives of the mass matrix.
 
 # %%
 try:
@@ -51,7 +51,7 @@ else:
     assert sympy.simplify(expression[0, 0].diff(q2) / 2 - closed.christoffel.sympy()[0, 0, 1]) == 0
 
 # %% [markdown]
-# The whole derivation, step by step, is a page: `closed.page("html", steps=True)`.
+# The whole derivation, step by step, as a document: `closed.page("html", steps=True)`.
 
 # %%
 print("\n".join(closed.page("text", steps=True).splitlines()[:12]))

@@ -1,6 +1,6 @@
 # %% [markdown]
 # # First steps
-# Load a robot, look at it, ask for its kinematics and dynamics.
+# Load a robot, inspect it, compute its kinematics and dynamics.
 
 # %%
 import numpy as np
@@ -11,36 +11,36 @@ robot = limb.load("builtin:arm7")  # or a .urdf, an MJCF .xml, a .toml recipe
 robot
 
 # %% [markdown]
-# A state is plain NumPy. `q` has `nq` numbers, velocities and torques have `nv`.
+# A state is given by NumPy arrays: `q` of size `nq`, velocities and torques of size `nv`.
 
 # %%
-q = robot.random(seed=1)
+q = robot.random_configuration(seed=1)
 v = np.full(robot.nv, 0.1)
 tool = robot.frames[-1]
 pose = robot.frame_pose(q, tool)
 print("the tool", tool, "is at", pose[:3, 3].round(3))
 
 # %% [markdown]
-# Equations of motion: `tau = M a + h`. Inverse dynamics gives the torques of a motion, forward dynamics the
-# motion of torques; one undoes the other.
+# Equations of motion: `tau = M a + h`. Inverse dynamics gives the torques for an acceleration, forward dynamics the
+# acceleration for torques.
 
 # %%
 a = np.zeros(robot.nv)
-tau = robot.rnea(q, v, a)
+tau = robot.inverse_dynamics(q, v, a)  # alias: rnea
 M, h = robot.mass_matrix(q), robot.bias(q, v)
 assert np.allclose(M @ a + h, tau)
-assert np.allclose(robot.aba(q, v, tau), a)
+assert np.allclose(robot.forward_dynamics(q, v, tau), a)  # alias: aba
 print("torques", tau.round(2))
 
 # %% [markdown]
-# Where do they go?
+# The terms of the torques:
 
 # %%
 for name, part in robot.torque_budget(q, v, a)._asdict().items():
     print(f"{name:12}", part.round(3))
 
 # %% [markdown]
-# A frame's Jacobian maps joint velocities to its velocity. Say in which axes.
+# The Jacobian of a frame maps joint velocities to the velocity of the frame, in the given axes.
 
 # %%
 J = robot.frame_jacobian(q, tool, "local_world_aligned")
@@ -51,7 +51,7 @@ print("manipulability", np.sqrt(np.linalg.det(J @ J.T)).round(4))
 # Inverse kinematics: joint angles for a pose, inside the limits.
 
 # %%
-goal = robot.frame_pose(robot.random(seed=2), tool)
+goal = robot.frame_pose(robot.random_configuration(seed=2), tool)
 found = robot.inverse_kinematics({tool: goal}, q, restarts=20)
 print(found.stop, "after", found.iterations, "iterations, error", found.position_error)
 assert found.converged
@@ -60,6 +60,6 @@ assert found.converged
 # Every method takes a batch as well: `(N, n)` in, `(N, ...)` out, on all cores.
 
 # %%
-Q = robot.random(seed=3, states=1000)
+Q = robot.random_configuration(seed=3, states=1000)
 G = robot.gravity(Q)
 print(G.shape, "largest holding torques", np.abs(G).max(axis=0).round(1))

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Identification
-# Torques are linear in the inertial parameters, `tau = Y(q, v, a) p`. Which of them can be known from torques at
-# all, and what are they, given noisy measurements?
+# Torques are linear in the inertial parameters, `tau = Y(q, v, a) p`. Which combinations are identifiable, and what are
+# their values, given noisy measurements?
 
 # %%
 import numpy as np
@@ -12,12 +12,12 @@ robot = limb.load("builtin:arm7", armature=False, damping=False, friction=False)
 truth = robot.inertial_parameters()
 names = robot.parameter_names()
 base = robot.base_parameters()
-print(len(names), "parameters,", len(base.groups), "combinations that torques depend on,",
-      len(base.unidentifiable), "that they do not")
+print(len(names), "parameters,", len(base.groups), "identifiable combinations,",
+      len(base.unidentifiable), "unidentifiable parameters")
 print("for example:", base.groups[-1])
 
 # %% [markdown]
-# Measurements: an exciting motion, torques with noise.
+# Measurements: an exciting trajectory, torques with noise.
 
 # %%
 random = np.random.default_rng(1)
@@ -28,7 +28,7 @@ Q, V, A = np.sin(w * t + phase), w * np.cos(w * t + phase), -(w**2) * np.sin(w *
 tau = robot.rnea(Q, V, A) + 0.05 * random.normal(size=(len(t), robot.nv))
 
 # %% [markdown]
-# Least squares for the combinations that can be identified; all regressors in one call.
+# Least squares for the identifiable combinations; all regressors in one call.
 
 # %%
 Y = robot.regressor(Q, V, A)[..., base.leading].reshape(-1, len(base.groups))
@@ -37,10 +37,10 @@ expected = base.K @ truth
 print("worst error", np.abs(found - expected).max().round(4), "of values up to", np.abs(expected).max().round(2))
 
 # %% [markdown]
-# What counts is the prediction, on a motion that was not measured.
+# Validation: the predicted torques of another motion.
 
 # %%
-q, v, a = robot.random(7, 500), *random.normal(size=(2, 500, robot.nv))
+q, v, a = robot.random_configuration(7, 500), *random.normal(size=(2, 500, robot.nv))
 predicted = np.einsum("nij,j->ni", robot.regressor(q, v, a)[..., base.leading], found)
 error = np.abs(predicted - robot.rnea(q, v, a)).max()
 print("largest error of a predicted torque", error.round(3), "N m")

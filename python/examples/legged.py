@@ -1,7 +1,7 @@
 # %% [markdown]
-# # A quadruped that knows only what its sensors say
-# Inertial sensor, encoders and forces of the feet, all with noise; a filter estimates the base, and locomotion walks on
-# that estimate over rigid ground. The loop has no Python in it.
+# # A quadruped that walks on its own state estimate
+# Noisy IMU, encoders and foot forces; a filter estimates the state of the base, and the locomotion controller uses that
+# estimate on rigid ground. The loop has no Python in it.
 
 # %%
 import concurrent.futures
@@ -13,23 +13,23 @@ from limb import legged
 from limb.control import Gait
 
 robot = legged.load_quadruped("builtin:quadruped")
-print(robot.feet, f"stands {robot.height:.3f} m high")
+print(robot.feet, f"standing height {robot.height:.3f} m")
 
 # %% [markdown]
-# It stands, trots over blocks of up to 2 cm that it does not see, is pushed to the side, turns, and stands again.
+# It stands, trots over blocks of up to 2 cm that it cannot sense, is pushed to the side, turns, and stands again.
 
 # %%
 plan = [(1.5, Gait.trot(), (0.5, 0, 0)), (5.0, Gait.trot(), (0.3, 0, 0.4)), (7.0, Gait.stand(), (0, 0, 0))]
 run = legged.LeggedRun(robot, ground=legged.block_ground(seed=2), plan=plan, pushes=[(3.5, (0, 4, 0))])
-stands = run.run(8.0)
+upright = run.run(8.0)
 summary = run.summary(begin=1.5)
-print("stands" if stands else f"fell at {run.t:.2f} s", f"after {summary.distance:.2f} m over ground")
+print("standing" if upright else f"fell at {run.t:.2f} s", f"after {summary.distance:.2f} m")
 tilt = np.degrees(summary.largest_tilt)
-print(f"largest tilt {tilt:.1f} degrees, {summary.fell_back} of {summary.steps} steps fell back")
-assert stands
+print(f"largest tilt {tilt:.1f} degrees, fall-back in {summary.fell_back} of {summary.steps} steps")
+assert upright
 
 # %% [markdown]
-# What it thought, and what was: the estimate drifts, as odometry does, and knows how far.
+# Estimate and true state: the estimate drifts, as odometry does, and its covariance grows with the drift.
 
 # %%
 steps = run.record()
@@ -38,12 +38,12 @@ error = np.linalg.norm(steps["estimate"]["p"][ready] - steps["q"][ready, :3], ax
 sigma = np.linalg.norm(steps["estimate"]["deviation"][ready, :3], axis=1)
 for t in (2.0, 4.0, 6.0, 8.0):
     i = np.searchsorted(steps["t"][ready], t) - 1
-    print(f"{t:.0f} s: position off by {1e3 * error[i]:5.1f} mm, deviation {1e3 * sigma[i]:5.1f} mm")
-print(f"root mean squares: velocity off by {1e3 * summary.velocity_error:.1f} mm/s, "
-      f"tilt by {1e3 * summary.tilt_error:.2f} mrad")
+    print(f"{t:.0f} s: position error {1e3 * error[i]:5.1f} mm, standard deviation {1e3 * sigma[i]:5.1f} mm")
+print(f"root mean square errors: velocity {1e3 * summary.velocity_error:.1f} mm/s, "
+      f"tilt {1e3 * summary.tilt_error:.2f} mrad")
 
 # %% [markdown]
-# Runs release Python's lock: other seeds of noise and posture go on in threads.
+# Runs release the GIL: runs with different seeds of noise and posture run in threads.
 
 # %%
 
@@ -56,5 +56,5 @@ def trot(seed):
 
 with concurrent.futures.ThreadPoolExecutor() as pool:
     for seed, result in enumerate(pool.map(trot, range(1, 5)), start=1):
-        print(f"seed {seed}: {result.mean_velocity[0]:.3f} m/s of 0.5, "
-              f"position off by {1e3 * result.position_error:.1f} mm in {result.distance:.2f} m")
+        print(f"seed {seed}: {result.mean_velocity[0]:.3f} m/s (commanded 0.5), "
+              f"position error {1e3 * result.position_error:.1f} mm in {result.distance:.2f} m")

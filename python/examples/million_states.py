@@ -13,21 +13,21 @@ import limb
 N = int(os.environ.get("LIMB_EXAMPLE_STATES", 1_000_000))
 robot = limb.load("builtin:arm7")
 random = np.random.default_rng(1)
-Q = robot.random(seed=1, states=N)
+Q = robot.random_configuration(seed=1, states=N)
 V, A = random.normal(size=(2, N, robot.nv))
 
 
 def timed(name, call):
-    call()  # room and machine code are made by the first call
+    call()  # the first call allocates workspaces
     start = time.perf_counter()
     result = call()
     seconds = time.perf_counter() - start
-    print(f"{name:40} {seconds * 1e3:8.1f} ms, {seconds / N * 1e9:7.1f} ns a state")
+    print(f"{name:40} {seconds * 1e3:8.1f} ms, {seconds / N * 1e9:7.1f} ns per state")
     return result
 
 
 # %% [markdown]
-# The plain method, and the compiled one in double and in float.
+# The method of the robot, and the compiled function in double and in float.
 
 # %%
 tau = timed("robot.rnea(Q, V, A)", lambda: robot.rnea(Q, V, A))
@@ -39,14 +39,14 @@ single = timed("fast.rnea of float32", lambda: fast.rnea(Q32, V32, A32))
 assert np.abs(single - tau).max() < 1e-4 * np.abs(tau).max()
 
 # %% [markdown]
-# Results into memory that is there already: nothing is allocated.
+# Results written to existing memory: no allocation.
 
 # %%
 out = np.empty_like(tau)
 timed("fast.rnea(Q, V, A, out=out)", lambda: fast.rnea(Q, V, A, out=out))
 
 # %% [markdown]
-# One loop of a simulation of all of them at once: forward dynamics, then a step on the manifold.
+# One simulation step of all of them at once: forward dynamics, then integration on the manifold.
 
 # %%
 a = timed("fast.aba(Q, V, tau)", lambda: fast.aba(Q, V, tau))

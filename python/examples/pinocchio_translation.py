@@ -1,10 +1,10 @@
 # %% [markdown]
 # # From Pinocchio to limb
-# Each line of Pinocchio beside the line of limb that does the same. With the package `pin` installed, all of
-# them are executed and compared.
+# Each line of Pinocchio with the equivalent line of limb. With the package `pin` installed, all of them are executed
+# and compared.
 #
-# Differences to know: limb's methods are pure (no `data`, no order of update calls, both triangles of `M`),
-# joints stand in the order of the file, and a continuous joint is one angle. `limb.convert` translates states.
+# Differences: methods of limb are pure functions (no `data`, no required order of calls, both triangles of `M`), joints
+# are in the order of the file, and a continuous joint is one angle. `limb.convert` converts states.
 
 # %%
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 import limb
 
 TABLE = [
-    # Pinocchio, limb, how the result of limb is brought to the other convention
-    ("pin.rnea(model, data, q, v, a)", "robot.rnea(q, v, a)", "tau"),
-    ("pin.aba(model, data, q, v, tau)", "robot.aba(q, v, tau)", "a"),
+    # Pinocchio, limb, conversion of the result of limb
+    ("pin.rnea(model, data, q, v, a)", "robot.inverse_dynamics(q, v, a)", "tau"),
+    ("pin.aba(model, data, q, v, tau)", "robot.forward_dynamics(q, v, tau)", "a"),
     ("pin.nonLinearEffects(model, data, q, v)", "robot.bias(q, v)", "tau"),
     ("pin.computeGeneralizedGravity(model, data, q)", "robot.gravity(q)", "tau"),
     ("full(pin.crba(model, data, q))", "robot.mass_matrix(q)", "matrix"),
@@ -34,8 +34,10 @@ TABLE = [
     ("velocity(pin, model, data, q, v, frame)", "robot.frame_velocity(q, v, frame)", None),
     ("pin.integrate(model, q, v)", "robot.integrate(q, v)", "q"),
     ("pin.difference(model, pin.neutral(model), q)", "robot.difference(robot.neutral(), q)", "tau"),
-    ("pin.computeRNEADerivatives(model, data, q, v, a)[0]", "robot.rnea_derivatives(q, v, a).dq", "matrix"),
-    ("pin.computeABADerivatives(model, data, q, v, tau)[1]", "robot.aba_derivatives(q, v, tau).dv", "matrix"),
+    ("pin.computeRNEADerivatives(model, data, q, v, a)[0]", "robot.inverse_dynamics_derivatives(q, v, a).dtau_dq",
+     "matrix"),
+    ("pin.computeABADerivatives(model, data, q, v, tau)[1]", "robot.forward_dynamics_derivatives(q, v, tau).da_dv",
+     "matrix"),
     ("pin.computeJointTorqueRegressor(model, data, q, v, a) @ parameters(model)",
      "robot.regressor(q, v, a) @ robot.inertial_parameters()", "tau"),
 ]
@@ -43,7 +45,7 @@ for pinocchio, ours, _ in TABLE:
     print(f"{pinocchio}\n    {ours}")
 
 # %% [markdown]
-# What takes several calls there:
+# Helpers for quantities that take several calls of Pinocchio; `rnea`, `aba` and `crba` are aliases in limb as well.
 
 # %%
 
@@ -68,7 +70,7 @@ def parameters(model):
 
 
 # %% [markdown]
-# Every line, executed.
+# Every line, executed and compared.
 
 # %%
 robot = limb.load("builtin:quadruped", armature=False, damping=False, friction=False)
@@ -82,11 +84,11 @@ else:
     c = limb.convert.pinocchio(robot)
     frame = next(name for name in robot.frames if "foot" in name)
     random = np.random.default_rng(1)
-    q, v, a, tau = robot.random(1), *random.normal(size=(3, robot.nv))
+    q, v, a, tau = robot.random_configuration(1), *random.normal(size=(3, robot.nv))
     here = {"robot": robot, "frame": frame, "q": q, "v": v, "a": a, "tau": tau}
     there = {**globals(), "frame": frame}
     there["q"], there["v"], there["a"], there["tau"] = limb.convert.to_pinocchio(robot, q, v, a, tau)
-    translate = {
+    convert = {
         None: lambda x: x,
         "tau": lambda x: c.tau_to(q, x),
         "a": lambda x: c.a_to(q, v, x),
@@ -97,7 +99,7 @@ else:
     }
     for pinocchio, ours, how in TABLE:
         expected = np.asarray(eval(pinocchio, there))
-        found = np.asarray(translate[how](eval(ours, here)))
+        found = np.asarray(convert[how](eval(ours, here)))
         error = np.abs(found - expected).max() / max(1, np.abs(expected).max())
         print(f"{error:8.1e}  {ours}")
         assert error < 1e-9, ours

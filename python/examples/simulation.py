@@ -1,6 +1,6 @@
 # %% [markdown]
 # # Simulation
-# A robot in time: forces, a controller of your own, sensors, and what the motion costs.
+# Forces, a user-defined controller, sensors, and the energy of the motion.
 
 # %%
 import numpy as np
@@ -13,8 +13,8 @@ world.add_push(robot.frames[-1], begin=1.0, end=1.2, force=[0, 10, 0])
 simulation = limb.sim.Simulation(world, integrator="runge-kutta-4", step=1e-3)
 
 # %% [markdown]
-# A controller is any function of time, position and velocity. It is asked once a control period; its torques hold
-# until the next. This one carries the weight and pulls each joint to its target as a spring and damper would.
+# A controller is any function of time, position and velocity. It is called once per control period; its torques are
+# held until the next. This one compensates gravity and pulls each joint to its target like a spring and damper.
 
 # %%
 target = np.full(robot.nv, 0.3)
@@ -42,8 +42,8 @@ imu = motion["sensors"]["imu"]
 print("accelerometer at rest", np.linalg.norm(imu["values"][-100:].mean(axis=0)).round(1), "m/s^2")
 
 # %% [markdown]
-# Work of the motors, against the energy that the robot has gained. What is missing went into its dampers and came
-# from the push.
+# Work of the motors, and the energy gained by the robot. The difference was dissipated by dampers, or came from the
+# push.
 
 # %%
 power = (motion["motor"] * motion["v"]).sum(axis=1)
@@ -51,7 +51,7 @@ work = np.sum((power[1:] + power[:-1]) / 2 * np.diff(motion["t"]))
 print(f"motors {work:.1f} J, robot {motion['energy'][-1, 3] - motion['energy'][0, 3]:.1f} J")
 
 # %% [markdown]
-# A whole run from a scenario, a hundred times with other masses and starts, on all cores.
+# A scenario, run a hundred times with random masses and initial states, on all cores.
 
 # %%
 scenario = limb.sim.Scenario.parse('''

@@ -1,7 +1,8 @@
 # %% [markdown]
-# # Where is the base?
+# # State estimation
 #
-# A quadruped walks; its IMU, joints and feet say where it is. The walk is synthetic, so that the truth is known.
+# A quadruped walks; a filter estimates the state of its base from IMU, joints and feet. The walk is synthetic, so that
+# the true state is known.
 
 # %%
 import csv
@@ -19,7 +20,7 @@ walk = estimate.synthetic_walk(dog, FEET, duration=8, rate=200, seed=3, crouch=0
 
 
 def write(name, columns):
-    """A log that `limb plot` draws, where a folder for it is named."""
+    """Writes a log for `limb plot` if LIMB_EXAMPLE_FOLDER is set."""
     if "LIMB_EXAMPLE_FOLDER" not in os.environ:
         return
     with (Path(os.environ["LIMB_EXAMPLE_FOLDER"]) / name).open("w", newline="") as file:
@@ -29,7 +30,7 @@ def write(name, columns):
 
 
 # %% [markdown]
-# ## From rest, within its bands
+# ## From rest, with three-sigma bounds
 
 # %%
 estimator = estimate.BaseEstimator(dog, FEET, position=walk["q_true"][0][:3], foot_error=1e-5)
@@ -37,7 +38,7 @@ found = estimate.run(estimator, walk["t"], walk["gyro"], walk["accel"], walk["q"
 truth = walk["q_true"][-len(found["t"]):, :3]
 length = np.linalg.norm(np.diff(truth[:, :2], axis=0), axis=1).sum()
 error = found["p"] - truth
-print(f"{length:.2f} m walked, {100 * np.linalg.norm(error[-1]) / length:.2f} % off at the end")
+print(f"{length:.2f} m walked, {100 * np.linalg.norm(error[-1]) / length:.2f} % error at the end")
 assert np.linalg.norm(error[-1]) < 0.02 * length
 columns = {"t": found["t"][::8]}
 for k, axis in enumerate("xyz"):
@@ -49,7 +50,7 @@ write("walk.csv", columns)
 # %% [markdown]
 # ## Sixty degrees off
 #
-# The same noise, the same first state: the invariant filter comes back, the error-state filter is sure of what is wrong.
+# The same noise and the same initial state: the invariant filter converges, the error-state filter is overconfident.
 
 # %%
 start = int(0.9 * 200)
@@ -80,9 +81,9 @@ write("convergence.csv", {"t": walk["t"][start:start + 800:4], "tilt error in de
                           "tilt error in deg.eskf": eskf[::4]})
 
 # %% [markdown]
-# ## A foot that slips, a switch that sticks
+# ## A slipping foot, a stuck contact switch
 #
-# Innovations beyond their gate are refused, and a foot that goes on so is put down anew.
+# Innovations outside the gate are rejected, and a foot that is rejected repeatedly is initialised again.
 
 # %%
 slipping = estimate.synthetic_walk(dog, FEET, duration=6, rate=200, seed=3, crouch=0.25, rest=1,
@@ -103,6 +104,6 @@ for name, contact in (("slip", slipping["contact"]), ("stuck", stuck)):
         t, off_by, counts = errors(slipping, gate, contact)
         columns["t"] = t[::4]
         columns[f"{name}: position error in m.{word}"] = off_by[::4]
-        print(f"{name}, {word}: {1000 * off_by[-1]:.0f} mm off; {counts['feet_refused']} refused, "
+        print(f"{name}, {word}: {1000 * off_by[-1]:.0f} mm error; {counts['feet_rejected']} rejected, "
               f"{counts['slips']} slips")
 write("slips.csv", columns)

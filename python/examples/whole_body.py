@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Standing and walking
-# A quadruped on rigid ground: it stands, is pushed, squats, and trots. Torques come from one quadratic program a step
-# over accelerations and contact forces; limb must be built with its solver.
+# A quadruped on rigid ground: it stands, is pushed, squats, and trots. Torques are from one quadratic program per step
+# over accelerations and contact forces; limb must be built with a QP solver.
 
 # %%
 import numpy as np
@@ -10,39 +10,39 @@ import limb
 from limb import control
 from limb.sim import Ground, Simulation, World
 
-assert control.has_qp(), "limb was built without a solver of quadratic programs"
+assert control.has_qp(), "limb was built without a QP solver"
 robot = limb.load("builtin:quadruped")
 feet = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
 q0 = np.r_[0, 0, 0, 0, 0, 0, 1, np.tile([0, 0.8, -1.6], 4)]
 q0[2] = -robot.frame_pose(q0, feet[0])[2, 3]
 
 # %% [markdown]
-# ## The program itself
-# Wanted accelerations in, torques and forces out. More than friction allows is not given.
+# ## The quadratic program
+# Target accelerations in, torques and forces out. Forces stay within the friction limits.
 
 # %%
 body = control.WholeBody(robot, feet, friction=0.6)
 body.update(q0, np.zeros(robot.nv))
-wanted = body.targets()  # all feet stand, nothing accelerates
+targets = body.targets()  # all feet in stance, zero accelerations
 for a in ([0, 0, 0], [0, 0, 2], [100, 0, 0]):
-    wanted.mass_center = a
-    body.solve(wanted)
+    targets.mass_center = a
+    body.solve(targets)
     f = body.foot_forces.sum(axis=0)
-    print(f"wanted {a} m/s^2: forces {f.round(1)} N, friction used {abs(f[0]) / f[2]:.3f}, {body.report.status}")
+    print(f"target {a} m/s^2: forces {f.round(1)} N, friction used {abs(f[0]) / f[2]:.3f}, {body.report.status}")
 
 # %% [markdown]
-# A foot in the air carries nothing, and its acceleration is one more wish.
+# A swing foot has no force, and its acceleration is another target.
 
 # %%
-wanted = body.targets()
-wanted.stands[0] = False
-wanted.swing[0, :3] = [0, 0, 3]
-body.solve(wanted)
+targets = body.targets()
+targets.stands[0] = False
+targets.swing[0, :3] = [0, 0, 3]
+body.solve(targets)
 print("vertical forces:", body.foot_forces[:, 2].round(2), "N")
 
 # %% [markdown]
 # ## Stand and be pushed
-# `Balance` wishes the mass centre, the turn of the base and the posture to stay. In the simulation it runs without
+# `Balance` holds the centre of mass, the orientation of the base and the posture. In the simulation it runs without
 # Python in the loop.
 
 # %%
@@ -69,7 +69,7 @@ print(f"two pushes of 5 N s: moved by {away.round(1)} mm, at the end {left:.2f} 
 assert away.max() < 20
 
 # %% [markdown]
-# A squat is a reference that moves: here the controller is a Python function.
+# A squat is a moving reference; here the controller is a Python function.
 
 # %%
 simulation, home = on_ground(), reference.mass_center.copy()
@@ -90,8 +90,8 @@ print(f"the base went down by {down:.1f} mm and came back to {left:.2f} mm")
 
 # %% [markdown]
 # ## Trot
-# `Locomotion` takes the state, the switches of the feet and a velocity command. As a native controller it reads the
-# switches of the simulation and a table of commands: time, forward, left, yaw rate.
+# `Locomotion` takes the state, the contact switches of the feet and a velocity command. As a native controller it reads
+# the contacts of the simulation and a table of commands: time, forward, left, yaw rate.
 
 # %%
 walk = control.Locomotion(robot, feet, q0)
@@ -103,14 +103,15 @@ motion = simulation.record(4.0)
 t, x = motion["t"], motion["q"]
 speed = (x[t > 3.9][0, 0] - x[t > 1.5][0, 0]) / (t[t > 3.9][0] - t[t > 1.5][0])
 touching = motion["contact"]["touching"]
-print(f"{speed:.3f} m/s forward of 0.5, pushed to the left by 4 N s: {1e3 * np.abs(x[:, 1]).max():.0f} mm off its line")
+print(f"{speed:.3f} m/s forward (commanded 0.5); lateral deviation after a push of 4 N s: "
+      f"{1e3 * np.abs(x[:, 1]).max():.0f} mm")
 print(f"feet on the ground: {touching[t > 1].mean():.2f} on average; "
       f"base between {x[:, 2].min():.3f} and {x[:, 2].max():.3f} m")
 print(walk.report.whole_body.status, walk.report.mpc_status, walk.gait)
 assert abs(speed - 0.5) < 0.05 and x[:, 2].min() > 0.27
 
 # %% [markdown]
-# Forces stay in their cones, and torques within what the motors give.
+# Forces stay in their friction cones, and torques within the limits of the motors.
 
 # %%
 for foot in feet:

@@ -1,4 +1,4 @@
-"""python -m limb: the command line of limb, as a program of its own."""
+"""python -m limb: the command line of limb."""
 
 import os
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 def program() -> Path:
-    """The program that comes with the package, or that of the build around it."""
+    """The program installed with the package, or the one of the build tree."""
     here = Path(__file__).resolve().parent
     for path in (here / "bin/limb", here.parent.parent / "limb"):
         if path.is_file():
             return path
-    sys.exit("limb: the command line is not installed beside the package")
+    sys.exit("limb: the command line is not installed with the package")
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""Arrays of other libraries, by DLPack. limb computes on the CPU: arrays that live there are read where they
-are; those on a GPU are copied to the host and the results back to the same device."""
+"""Arrays of other libraries, through DLPack. limb computes on the CPU: arrays in host memory are read in place;
+arrays on a GPU are copied to the host, and the results are copied back to the same device."""
 
 import numpy
 
 from ._limb import Error
 
-_CPU = (1, 3, 11)  # kDLCPU, and memory of CUDA and ROCm that the host reads as its own
+_CPU = (1, 3, 11)  # kDLCPU, and pinned host memory of CUDA and ROCm
 
 
 def _library(x) -> str:
@@ -13,12 +13,12 @@ def _library(x) -> str:
 
 
 def to_host(call: str, name: str, x):
-    """The numbers as a NumPy array, and what makes results the kind of array that x is (or None)."""
+    """x as a NumPy array, and a function that converts results to the library of x (or None)."""
     library = _library(x)
     if library == "torch":
         if x.requires_grad:
-            raise Error(f"{call}: {name} requires a gradient, which NumPy does not carry (limb.torch has "
-                        "functions with gradients; or detach it)")
+            raise Error(f"{call}: {name} requires a gradient, which NumPy does not track (use limb.torch, "
+                        "or detach it)")
         return _torch_to_host(x)
     if library in ("jax", "jaxlib"):
         import jax
@@ -41,13 +41,13 @@ def to_host(call: str, name: str, x):
 
 
 def to_fill(call: str, out):
-    """The memory of `out` as a NumPy array, for results to be written there."""
+    """The memory of `out` as a NumPy array, to write results to."""
     if _library(out) == "torch" and out.requires_grad:
-        raise Error(f"{call}: out requires a gradient, which NumPy does not carry (detach it)")
+        raise Error(f"{call}: out requires a gradient, which NumPy does not track (detach it)")
     if out.__dlpack_device__()[0] in _CPU:
         return numpy.from_dlpack(out)
-    raise Error(f"{call}: out is on device {tuple(map(int, out.__dlpack_device__()))}, expected memory of the host "
-                "(without out, results come back to the device of the arguments)")
+    raise Error(f"{call}: out is on device {tuple(map(int, out.__dlpack_device__()))}, expected host memory "
+                "(without out, results are copied to the device of the arguments)")
 
 
 def _torch_to_host(x):

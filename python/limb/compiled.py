@@ -1,85 +1,102 @@
-"""Functions of a robot as machine code."""
+"""Functions of a robot, compiled to machine code."""
 
 from collections.abc import Sequence
 
 from . import _limb
 from ._limb import CompiledFunction
-from .types import Axes
+from .types import Axes, Strategy
 
 __all__ = ["Compiled", "CompiledFunction"]
 
+# Each of these functions has two names, here and in Robot.
+_SHORT_NAMES = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix": "crba",
+                "inverse_dynamics_derivatives": "rnea_derivatives", "forward_dynamics_derivatives": "aba_derivatives"}
+
 
 class Compiled:
-    """Functions of one robot, compiled in memory: `fast.rnea(q, v, a)` and so on.
+    """Functions of one robot, compiled in memory: `fast.inverse_dynamics(q, v, a)` and so on.
 
     Each takes one state or a batch `(..., n)`. Batches run in SIMD lanes and threads (`limb.set_threads`);
-    float32 arrays are computed in float32, twice as many lanes. Results that are no symmetric matrices are
-    stored column by column: views that are not C-contiguous.
+    float32 arrays are computed in float32, with twice as many lanes. Matrices that are not symmetric are
+    stored column by column: the results are views that are not C-contiguous.
 
-    Bodies named in `added_inertias` (by their joint) may be heavier in each state: the functions then take one
-    more argument, `added`, ten numbers a body: mass, first moment (3), tensor xx xy xz yy yz zz about the
-    body's frame. `shifted_joints` take `shifted`, three numbers a joint by which it stands elsewhere in its parent,
-    `turned_joints` take `turned`, roll, pitch and yaw of its axes. In this order; all zero is the robot as it is.
+    With parameters that differ from state to state the functions take further arguments, in this order; all zero is
+    the robot as loaded. `added_inertias` names joints whose bodies get `added`, ten numbers per body: mass, first
+    moment (3), tensor xx xy xz yy yz zz about the body frame. `shifted_joints` get `shifted`, three numbers per joint:
+    the displacement of its origin in the parent. `rotated_joints` get `rotated`: roll, pitch and yaw of its axes.
 
-    With `nonzeros=True` a matrix is a vector of the entries that are not zero in every state, of a symmetric matrix
-    those of the upper triangle: `rows, cols = fast.crba.pattern()`, then `M[..., rows, cols] = fast.crba(q)[..., :len(rows)]`.
-    Zeros follow where 64 entries or more are filled up to whole lines of the cache.
+    With `nonzeros=True` a matrix is returned as a vector of its structural nonzeros, for a symmetric matrix those of
+    the upper triangle: `rows, cols = fast.crba.pattern()`, then
+    `M[..., rows, cols] = fast.crba(q)[..., :len(rows)]`. Vectors of 64 and more entries are padded with zeros to whole
+    cache lines.
+
+    Functions with two names have both as attributes: rnea is an alias of inverse_dynamics, aba of forward_dynamics,
+    crba of mass_matrix, rnea_derivatives of inverse_dynamics_derivatives, aba_derivatives of
+    forward_dynamics_derivatives.
     """
 
+    inverse_dynamics: CompiledFunction
     rnea: CompiledFunction
-    bias: CompiledFunction
-    gravity: CompiledFunction
+    forward_dynamics: CompiledFunction
+    aba: CompiledFunction
+    mass_matrix: CompiledFunction
     crba: CompiledFunction
     crba_packed: CompiledFunction
-    aba: CompiledFunction
     mass_inverse: CompiledFunction
+    bias: CompiledFunction
+    gravity: CompiledFunction
     frame_poses: CompiledFunction
     frame_jacobians: CompiledFunction
     centroidal: CompiledFunction
     operational_space: CompiledFunction
+    inverse_dynamics_derivatives: CompiledFunction
     rnea_derivatives: CompiledFunction
+    forward_dynamics_derivatives: CompiledFunction
     aba_derivatives: CompiledFunction
 
     def __init__(self, robot, functions: Sequence[str], *, frames: Sequence[str] = (),
                  axes: Axes = "local", added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
-                 turned_joints: Sequence[str] = (), form: str = "automatic", interpret: bool = False,
+                 rotated_joints: Sequence[str] = (), strategy: Strategy = "automatic", interpret: bool = False,
                  nonzeros: bool = False):
         if isinstance(functions, str):
             functions = [functions]
-        functions = ["crba" if name == "mass_matrix" else name for name in functions]
-        added, shifted, turned = list(added_inertias), list(shifted_joints), list(turned_joints)
-        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, (added, shifted, turned)), form,
-                           interpret, nonzeros)
-        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, added, shifted, turned, form, interpret,
-                                        nonzeros)
+        functions = [_SHORT_NAMES.get(name, name) for name in functions]
+        added, shifted, rotated = list(added_inertias), list(shifted_joints), list(rotated_joints)
+        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, (added, shifted, rotated)),
+                           strategy, interpret, nonzeros)
+        self._core = _limb.CompiledCore(robot, functions, list(frames), axes, added, shifted, rotated, strategy,
+                                        interpret, nonzeros)
         for name in functions:
             setattr(self, name, self._core.function(name))
-        if "crba" in functions:
-            self.mass_matrix = self.crba
+        for name, short in _SHORT_NAMES.items():
+            if short in functions:
+                setattr(self, name, getattr(self, short))
 
     def __getattr__(self, name):
-        if name in _limb.function_names():
+        if name in _SHORT_NAMES or name in _limb.function_names():
             raise AttributeError(f"{name} is not among the functions that were compiled: "
                                  f"{', '.join(self.functions)}")
         raise AttributeError(f"'Compiled' object has no attribute '{name}'")
 
     @property
     def functions(self) -> tuple[str, ...]:
+        """Names of the compiled functions, as in `limb.function_names()`."""
         return self._arguments[1]
 
     @property
-    def notice(self) -> str:
+    def why_not_compiled(self) -> str:
         """Why there is no machine code; empty if there is."""
-        return self._core.notice
+        return self._core.why_not_compiled
 
     def __reduce__(self):
-        return _again, self._arguments
+        return _rebuild, self._arguments
 
     def __repr__(self) -> str:
         return f"Compiled({self._arguments[0].name!r}, {list(self.functions)})"
 
 
-def _again(robot, functions, frames, axes, added_inertias, shifted_joints, turned_joints, form, interpret, nonzeros):
+def _rebuild(robot, functions, frames, axes, added_inertias, shifted_joints, rotated_joints, strategy, interpret,
+             nonzeros):
     return Compiled(robot, functions, frames=frames, axes=axes, added_inertias=added_inertias,
-                    shifted_joints=shifted_joints, turned_joints=turned_joints, form=form, interpret=interpret,
-                    nonzeros=nonzeros)
+                    shifted_joints=shifted_joints, rotated_joints=rotated_joints, strategy=strategy,
+                    interpret=interpret, nonzeros=nonzeros)

@@ -2,14 +2,14 @@
 
     controller = limb.control.CartesianImpedance(robot, "tool", [400, 400, 400, 30, 30, 30])
     tau = controller.step(q, v, X_ref)      # X_ref: pose of the tool, (4, 4)
-    controller.saturated                    # how many motors were at their limit
+    controller.saturated                    # number of motors at their limit
 
-Each is made for a robot and keeps to the torque limits of its model, or to `limits`. The same classes run in C++,
-where a step neither allocates nor throws (docs/control.md). In a simulation `step` may be called by a Python function,
-or `simulation.set_controller(controller.controller(X_ref))` runs it without Python in the loop.
+A controller is constructed for a robot and respects the torque limits of its model, or `limits`. The same classes
+exist in C++, where a step neither allocates nor throws (docs/control.md). In a simulation a Python function may call
+`step`, or `simulation.set_controller(controller.controller(X_ref))` runs it without Python in the loop.
 
-WholeBody, Balance and Locomotion are for robots on their feet (docs/whole_body.md); they need limb to be built with a
-solver of quadratic programs, and has_qp() tells.
+WholeBody, Balance and Locomotion are for legged robots (docs/whole_body.md); they need limb to be built with a QP
+solver (has_qp()).
 """
 
 from ._limb import (Balance, CartesianImpedance, ComputedTorque, Gait, HybridForceControl, JointImpedance, JointPath,

@@ -1,10 +1,10 @@
-"""limb's vectors in the customs of Pinocchio, MuJoCo, Drake and RBDL.
+"""Conversion between the conventions of limb and those of Pinocchio, MuJoCo, Drake and RBDL.
 
-    there = limb.convert.to_pinocchio(robot, q, v, a)      # a state, there.q, there.v, there.a
+    there = limb.convert.to_pinocchio(robot, q, v, a)      # a state: there.q, there.v, there.a
     here = limb.convert.from_pinocchio(robot, q, v)
     c = limb.convert.pinocchio(robot)                      # for matrices, Jacobians, wrenches
 
-The facts behind it are tabled in docs/conventions.md.
+docs/conventions.md lists the conventions of each library.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ __all__ = ["Converter", "State", "drake", "from_drake", "from_mujoco", "from_pin
 
 
 class State(NamedTuple):
-    """What was given, translated; the rest is None."""
+    """The converted vectors; those that were not given are None."""
 
     q: Array
     v: Array | None = None
@@ -30,23 +30,23 @@ class State(NamedTuple):
 
 def _to(library, robot, q, v, a, tau, joint_names):
     c = Converter(robot, library, list(joint_names))
-    _needs(a, v)
+    _check_velocity_given(a, v)
     return State(c.q_to(q), None if v is None else c.v_to(q, v), None if a is None else c.a_to(q, v, a),
                  None if tau is None else c.tau_to(q, tau))
 
 
 def _from(library, robot, q, v, a, tau, joint_names):
     c = Converter(robot, library, list(joint_names))
-    _needs(a, v)
+    _check_velocity_given(a, v)
     here = c.q_from(q)
     v_here = None if v is None else c.v_from(here, v)
     return State(here, v_here, None if a is None else c.a_from(here, v_here, a),
                  None if tau is None else c.tau_from(here, tau))
 
 
-def _needs(a, v):
+def _check_velocity_given(a, v):
     if a is not None and v is None:
-        raise TypeError("accelerations convert only together with velocities: give v, too")
+        raise TypeError("accelerations convert only together with velocities: give v as well")
 
 
 def _functions(library: str, title: str):
@@ -62,10 +62,10 @@ def _functions(library: str, title: str):
         return _from(library, robot, q, v, a, tau, joint_names)
 
     make.__name__, to.__name__, from_.__name__ = library, f"to_{library}", f"from_{library}"
-    make.__doc__ = (f"What converts between limb and {title}; joint_names is the other library's own order, "
-                    "where it is not that of its reader.")
-    to.__doc__ = f"A state of limb as {title} writes it."
-    from_.__doc__ = f"A state of {title} as limb writes it."
+    make.__doc__ = (f"A Converter between limb and {title}; joint_names is the joint order of the other library, "
+                    "if it differs from that of its file reader.")
+    to.__doc__ = f"Converts a state of limb to the conventions of {title}."
+    from_.__doc__ = f"Converts a state of {title} to the conventions of limb."
     return make, to, from_
 
 
@@ -76,7 +76,7 @@ rbdl, to_rbdl, from_rbdl = _functions("rbdl", "RBDL")
 
 
 def pinocchio_model(robot):
-    """The robot as a `pinocchio.Model`, by way of URDF; needs the package pin."""
+    """The robot as a `pinocchio.Model`, through URDF; needs the package pin."""
     import pinocchio as pin
 
     if robot.base == "free":

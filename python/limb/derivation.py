@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 
 from . import _limb
 
-__all__ = ["Derivation", "Form"]
+__all__ = ["Derivation", "Formula"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTIONS = ("sin", "cos", "sqrt", "pi")
 
 
-class Form:
-    """A number, vector, matrix or tensor of expressions. In a notebook it shows as a formula."""
+class Formula:
+    """A symbolic number, vector, matrix or tensor. A notebook shows it as a formula."""
 
     def __init__(self, owner: "Derivation", name: str, entries, shape: tuple[int, ...], symbol: str):
         self._owner, self.name, self.shape, self._symbol = owner, name, shape, symbol
@@ -31,7 +31,7 @@ class Form:
         return f"{self.name} = {self}"
 
     def latex(self) -> str:
-        """The formula in LaTeX, without the name."""
+        """The formula in LaTeX, without its name."""
         if self.shape == ():
             return str(self.latex_entries[()])
         if len(self.shape) == 1:
@@ -48,7 +48,7 @@ class Form:
         return f"$\\displaystyle {left}{self.latex()}$"
 
     def sympy(self):
-        """As an expression, a Matrix or an Array of SymPy; symbols by name, q1, qd1, qdd1."""
+        """The formula as a SymPy expression, Matrix or Array, with symbols q1, qd1, qdd1 and the parameters."""
         import sympy
 
         known: dict = {}
@@ -69,7 +69,7 @@ class Form:
 
     def lambdify(self):
         """A function `f(q, qd=None, qdd=None, **parameters)` of NumPy arrays, one state or a batch. Parameters
-        that are not given have their values in the file."""
+        default to their values in the file."""
         source = [text.replace("^", "**") for text in self.text.ravel()]
         code = [compile(text, f"<{self.name}>", "eval") for text in source]
         used = set(_NAME.findall(" ".join(source))) - set(_FUNCTIONS)
@@ -90,7 +90,7 @@ class Form:
             for kind, label, x in (("q", "q", q), ("v", "qd", qd), ("a", "qdd", qdd)):
                 if x is None:
                     if used & set(symbols[kind]):
-                        raise _limb.Error(f"{name}: {label} is missing, expected {n} numbers a state")
+                        raise _limb.Error(f"{name}: {label} is missing, expected {n} numbers per state")
                     continue
                 x = numpy.asarray(x, dtype=float)
                 if x.ndim == 0 or x.shape[-1] != n:
@@ -99,7 +99,7 @@ class Form:
                 values.update({symbol: x[..., i] for i, symbol in enumerate(symbols[kind])})
             missing = sorted(symbol for symbol in used if values.get(symbol, 0) is None)
             if missing:
-                raise _limb.Error(f"{name}: parameter '{missing[0]}' has no value in the file: give one")
+                raise _limb.Error(f"{name}: parameter '{missing[0]}' has no value in the file: pass one")
             entries = [numpy.broadcast_to(eval(one, values), batch) for one in code]
             return numpy.stack(entries, axis=-1).reshape(batch + shape) if shape else entries[0][()]
 
@@ -108,21 +108,21 @@ class Form:
 
 
 class Derivation:
-    """The equations of motion `tau = M qdd + V + G` of a robot, as closed forms with one form each.
+    """The equations of motion `tau = M qdd + V + G` of a robot in closed form, in a canonical form.
 
-    Quantities that were asked for are attributes: M, C, V, G, K, P, tau, christoffel, centrifugal, coriolis.
-    In a notebook the whole shows as formulas.
+    The derived quantities are attributes: M, C, V, G, K, P, tau, christoffel, centrifugal, coriolis.
+    A notebook shows them as formulas.
     """
 
-    def __init__(self, forms, robot: str, frames: list[str]):
-        self._forms, self.robot, self._frames = forms, robot, frames
-        symbols = forms.symbols()
+    def __init__(self, closed, robot: str, frames: list[str]):
+        self._closed, self.robot, self._frames = closed, robot, frames
+        symbols = closed.symbols()
         #: Values of the parameters in the file, by name.
         self.parameters = {name: value for name, kind, value in symbols if kind == "parameter"}
-        #: What was taken otherwise than written, or left out.
-        self.notes = list(forms.notes())
+        #: What was changed or left out relative to the file.
+        self.notes = list(closed.notes())
         #: The joint of each coordinate q1, q2, ...
-        self.joints = forms.coordinates()
+        self.joints = closed.coordinates()
 
     @property
     def coordinate_count(self) -> int:
@@ -130,77 +130,77 @@ class Derivation:
 
     @property
     def terms(self) -> int:
-        """Terms of all that was asked for."""
-        return self._forms.terms()
+        """Total number of terms of the derived quantities."""
+        return self._closed.terms()
 
-    def _form(self, name: str, symbol: str) -> Form:
-        entries, n = self._forms.entries(name), self.coordinate_count
+    def _formula(self, name: str, symbol: str) -> Formula:
+        entries, n = self._closed.entries(name), self.coordinate_count
         shapes = {"V": (n,), "G": (n,), "tau": (n,), "K": (), "P": (), "christoffel": (n, n, n)}
-        return Form(self, name, entries, shapes.get(name, (entries.rows, entries.cols)), symbol)
+        return Formula(self, name, entries, shapes.get(name, (entries.rows, entries.cols)), symbol)
 
     @property
-    def M(self) -> Form:
+    def M(self) -> Formula:
         """Mass matrix."""
-        return self._form("M", "M")
+        return self._formula("M", "M")
 
     @property
-    def C(self) -> Form:
+    def C(self) -> Formula:
         """Coriolis matrix with `C qd = V`."""
-        return self._form("C", "C")
+        return self._formula("C", "C")
 
     @property
-    def centrifugal(self) -> Form:
+    def centrifugal(self) -> Formula:
         """Coefficients of the squares qd_i^2 in V."""
-        return self._form("centrifugal", "C")
+        return self._formula("centrifugal", "C")
 
     @property
-    def coriolis(self) -> Form:
+    def coriolis(self) -> Formula:
         """Coefficients of the products qd_1 qd_2, qd_1 qd_3, ... in V."""
-        return self._form("coriolis", "B")
+        return self._formula("coriolis", "B")
 
     @property
-    def christoffel(self) -> Form:
+    def christoffel(self) -> Formula:
         """Christoffel symbols of the first kind."""
-        return self._form("christoffel", r"\Gamma")
+        return self._formula("christoffel", r"\Gamma")
 
     @property
-    def V(self) -> Form:
-        """What velocities add to the torques."""
-        return self._form("V", "V")
+    def V(self) -> Formula:
+        """Coriolis and centrifugal torques."""
+        return self._formula("V", "V")
 
     @property
-    def G(self) -> Form:
-        """Torques of gravity."""
-        return self._form("G", "G")
+    def G(self) -> Formula:
+        """Gravity torques."""
+        return self._formula("G", "G")
 
     @property
-    def K(self) -> Form:
+    def K(self) -> Formula:
         """Kinetic energy."""
-        return self._form("K", "K")
+        return self._formula("K", "K")
 
     @property
-    def P(self) -> Form:
+    def P(self) -> Formula:
         """Potential energy."""
-        return self._form("P", "P")
+        return self._formula("P", "P")
 
     @property
-    def tau(self) -> Form:
+    def tau(self) -> Formula:
         """The torques."""
-        return self._form("tau", r"\tau")
+        return self._formula("tau", r"\tau")
 
-    def frame(self, frame: str, quantity: str = "J") -> Form:
-        """p, R, J or Jdot of a frame that was asked for."""
-        entries = self._forms.frame_entries(frame, quantity)
+    def frame(self, frame: str, quantity: str = "J") -> Formula:
+        """p, R, J or Jdot of one of the frames."""
+        entries = self._closed.frame_entries(frame, quantity)
         shape = (3,) if quantity == "p" else (entries.rows, entries.cols)
-        return Form(self, quantity, entries, shape, r"\dot{J}" if quantity == "Jdot" else quantity)
+        return Formula(self, quantity, entries, shape, r"\dot{J}" if quantity == "Jdot" else quantity)
 
     def page(self, format: str = "text", *, steps: bool = False) -> str:
-        """As "text", "latex", "markdown" or "html"; with steps: the whole derivation."""
-        return self._forms.page(format, steps)
+        """A document in "text", "latex", "markdown" or "html"; with steps: the whole derivation."""
+        return self._closed.page(format, steps)
 
     def function(self, language: str = "python") -> str:
-        """The source of one function of C or Python that computes M, V, G and tau."""
-        return self._forms.function(language)
+        """Source of a C or Python function that computes M, V, G and tau."""
+        return self._closed.function(language)
 
     def _repr_latex_(self) -> str:
         lines = [f"M &= {self.M.latex()}", f"V &= {self.V.latex()}", f"G &= {self.G.latex()}"]

@@ -1,4 +1,4 @@
-"""What simulations and controllers say of themselves: tuples with names."""
+"""Reports of simulations and controllers, as named tuples."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ __all__ = [
 
 
 class Energy(NamedTuple):
-    """J; stored: in springs and soft stops."""
+    """Energy in J; stored: in springs and soft stops."""
 
     kinetic: float
     potential: float
@@ -20,54 +20,54 @@ class Energy(NamedTuple):
 
 
 class RunSummary(NamedTuple):
-    """What a run came to; of a batch every number is an array with a row for each run, failure a list."""
+    """Summary of a run; for a batch every number is an array with one row per run, and failure a list."""
 
-    t: float  #: s, how far it got
-    failure: str | None  #: why it ended before its duration
+    t: float  #: s, time reached
+    failure: str | None  #: why it ended early
     steps: int
     q: Array  #: at the end
     v: Array
-    peak_torque: Array  #: of the motors
-    energy_begin: float  #: J
+    peak_torque: Array  #: largest torque of each motor
+    energy_start: float  #: J
     energy_end: float
     largest_energy_change: float
-    target_error: float  #: distance to the controller's target at the end; NaN where there is none
+    target_error: float  #: distance to the controller's target at the end; NaN without a target
     dissipated: float  #: J, by contacts
-    control_periods: int  #: in which a controller with feedback was asked
-    saturated_periods: int  #: of these, with a motor at its limit
+    control_periods: int  #: periods in which a feedback controller was evaluated
+    saturated_periods: int  #: those with a motor at its limit
 
 
 class ContactPoints(NamedTuple):
-    """Contact points of a step; arrays have a row for each."""
+    """Contact points of a step; arrays have one row per point."""
 
-    name: list[str]  #: of the robot's shape
-    other: list[int | str]  #: index of the ground's solid, or the name of another shape of the robot
+    name: list[str]  #: name of the robot's shape
+    other: list[int | str]  #: index of a solid of the ground, or name of another shape of the robot
     position: Array  #: m
-    normal: Array  #: unit, towards the shape
-    force: Array  #: N on the shape, mean over the step
-    velocity: Array  #: m/s of the shape seen from the other, at the end of the step
-    gap: Array  #: m, at the begin of the step
+    normal: Array  #: unit vector, towards the shape
+    force: Array  #: N, on the shape, mean over the step
+    velocity: Array  #: m/s, of the shape relative to the other, at the end of the step
+    gap: Array  #: m, at the start of the step
     friction: Array  #: coefficient
 
 
 class ContactReport(NamedTuple):
-    """How well the laws of contact hold after a step."""
+    """Residuals of the contact laws after a step."""
 
-    contacts: int  #: points that might have touched
-    touching: int  #: those with a force
-    residual: float  #: m/s, of the whole problem
+    contacts: int  #: candidate points
+    touching: int  #: points with a contact force
+    residual: float  #: m/s, of the contact problem
     complementarity: float  #: W, largest normal force times separating speed
-    cone: float  #: N, largest excess of a friction force over its cone
-    penetration: float  #: m, deepest overlap at the begin of the step
-    dissipated: float  #: J, in this step by contacts
-    joints_dissipated: float  #: J, in this step by stops and friction of joints
+    cone: float  #: N, largest violation of a friction cone
+    penetration: float  #: m, largest at the start of the step
+    dissipated: float  #: J, by contacts in this step
+    joints_dissipated: float  #: J, by joint stops and joint friction in this step
     sweeps: int
     newton_steps: int
     converged: bool
 
 
 class QpResiduals(NamedTuple):
-    """How far a quadratic program is from the conditions of Karush, Kuhn and Tucker."""
+    """Residuals of the Karush-Kuhn-Tucker conditions of a quadratic program."""
 
     stationarity: float
     primal: float
@@ -76,24 +76,24 @@ class QpResiduals(NamedTuple):
 
 
 class WholeBodyReport(NamedTuple):
-    """Of a step of a whole-body controller."""
+    """Report of a step of a whole-body controller."""
 
-    status: str  #: "solved", or why not
-    fell_back: bool  #: the torques are those of the fall-back, not of the program
+    status: str  #: "solved", or the reason of failure
+    fell_back: bool  #: the torques are from the fall-back, not from the quadratic program
     iterations: int
     residuals: QpResiduals
-    outside_cone: float  #: N: how far a force is outside its pyramid or pulls
-    over_limit: float  #: N m: how far a torque is beyond what its motor can
-    setup_us: float  #: to write the program
+    outside_cone: float  #: N: largest violation of a friction pyramid or of a unilateral contact
+    over_limit: float  #: N m: largest violation of a torque limit
+    setup_us: float  #: to set up the quadratic program
     solve_us: float  #: to solve it
 
 
 class LocomotionReport(NamedTuple):
-    """Of a step of Locomotion; times in us."""
+    """Report of a step of Locomotion; times in us."""
 
     whole_body: WholeBodyReport
     mpc_status: str
-    mpc_ran: bool  #: in this step; else its last forces hold
+    mpc_ran: bool  #: in this step; otherwise its last forces are used
     mpc_residuals: QpResiduals
     mpc_iterations: int
     kinematics_us: float
@@ -104,34 +104,34 @@ class LocomotionReport(NamedTuple):
 
 
 class GaitPhase(NamedTuple):
-    """Where a foot is in its cycle."""
+    """Phase of a foot in its gait cycle."""
 
-    stands: bool
-    progress: float  #: of the present part, 0 to 1
-    left: float  #: s until the other part begins
+    stands: bool  #: stance or swing
+    progress: float  #: in the current phase, 0 to 1
+    left: float  #: s until the next phase
 
 
 class LeggedSummary(NamedTuple):
-    """A run of a legged robot in numbers."""
+    """Summary of a run of a legged robot."""
 
     begin: float  #: s
     end: float
     fell: bool
-    mean_velocity: Array  #: true, m/s, in the base's heading
-    distance: float  #: m, true, over ground
+    mean_velocity: Array  #: true, m/s, in the heading frame of the base
+    distance: float  #: m, true, along the ground
     largest_tilt: float  #: rad, true
-    position_error: float  #: m: of what was estimated to move since begin
-    yaw_error: float  #: rad, likewise
+    position_error: float  #: m, of the estimated displacement since begin
+    yaw_error: float  #: rad, of the estimated rotation since begin
     velocity_error: float  #: m/s, root mean square
     tilt_error: float  #: rad, root mean square
-    beyond_three_sigma: float  #: share of steps and components of the estimate that were
+    beyond_three_sigma: float  #: fraction of estimate components outside three standard deviations
     steps: int
-    fell_back: int  #: steps in which the whole-body program had no solution
+    fell_back: int  #: steps in which the fall-back of the whole-body controller was used
     unsolved: int
 
 
 class Log(NamedTuple):
     """A log of a simulation."""
 
-    topics: dict[str, dict[str, Array]]  #: topic -> "t" and every field, "q.elbow" and so on
-    metadata: dict[str, str]  #: of MCAP logs: model, base, integrator, step, seed
+    topics: dict[str, dict[str, Array]]  #: topic -> "t" and the fields, such as "q.elbow"
+    metadata: dict[str, str]  #: only in MCAP logs: model, base, integrator, step, seed

@@ -1,5 +1,5 @@
-"""What methods return when it is more than one array. Each is a tuple with names; of a batch, every
-array has the dimensions of the batch first."""
+"""Results of methods that return more than one array, as named tuples. For a batch, the batch dimensions come first in
+every array."""
 
 from typing import NamedTuple
 
@@ -12,27 +12,28 @@ __all__ = [
     "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
     "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Finding", "FootStatus",
     "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives", "ImpactResult",
-    "IntegrateJacobians", "InverseDerivatives", "Joint", "LeggedParts", "Limits", "OperationalSpace", "Proof",
-    "ProofRow", "SecondDerivatives", "TorqueBudget", "Underactuation", "VelocityDerivatives", "VelocitySplit",
+    "IntegrateJacobians", "InverseDerivatives", "Joint", "BaseJointPartition", "Limits", "MomentumDerivatives",
+    "MomentumRateDerivatives", "OperationalSpace", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget",
+    "Underactuation", "VelocityDerivatives", "VelocitySplit",
 ]
 __all__ += reports.__all__
 
 
 class Joint(NamedTuple):
-    """A joint and where its numbers stand."""
+    """A joint and the indices of its coordinates."""
 
     name: str
     type: str
-    parent: str  #: the joint that carries it, or "world"
+    parent: str  #: the parent joint, or "world"
     link: str  #: the child link
-    nq: int  #: 0 if it follows others
+    nq: int  #: 0 if the joint is coupled to others
     nv: int
-    q_index: int  #: first of its numbers in q; -1 if it follows others
-    v_index: int  #: in v, a, tau
+    q_index: int  #: index of its first coordinate in q; -1 if it is coupled to others
+    v_index: int  #: the same in v, a, tau
 
 
 class Limits(NamedTuple):
-    """Infinite where there are none."""
+    """Limits of the coordinates; infinite if there is no limit."""
 
     lower: Array  #: of q
     upper: Array
@@ -41,11 +42,15 @@ class Limits(NamedTuple):
 
 
 class IntegrateJacobians(NamedTuple):
+    """Jacobians of integrate(q, v), in tangent spaces."""
+
     q: Array
     v: Array
 
 
 class DifferenceJacobians(NamedTuple):
+    """Jacobians of difference(q0, q1), in tangent spaces."""
+
     q0: Array
     q1: Array
 
@@ -58,7 +63,7 @@ class VelocitySplit(NamedTuple):
 
 
 class TorqueBudget(NamedTuple):
-    """tau and its parts; positive is what the drives must supply."""
+    """The torques and their terms; positive: supplied by the drives."""
 
     inertial: Array
     centrifugal: Array
@@ -72,37 +77,62 @@ class TorqueBudget(NamedTuple):
 
 
 class InverseDerivatives(NamedTuple):
-    dq: Array
-    dv: Array
-    da: Array
+    """Derivatives of inverse dynamics; those by q are along tangents, here and below."""
+
+    dtau_dq: Array
+    dtau_dv: Array
+    dtau_da: Array
 
 
 class ForwardDerivatives(NamedTuple):
+    """Forward dynamics and its derivatives."""
+
     a: Array  #: the accelerations themselves
-    dq: Array
-    dv: Array
-    dtau: Array
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
 
 
 class VelocityDerivatives(NamedTuple):
-    dq: Array
-    dv: Array
+    """Derivatives of the velocity V of a frame or of the centre of mass."""
+
+    dV_dq: Array
+    dV_dv: Array
 
 
 class AccelerationDerivatives(NamedTuple):
-    dq: Array
-    dv: Array
-    da: Array
+    """Derivatives of the acceleration A of a frame or of the centre of mass."""
+
+    dA_dq: Array
+    dA_dv: Array
+    dA_da: Array
+
+
+class MomentumDerivatives(NamedTuple):
+    """Derivatives of the centroidal momentum h."""
+
+    dh_dq: Array
+    dh_dv: Array
+
+
+class MomentumRateDerivatives(NamedTuple):
+    """Derivatives of the time derivative of the centroidal momentum."""
+
+    dhdot_dq: Array
+    dhdot_dv: Array
+    dhdot_da: Array
 
 
 class Gradient(NamedTuple):
+    """Gradient by tangents of q, by v and by a."""
+
     q: Array
     v: Array
     a: Array
 
 
 class HessianBlocks(NamedTuple):
-    """qv[j, k] is by tangent j of q and velocity k; u is a for inverse, tau for forward dynamics."""
+    """qv[j, k]: second derivative by tangent j of q and by v[k]; u is a for inverse, tau for forward dynamics."""
 
     qq: Array
     qv: Array
@@ -111,7 +141,7 @@ class HessianBlocks(NamedTuple):
 
 
 class SecondDerivatives(NamedTuple):
-    """xy[i, j, k]: along direction k of y, of entry (i, j) of the first derivative by x."""
+    """xy[i, j, k]: derivative, along direction k of y, of entry (i, j) of the first derivative by x."""
 
     qq: Array
     vq: Array
@@ -141,9 +171,9 @@ class ImpactDerivatives(NamedTuple):
 
 class ConstrainedMotion(NamedTuple):
     a: Array
-    f: Array  #: forces of the contacts in their order, then of the model's loops
-    rank: int | Array  #: how many rows are independent
-    residual: float | Array  #: what the equations leave over
+    f: Array  #: forces of the contacts in their order, then of the loops of the model
+    rank: int | Array  #: number of independent constraint rows
+    residual: float | Array  #: residual of the constraint equations
 
 
 class ConstrainedTorques(NamedTuple):
@@ -154,7 +184,7 @@ class ConstrainedTorques(NamedTuple):
 
 
 class ImpactResult(NamedTuple):
-    v: Array  #: velocities afterwards
+    v: Array  #: velocities after the impact
     impulse: Array
     rank: int | Array
     residual: float | Array
@@ -165,7 +195,9 @@ class ConstraintJacobian(NamedTuple):
     drift: Array  #: dJ/dt v
 
 
-class LeggedParts(NamedTuple):
+class BaseJointPartition(NamedTuple):
+    """Blocks of M and h: base (b) and joints (j)."""
+
     M_bb: Array
     M_bj: Array
     M_jj: Array
@@ -178,8 +210,8 @@ class Underactuation(NamedTuple):
     motors: int
     rows: int
     rank: int  #: directions that a motor or a contact acts on
-    unmotored: list[int]
-    free_directions: Array  #: orthonormal columns that nothing acts on
+    unactuated: list[int]
+    free_directions: Array  #: orthonormal basis of the directions that nothing acts on
 
 
 class OperationalSpace(NamedTuple):
@@ -198,22 +230,22 @@ class IkResult(NamedTuple):
     q: Array
     converged: bool | Array
     stop: str | Array  #: converged, unreachable, local_minimum, no_progress, iteration_limit
-    position_error: Array  #: of each goal, m
+    position_error: Array  #: per goal, m
     rotation_error: Array  #: rad
     iterations: int | Array
 
 
 class BaseParameters(NamedTuple):
-    """What torques can tell of the inertial parameters p: the groups K p."""
+    """Identifiable combinations K p of the inertial parameters p."""
 
     groups: list[str]
     K: Array
-    leading: list[int]  #: columns of the regressor that belong to the groups
+    leading: list[int]  #: regressor columns of the groups
     unidentifiable: list[int]
 
 
 class Finding(NamedTuple):
-    """Something wrong or odd in a robot file."""
+    """An error or a warning about a robot file."""
 
     severity: str  #: note, warning, error
     rule: str
@@ -230,13 +262,13 @@ class Finding(NamedTuple):
 
 class ProofRow(NamedTuple):
     statement: str
-    worst: float  #: largest difference seen, relative
+    worst: float  #: largest relative difference
     tolerance: float
     holds: bool
 
 
 class Proof(list):
-    """The statements of Robot.prove; true if all hold."""
+    """The statements checked by Robot.prove; true if all hold."""
 
     @property
     def holds(self) -> bool:
@@ -261,52 +293,52 @@ class Proof(list):
 _STOPS = ("converged", "unreachable", "local_minimum", "no_progress", "iteration_limit")
 
 
-def _whole(x):
-    """Counts arrive as floating-point numbers: one of them, or an array."""
+def _integer(x):
+    """Converts a count, or an array of counts, from floating point."""
     return x.astype(int) if isinstance(x, Array) else int(x)
 
 
 def constrained_motion(a, f, rank, residual):
-    return ConstrainedMotion(a, f, _whole(rank), residual)
+    return ConstrainedMotion(a, f, _integer(rank), residual)
 
 
 def constrained_torques(tau, f, rank, residual):
-    return ConstrainedTorques(tau, f, _whole(rank), residual)
+    return ConstrainedTorques(tau, f, _integer(rank), residual)
 
 
 def impact_result(v, impulse, rank, residual):
-    return ImpactResult(v, impulse, _whole(rank), residual)
+    return ImpactResult(v, impulse, _integer(rank), residual)
 
 
 def operational_space(Lambda, J_bar, N, mu, rho, smallest, damped):
-    return OperationalSpace(Lambda, J_bar, N, mu, rho, smallest, _whole(damped))
+    return OperationalSpace(Lambda, J_bar, N, mu, rho, smallest, _integer(damped))
 
 
 def ik_result(q, stop, position_error, rotation_error, iterations):
-    stop = _whole(stop)
+    stop = _integer(stop)
     if isinstance(stop, Array):
         from numpy import array
-        return IkResult(q, stop == 0, array(_STOPS)[stop], position_error, rotation_error, _whole(iterations))
-    return IkResult(q, stop == 0, _STOPS[stop], position_error, rotation_error, _whole(iterations))
+        return IkResult(q, stop == 0, array(_STOPS)[stop], position_error, rotation_error, _integer(iterations))
+    return IkResult(q, stop == 0, _STOPS[stop], position_error, rotation_error, _integer(iterations))
 
 
 class BaseEstimate(NamedTuple):
-    """The floating base B as estimate.BaseEstimator sees it."""
+    """The state of the floating base B estimated by estimate.BaseEstimator."""
 
     t: float
-    p: Array  #: of B in the world, m
-    R: Array  #: of B in the world
+    p: Array  #: position of B in the world, m
+    R: Array  #: orientation of B in the world
     quaternion: Array  #: the same, x y z w
-    v: Array  #: of B's origin, world axes
-    twist: Array  #: V_WB_B: the free joint's velocity
+    v: Array  #: velocity of B's origin, world axes
+    twist: Array  #: V_WB_B, the velocity of the free joint
     gyro_bias: Array
     accel_bias: Array
-    covariance: Array  #: 9 x 9, of p + e, R exp(e), v + e
+    covariance: Array  #: 9 x 9, of the errors e in p + e, R exp(e), v + e
 
 
 class FootStatus(NamedTuple):
-    """A foot as the estimator takes it."""
+    """Contact state of a foot in the estimator."""
 
-    stands: bool
-    used: bool
+    stands: bool  #: in contact
+    used: bool  #: in the filter
     nis: float  #: normalised innovation squared of its last reading

@@ -8,9 +8,9 @@
 On the ground:
 
     world.set_contact(limb.sim.Ground.plane(friction=0.6), feet=["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
-    simulation.contact_points()          # where, forces, normals; contact_report(): how well the laws hold
+    simulation.contact_points()          # positions, forces, normals; contact_report(): residuals of the contact laws
 
-Runs release Python's lock; controllers, forces and events that are Python functions take it. Ctrl-C ends a run.
+Runs release the GIL; controllers, forces and events that are Python functions acquire it. Ctrl-C ends a run.
 """
 
 from ._limb import (ContactShape, Ground, NativeController, Scenario, Simulation, World, contact_shapes, has_cvode,

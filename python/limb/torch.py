@@ -1,28 +1,37 @@
-"""limb's dynamics as functions of PyTorch, with gradients.
+"""Differentiable dynamics for PyTorch.
 
     import limb.torch
-    tau = limb.torch.rnea(robot, q, v, a)      # q, v, a: tensors, one state or a batch
+    tau = limb.torch.inverse_dynamics(robot, q, v, a)      # q, v, a: tensors, one state or a batch
     tau.sum().backward()
 
-Forward passes and derivatives are limb's own analytical ones, computed on the CPU; tensors on a GPU are copied
-there and the results back. The gradient of q is that of its numbers as PyTorch sees them: for quaternions the
-one among all that is tangent to the unit sphere.
+Values and analytical derivatives are computed on the CPU; tensors on a GPU are copied to the host and the results
+back. The gradient by q is by its entries; for quaternions it is the one tangent to the unit sphere.
 """
 
 import numpy
 import torch
 
-__all__ = ["aba", "rnea"]
+__all__ = ["aba", "forward_dynamics", "inverse_dynamics", "rnea"]
+
+
+def inverse_dynamics(robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Inverse dynamics; differentiable once by q, v and a."""
+    return _InverseDynamics.apply(robot, q, v, a)
+
+
+def forward_dynamics(robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    """Forward dynamics; differentiable once by q, v and tau."""
+    return _ForwardDynamics.apply(robot, q, v, tau)
 
 
 def rnea(robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """Inverse dynamics; differentiable once by q, v and a."""
-    return _Rnea.apply(robot, q, v, a)
+    """Alias of inverse_dynamics."""
+    return inverse_dynamics(robot, q, v, a)
 
 
 def aba(robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
-    """Forward dynamics; differentiable once by q, v and tau."""
-    return _Aba.apply(robot, q, v, tau)
+    """Alias of forward_dynamics."""
+    return forward_dynamics(robot, q, v, tau)
 
 
 def _host(*tensors):
@@ -30,7 +39,7 @@ def _host(*tensors):
 
 
 def _like(array, tensor):
-    """A gradient in the tensor's own shape: one vector for a whole batch gets the sum."""
+    """A gradient in the shape of the tensor: for a vector that was broadcast over a batch, the sum."""
     array = numpy.asarray(array)
     extra = array.ndim - tensor.dim()
     if extra > 0:
@@ -38,11 +47,11 @@ def _like(array, tensor):
     return torch.from_numpy(numpy.ascontiguousarray(array)).to(tensor)
 
 
-def _tangent_to_numbers(robot, q, g):
-    """From a gradient by tangents of q to one by its numbers, x with x . dq = g . dv for all dq = J dv.
+def _tangent_to_entries(robot, q, g):
+    """From a gradient g by tangents of q to a gradient x by its entries: x . dq = g . dv for all dq = J dv.
 
-    Angles and lengths are their own tangents. A quaternion moves by q (w, 0) / 2: its columns are orthogonal and
-    half a unit long, so x = 4 J g. A free joint's position moves by R v, a planar one's by its rotation.
+    For angles and lengths both are equal. The rate of a quaternion is q (w, 0) / 2: the columns of J are orthogonal
+    with norm 1/2, so x = 4 J g. The rate of the position of a free joint is R v; a planar joint is rotated likewise.
     """
     x = numpy.zeros(g.shape[:-1] + (robot.nq,))
     for joint in robot.joints:
@@ -65,7 +74,7 @@ def _tangent_to_numbers(robot, q, g):
 
 
 def _times_pure(q, w):
-    """Hamilton product q (w, 0), both x y z w."""
+    """Hamilton product q (w, 0), both in order x y z w."""
     v, s = q[..., :3], q[..., 3:]
     return numpy.concatenate([s * w + numpy.cross(v, w), -(v * w).sum(-1, keepdims=True)], axis=-1)
 
@@ -76,40 +85,40 @@ def _rotate(q, p):
     return p + s * t + numpy.cross(v, t)
 
 
-def _pull(J, g):
+def _transpose_times(J, g):
     """J^T g of each state."""
     return numpy.einsum("...ij,...i->...j", J, g)
 
 
-class _Rnea(torch.autograd.Function):
+class _InverseDynamics(torch.autograd.Function):
     @staticmethod
     def forward(ctx, robot, q, v, a):
         ctx.robot = robot
         ctx.save_for_backward(q, v, a)
-        return torch.from_numpy(robot.rnea(*_host(q, v, a))).to(q)
+        return torch.from_numpy(robot.inverse_dynamics(*_host(q, v, a))).to(q)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient):
         q, v, a = ctx.saved_tensors
         host, g = _host(q, v, a), _host(gradient)[0]
-        d = ctx.robot.rnea_derivatives(*host)
-        return (None, _like(_tangent_to_numbers(ctx.robot, host[0], _pull(d.dq, g)), q),
-                _like(_pull(d.dv, g), v), _like(_pull(d.da, g), a))
+        d = ctx.robot.inverse_dynamics_derivatives(*host)
+        return (None, _like(_tangent_to_entries(ctx.robot, host[0], _transpose_times(d.dtau_dq, g)), q),
+                _like(_transpose_times(d.dtau_dv, g), v), _like(_transpose_times(d.dtau_da, g), a))
 
 
-class _Aba(torch.autograd.Function):
+class _ForwardDynamics(torch.autograd.Function):
     @staticmethod
     def forward(ctx, robot, q, v, tau):
         ctx.robot = robot
         ctx.save_for_backward(q, v, tau)
-        return torch.from_numpy(robot.aba(*_host(q, v, tau))).to(q)
+        return torch.from_numpy(robot.forward_dynamics(*_host(q, v, tau))).to(q)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, gradient):
         q, v, tau = ctx.saved_tensors
         host, g = _host(q, v, tau), _host(gradient)[0]
-        d = ctx.robot.aba_derivatives(*host)
-        return (None, _like(_tangent_to_numbers(ctx.robot, host[0], _pull(d.dq, g)), q),
-                _like(_pull(d.dv, g), v), _like(_pull(d.dtau, g), tau))
+        d = ctx.robot.forward_dynamics_derivatives(*host)
+        return (None, _like(_tangent_to_entries(ctx.robot, host[0], _transpose_times(d.da_dq, g)), q),
+                _like(_transpose_times(d.da_dv, g), v), _like(_transpose_times(d.da_dtau, g), tau))

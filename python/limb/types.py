@@ -1,4 +1,4 @@
-"""Names of what methods take as text."""
+"""Types of arguments; text arguments take one of the listed values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union
@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 Base = Literal["described", "fixed", "free"]
 Axes = Literal["local", "local_world_aligned", "world"]
 AccelerationKind = Literal["spatial", "classical"]
-BaseCustom = Literal["body", "mixed", "hybrid", "world"]
+BaseVelocityConvention = Literal["body", "mixed", "mujoco", "world"]
+Strategy = Literal["automatic", "straight_line", "recursion", "split"]
 ContactKind = Literal["point", "surface"]
 ContactAxes = Literal["world", "contact"]
 Contacts = Union["ContactSet", str, Sequence[str]]

@@ -12,14 +12,14 @@ PyArrayObject* array_of(nb::handle x) {
 }
 
 /// str(x)
-std::string written(const nb::object& x) {
+std::string python_str(const nb::object& x) {
   return nb::cast<std::string>(nb::steal(PyObject_Str(x.ptr())));
 }
 
 std::string full_type_name(nb::handle x) {
   const nb::handle type = x.type();
-  const std::string module = written(type.attr("__module__"));
-  const std::string name = written(type.attr("__name__"));
+  const std::string module = python_str(type.attr("__module__"));
+  const std::string name = python_str(type.attr("__name__"));
   return module == "builtins" ? name : module + "." + name;
 }
 
@@ -35,7 +35,7 @@ std::string shape_text(const npy_intp* dims, int rank) {
   return shape_text(parts);
 }
 
-/// Dimensions of one state of an argument.
+/// Rank and dimensions of one state of an argument.
 int state_dims(const Argument& argument, npy_intp* dims) {
   switch (argument.kind) {
     case Argument::Kind::number:
@@ -54,19 +54,19 @@ int state_dims(const Argument& argument, npy_intp* dims) {
                              const Leading& leading) {
   npy_intp dims[2] = {};
   const int rank = state_dims(argument, dims);
-  std::vector<std::string> many;
+  std::vector<std::string> batch;
   std::string hint;
   if (leading.rank == 0) {
-    many.push_back("...");
+    batch.push_back("...");
     if (argument.kind == Argument::Kind::position) hint = kSizeHint;
   } else {
-    for (int i = 0; i < leading.rank; ++i) many.push_back(std::to_string(leading.dims[i]));
-    hint = "as many states as " + std::string(leading.whose) + " has";
+    for (int i = 0; i < leading.rank; ++i) batch.push_back(std::to_string(leading.dims[i]));
+    hint = "as many states as " + std::string(leading.argument) + " has";
   }
-  for (int i = 0; i < rank; ++i) many.push_back(std::to_string(dims[i]));
+  for (int i = 0; i < rank; ++i) batch.push_back(std::to_string(dims[i]));
   throw Error(std::string(call) + ": " + argument.name + " has shape " +
               shape_text(PyArray_DIMS(x), PyArray_NDIM(x)) + ", expected " +
-              shape_text(dims, rank) + " or " + shape_text(many) +
+              shape_text(dims, rank) + " or " + shape_text(batch) +
               (hint.empty() ? "" : " (" + hint + ")"));
 }
 
@@ -76,7 +76,7 @@ bool is_direct(PyArrayObject* x) {
          PyArray_ISALIGNED(x) && PyArray_ISNOTSWAPPED(x);
 }
 
-/// An array that is not one of NumPy's: of another library, or numbers in lists.
+/// Converts an array of another library, or numbers in lists.
 nb::object imported(const char* call, const Argument& argument, nb::object& back, bool& weak) {
   const nb::handle x = argument.value;
   if (nb::hasattr(x, "__dlpack__")) {
@@ -97,8 +97,8 @@ nb::object converted(const char* call, const Argument& argument, nb::handle x) {
   if (made != nullptr) return nb::steal(made);
   PyErr_Clear();
   const std::string found =
-      is_array ? "an array of " + written(x.attr("dtype")) : "a " + full_type_name(x);
-  fail(call, argument.name, found, "numbers that float64 can hold");
+      is_array ? "an array of " + python_str(x.attr("dtype")) : "a " + full_type_name(x);
+  fail(call, argument.name, found, "numbers that fit into float64");
 }
 
 }  // namespace
@@ -120,13 +120,13 @@ ArrayIn read_array(const char* call, const Argument& argument, Leading& leading,
   npy_intp expected[2] = {};
   const int own = state_dims(argument, expected);
   const int before = rank - own;
-  bool fits = before >= 0 && before <= Leading::kMost;
+  bool fits = before >= 0 && before <= Leading::kMaxRank;
   for (int i = 0; fits && i < own; ++i) fits = dims[before + i] == expected[i];
   if (!fits) fail_shape(call, argument, x, before > 0 ? Leading{} : leading);
   if (before > 0) {
     if (leading.rank == 0) {
       leading.rank = before;
-      leading.whose = argument.name;
+      leading.argument = argument.name;
       for (int i = 0; i < before; ++i) {
         leading.dims[i] = dims[i];
         leading.count *= dims[i];
@@ -144,7 +144,7 @@ ArrayIn read_array(const char* call, const Argument& argument, Leading& leading,
 
 ArrayOut make_array(const char* call, const Result& result, const Leading& leading, bool as_float,
                     nb::handle out) {
-  npy_intp dims[Leading::kMost + 3];
+  npy_intp dims[Leading::kMaxRank + 3];
   int rank = leading.rank;
   std::copy(leading.dims, leading.dims + rank, dims);
   for (int i = 0; i < result.rank; ++i) dims[rank++] = result.dims[static_cast<std::size_t>(i)];
@@ -159,8 +159,7 @@ ArrayOut make_array(const char* call, const Result& result, const Leading& leadi
     made.array = nb::borrow(out);
     if (!PyArray_Check(out.ptr())) {
       if (!nb::hasattr(out, "__dlpack__")) {
-        fail(call, "out", "a " + full_type_name(out),
-             "an array of NumPy, or one that speaks DLPack");
+        fail(call, "out", "a " + full_type_name(out), "a NumPy array, or one with DLPack support");
       }
       made.keep = nb::module_::import_("limb._arrays").attr("to_fill")(call, out);
       out = made.keep;
@@ -173,10 +172,10 @@ ArrayOut make_array(const char* call, const Result& result, const Leading& leadi
     }
     if (PyArray_TYPE(x) != type || !is_direct(x)) {
       fail(call, "out",
-           written(out.attr("dtype")) + (PyArray_IS_C_CONTIGUOUS(x) ? "" : ", not C-contiguous"),
+           python_str(out.attr("dtype")) + (PyArray_IS_C_CONTIGUOUS(x) ? "" : ", not C-contiguous"),
            std::string(as_float ? "float32" : "float64") + ", C-contiguous");
     }
-    if (!PyArray_ISWRITEABLE(x)) fail(call, "out", "read-only", "an array that may be written");
+    if (!PyArray_ISWRITEABLE(x)) fail(call, "out", "read-only", "a writable array");
   }
   PyArrayObject* memory = array_of(made.keep.is_valid() ? made.keep : made.array);
   made.data = PyArray_DATA(memory);
@@ -188,8 +187,8 @@ void fail_shared(const char* call, const Argument& argument) {
   throw Error(std::string(call) + ": out shares memory with " + argument.name);
 }
 
-void check_apart(const char* call, std::span<const ArrayIn> in, const ArrayOut& out,
-                 std::span<const Argument> arguments) {
+void check_no_overlap(const char* call, std::span<const ArrayIn> in, const ArrayOut& out,
+                      std::span<const Argument> arguments) {
   const char* first = static_cast<const char*>(out.data);
   for (std::size_t k = 0; k < in.size(); ++k) {
     const char* data = static_cast<const char*>(in[k].data);

@@ -2,7 +2,7 @@
 
 #include "python/src/states.hpp"
 
-/// One function for each part of the module; module.cpp calls them.
+/// One function per part of the module; module.cpp calls them.
 namespace limb::python {
 
 using RobotClass = nb::class_<Robot>;
@@ -33,7 +33,8 @@ void bind_estimate(nb::module_& m);
 void bind_legged(nb::module_& m);
 
 /// Kinematics at q, at q and v, or at q, v and a: the first `count` arguments.
-inline const Kinematics<double>& walk(const Robot& r, Work& w, const double* const* in, int count) {
+inline const Kinematics<double>& kinematics_at(const Robot& r, Workspaces& w,
+                                               const double* const* in, int count) {
   Kinematics<double>& k = w.kinematics();
   const ConstVector q(in[0], r.nq());
   if (count == 1) {
@@ -54,7 +55,7 @@ void write_spatial(const Spatial& x, double* to) {
   Eigen::Map<Vector6<double>>{to} = x.vector();
 }
 
-// Pieces of signatures for the type stubs; the names are imported by stub_pattern.txt.
+// Parts of signatures for the type stubs; the names are imported by stub_pattern.txt.
 #define LIMB_OUT "out: Array | None = None) -> Array"
 #define LIMB_EXTERNAL "external: Mapping[str, ArrayLike] | None = None"
 

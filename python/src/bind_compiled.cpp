@@ -11,23 +11,23 @@
 namespace limb::python {
 namespace {
 
-/// A result of a compiled function as NumPy shows it.
+/// Layout of a result of a compiled function.
 struct Shape {
-  Result memory;           ///< as it lies there
-  bool transpose = false;  ///< matrices are column by column
+  Result memory;           ///< as stored
+  bool transpose = false;  ///< matrices are stored column by column
 };
 
 struct Core {
   Core(const Robot& r, const std::vector<std::string>& names,
        const std::vector<std::string>& frames, const std::string& axes,
        const std::vector<std::string>& added, const std::vector<std::string>& shifted,
-       const std::vector<std::string>& turned, const std::string& form, bool interpret,
+       const std::vector<std::string>& rotated, const std::string& strategy, bool interpret,
        bool nonzeros)
       : robot(r) {
     options.effects = r.effects();
     options.axes = axes_named("compile", axes);
     options.program.interpret = interpret;
-    options.entries = nonzeros ? Entries::nonzeros : Entries::all;
+    options.entries = nonzeros ? MatrixEntries::nonzeros : MatrixEntries::all;
     for (const std::string& frame : frames) options.frames.push_back(r.frame("compile", frame));
     const auto bodies = [&](const std::vector<std::string>& joints) {
       std::vector<BodyId> ids;
@@ -36,20 +36,21 @@ struct Core {
     };
     options.added_inertias = bodies(added);
     options.shifted_joints = bodies(shifted);
-    options.turned_joints = bodies(turned);
-    options.form = form_named(form);
+    options.rotated_joints = bodies(rotated);
+    options.strategy = strategy_named(strategy);
     frame_count = static_cast<int>(frames.size());
-    std::vector<Function> functions;
-    for (const std::string& name : names) functions.push_back(function_named(name));
+    std::vector<DynamicsFunction> functions;
+    for (const std::string& name : names) functions.push_back(dynamics_function_named(name));
     const nb::gil_scoped_release released;
     compiled = std::make_unique<Compiled>(r.model(), functions, options);
   }
 
-  static Form form_named(const std::string& name) {
-    for (const Form form : {Form::automatic, Form::straight_line, Form::recursion, Form::split}) {
-      if (name == limb::name(form)) return form;
+  static Strategy strategy_named(const std::string& name) {
+    for (const Strategy strategy :
+         {Strategy::automatic, Strategy::straight_line, Strategy::recursion, Strategy::split}) {
+      if (name == limb::to_text(strategy)) return strategy;
     }
-    fail("compile", "form", "'" + name + "'",
+    fail("compile", "strategy", "'" + name + "'",
          "'automatic', 'straight_line', 'recursion' or 'split'");
   }
 
@@ -62,7 +63,7 @@ struct Core {
 class CompiledFunction {
  public:
   CompiledFunction(const Core& core, const std::string& name)
-      : core_(core), function_(function_named(name)), name_(name) {
+      : core_(core), function_(dynamics_function_named(name)), name_(name) {
     const codegen::Signature& shape = core.compiled->shape(function_);
     inputs_ = shape.inputs;
     for (const codegen::Array& array : shape.outputs) {
@@ -78,13 +79,13 @@ class CompiledFunction {
     return names;
   }
   const std::vector<std::string>& results() const { return output_names_; }
-  /// Which form runs for one state and for many, and why.
-  std::tuple<std::string, std::string, std::string> form() const {
-    const FormReport report = core_.compiled->form(function_);
-    return {limb::name(report.one_state), limb::name(report.batch), report.reason};
+  /// The strategy for one state, the strategy for batches, and the reason.
+  std::tuple<std::string, std::string, std::string> strategy() const {
+    const StrategyReport report = core_.compiled->strategy(function_);
+    return {limb::to_text(report.one_state), limb::to_text(report.batch), report.reason};
   }
 
-  /// Rows and columns of the entries that a result holds of its matrix.
+  /// Rows and columns of the matrix entries that a result contains.
   std::tuple<std::vector<int>, std::vector<int>> pattern(int result) const {
     const codegen::Pattern& p = core_.compiled->pattern(function_, result);
     return {p.row, p.col};
@@ -95,13 +96,14 @@ class CompiledFunction {
  private:
   Shape shape_of(const codegen::Array& array) const {
     const int k = core_.frame_count;
-    if (function_ == Function::frame_poses && array.name == "R") {
+    if (function_ == DynamicsFunction::frame_poses && array.name == "R") {
       return {Result::tensor(k, 3, 3), true};
     }
-    if (function_ == Function::frame_poses && array.name == "p") {
+    if (function_ == DynamicsFunction::frame_poses && array.name == "p") {
       return {{{k, 3}, 2, Result::Order::rows}, false};
     }
-    if (function_ == Function::frame_jacobians && core_.options.entries == Entries::all) {
+    if (function_ == DynamicsFunction::frame_jacobians &&
+        core_.options.entries == MatrixEntries::all) {
       return {Result::tensor(k, core_.robot.nv(), 6), true};
     }
     if (array.cols == 1) return {Result::vector(array.rows), false};
@@ -112,7 +114,7 @@ class CompiledFunction {
   void run(std::span<const ArrayIn> in, std::span<const ArrayOut> out, std::int64_t states) const;
 
   const Core& core_;
-  Function function_;
+  DynamicsFunction function_;
   std::string name_;
   std::vector<codegen::Array> inputs_;
   std::vector<Shape> outputs_;
@@ -122,19 +124,19 @@ class CompiledFunction {
 template <typename T>
 void CompiledFunction::run(std::span<const ArrayIn> in, std::span<const ArrayOut> out,
                            std::int64_t states) const {
-  std::vector<ConstRows<T>> from;
-  std::vector<Rows<T>> to;
+  std::vector<ConstStateRows<T>> from;
+  std::vector<StateRows<T>> to;
   for (std::size_t k = 0; k < in.size(); ++k) {
     from.push_back({static_cast<const T*>(in[k].data), states, inputs_[k].size()});
   }
   for (const ArrayOut& x : out) to.push_back({static_cast<T*>(x.data), states, x.size});
   const nb::gil_scoped_release released;
-  core_.compiled->run(function_, std::span<const ConstRows<T>>(from), std::span<const Rows<T>>(to),
-                      {.threads = thread_count()});
+  core_.compiled->run(function_, std::span<const ConstStateRows<T>>(from),
+                      std::span<const StateRows<T>>(to), {.threads = thread_count()});
 }
 
-/// The same state for all, or another precision than the others': a copy.
-nb::object spread(const ArrayIn& x, int size, const Leading& leading, int type) {
+/// One state repeated for the whole batch, in the given precision.
+nb::object repeat_state(const ArrayIn& x, int size, const Leading& leading, int type) {
   const nb::object numpy = nb::module_::import_("numpy");
   npy_intp dims[1] = {size};
   const nb::object view = nb::steal(PyArray_SimpleNewFromData(
@@ -143,18 +145,19 @@ nb::object spread(const ArrayIn& x, int size, const Leading& leading, int type) 
   return numpy.attr("ascontiguousarray")(many, type == NPY_FLOAT ? "float32" : "float64");
 }
 
-/// One state of plain arrays: nothing in its way. Nothing if the call is not of this kind.
+/// Fast path for one state of plain arrays. Returns an invalid object if the call is not of this
+/// kind.
 nb::object CompiledFunction::call_plain(const nb::args& given) const {
-  constexpr std::size_t kMost = 4;
-  if (inputs_.size() > kMost || outputs_.size() > kMost) return {};
-  std::array<std::span<const double>, kMost> from;
-  std::array<std::span<double>, kMost> to;
+  constexpr std::size_t kMaxArrays = 4;
+  if (inputs_.size() > kMaxArrays || outputs_.size() > kMaxArrays) return {};
+  std::array<std::span<const double>, kMaxArrays> from;
+  std::array<std::span<double>, kMaxArrays> to;
   for (std::size_t k = 0; k < inputs_.size(); ++k) {
     const double* x = plain_state({inputs_[k].name.c_str(), given[k], inputs_[k].size()});
     if (x == nullptr) return {};
     from[k] = {x, static_cast<std::size_t>(inputs_[k].size())};
   }
-  std::array<nb::object, kMost> made;
+  std::array<nb::object, kMaxArrays> made;
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     const Result& result = outputs_[k].memory;
     npy_intp dims[3] = {};
@@ -207,7 +210,7 @@ nb::object CompiledFunction::call(const nb::args& given, nb::handle out) const {
     if (!single && in[k].is_float == as_float) continue;
     const nb::object numpy = nb::module_::import_("numpy");
     if (single) {
-      in[k].keep = spread(in[k], inputs_[k].size(), leading, type);
+      in[k].keep = repeat_state(in[k], inputs_[k].size(), leading, type);
     } else {
       in[k].keep =
           numpy.attr("ascontiguousarray")(in[k].keep.is_valid() ? in[k].keep : nb::object(given[k]),
@@ -228,7 +231,7 @@ nb::object CompiledFunction::call(const nb::args& given, nb::handle out) const {
     }
     if (!place.is_none() && outputs_[k].transpose) place = place.attr("swapaxes")(-1, -2);
     made.push_back(make_array(name_.c_str(), outputs_[k].memory, leading, as_float, place));
-    check_apart(name_.c_str(), in, made[k], arguments);
+    check_no_overlap(name_.c_str(), in, made[k], arguments);
   }
   if (leading.rank == 0 && !as_float) {
     std::vector<std::span<const double>> from;
@@ -263,11 +266,12 @@ nb::object CompiledFunction::call(const nb::args& given, nb::handle out) const {
 void bind_compiled(nb::module_& m) {
   m.def("function_names", [] {
     std::vector<std::string> names;
-    for (int k = 0; k < kFunctionCount; ++k) names.emplace_back(name(static_cast<Function>(k)));
+    for (int k = 0; k < kFunctionCount; ++k)
+      names.emplace_back(limb::to_text(static_cast<DynamicsFunction>(k)));
     return names;
   });
   nb::class_<CompiledFunction>(m, "CompiledFunction",
-                               "A function of a robot as machine code; call it with arrays.")
+                               "A compiled function of a robot; call it with arrays.")
       .def("__call__", &CompiledFunction::call, "args"_a, nb::kw_only(), "out"_a = nb::none(),
            nb::sig("def __call__(self, *args: ArrayLike, out: Array | tuple[Array, ...] | None = "
                    "None) -> Any"))
@@ -275,11 +279,11 @@ void bind_compiled(nb::module_& m) {
       .def_prop_ro("arguments", &CompiledFunction::arguments, "Names of the arguments, in order.")
       .def_prop_ro("results", &CompiledFunction::results, "Names of the results, in order.")
       .def("pattern", &CompiledFunction::pattern, "result"_a = 0,
-           "Rows and columns of the entries that a result holds of its matrix, in order; of a "
-           "symmetric one those of the upper triangle (`nonzeros=True`, `crba_packed`).")
-      .def("form", &CompiledFunction::form,
-           "How it runs for one state, how for many (\"straight_line\", \"recursion\" or "
-           "\"split\"), and why.")
+           "Rows and columns of the matrix entries that a result contains, in order; with "
+           "`nonzeros=True` and for `crba_packed` only the upper triangle of symmetric matrices.")
+      .def("strategy", &CompiledFunction::strategy,
+           "The execution strategy for one state, that for batches (\"straight_line\", "
+           "\"recursion\" or \"split\"), and the reason.")
       .def("__repr__", [](const CompiledFunction& f) {
         std::string text = "<compiled " + f.name() + "(";
         for (const auto& argument : f.arguments()) {
@@ -294,13 +298,14 @@ void bind_compiled(nb::module_& m) {
                     const std::string&, const std::vector<std::string>&,
                     const std::vector<std::string>&, const std::vector<std::string>&,
                     const std::string&, bool, bool>(),
-           "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "shifted"_a, "turned"_a,
-           "form"_a, "interpret"_a, "nonzeros"_a, nb::keep_alive<1, 2>())
+           "robot"_a, "functions"_a, "frames"_a, "axes"_a, "added"_a, "shifted"_a, "rotated"_a,
+           "strategy"_a, "interpret"_a, "nonzeros"_a, nb::keep_alive<1, 2>())
       .def(
           "function",
           [](const Core& core, const std::string& name) { return CompiledFunction(core, name); },
           "name"_a, nb::keep_alive<0, 1>())
-      .def_prop_ro("notice", [](const Core& core) { return core.compiled->notice(); });
+      .def_prop_ro("why_not_compiled",
+                   [](const Core& core) { return core.compiled->why_not_compiled(); });
 }
 
 }  // namespace limb::python

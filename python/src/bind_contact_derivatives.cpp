@@ -1,4 +1,5 @@
-#include "limb/dynamics/parameter_derivatives.hpp"
+#include "limb/dynamics/identify/parameter_derivatives.hpp"
+#include "limb/dynamics/identify/regressor.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/contact_set.hpp"
 
@@ -17,14 +18,14 @@ nb::object call_constrained(const Robot& r, nb::handle q, nb::handle v, nb::hand
       Result::vector(n), Result::vector(rows), by_n, by_n, by_n, by_rows, by_rows, by_rows};
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
               results, out, result_type("ConstrainedDerivatives")},
-             [&](Work&, const double* const* in, double* const* to) {
-               auto room = set.derivatives();
-               ConstrainedDerivatives<double>& d = (*room).motion;
+             [&](Workspaces&, const double* const* in, double* const* to) {
+               auto buffers = set.derivatives();
+               ConstrainedDerivatives<double>& d = (*buffers).motion;
                const auto report = constrained_derivatives(
-                   r.model(), set.set(), (*room).work, ConstVector(in[0], r.nq()),
+                   r.model(), set.set(), (*buffers).work, ConstVector(in[0], r.nq()),
                    ConstVector(in[1], n), ConstVector(in[2], n), wrenches.read(in), d,
                    {r.effects()});
-               if (report.singular >= 0) r.fail_singular(name, report.singular);
+               if (!report.ok()) r.fail_singular(name, report.velocity);
                Vector(to[0], n) = d.a;
                Vector(to[1], rows) = d.f.head(rows);
                const MatrixX<double>* parts[] = {&d.da_dq, &d.da_dv, &d.da_dtau,
@@ -47,13 +48,13 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
   const Argument arguments[] = {
       position(r, q), velocity(r, v), {"restitution", restitution, 1, Argument::Kind::number}};
   return map({name, r, arguments, results, out, result_type("ImpactDerivatives")},
-             [&](Work&, const double* const* in, double* const* to) {
-               auto room = set.derivatives();
-               ImpactDerivatives<double>& d = (*room).hit;
+             [&](Workspaces&, const double* const* in, double* const* to) {
+               auto buffers = set.derivatives();
+               ImpactDerivatives<double>& d = (*buffers).impact;
                const auto report = impact_derivatives(
-                   r.model(), set.set(), (*room).work, ConstVector(in[0], r.nq()),
+                   r.model(), set.set(), (*buffers).work, ConstVector(in[0], r.nq()),
                    ConstVector(in[1], n), ConstVector(in[2], 1), d, {r.effects()});
-               if (report.singular >= 0) r.fail_singular(name, report.singular);
+               if (!report.ok()) r.fail_singular(name, report.velocity);
                Vector(to[0], n) = d.v;
                Vector(to[1], rows) = d.impulse.head(rows);
                Matrix(to[2], n, n) = d.dv_dq;
@@ -75,13 +76,13 @@ nb::object call_aba_parameters(const Robot& r, nb::handle q, nb::handle v, nb::h
               {&result, 1},
               out,
               {}},
-             [&](Work& w, const double* const* in, double* const* to) {
+             [&](Workspaces& w, const double* const* in, double* const* to) {
                VectorX<double> a(n);
-               const int singular = aba_parameter_derivatives(
-                   r.model(), w.room<ParameterDerivativeWorkspace<double>>(),
+               const FactorReport report = aba_parameter_derivatives(
+                   r.model(), w.workspace<ParameterDerivativeWorkspace<double>>(),
                    ConstVector(in[0], r.nq()), ConstVector(in[1], n), ConstVector(in[2], n),
                    wrenches.read(in), a, Matrix(to[0], n, p), r.effects());
-               if (singular >= 0) r.fail_singular(name, singular);
+               if (!report.ok()) r.fail_singular(name, report.velocity);
              });
 }
 
@@ -100,12 +101,14 @@ void bind_contact_derivatives(RobotClass& c) {
         nb::sig("def impact_derivatives(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, "
                 "restitution: ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None) -> "
                 "ImpactDerivatives"),
-        "`impact` and its derivatives by coordinates and velocities before it.");
+        "`impact` and its derivatives by tangents of q and by the velocities before it.");
   c.def("aba_parameter_derivatives", call_aba_parameters, "q"_a, "v"_a, "tau"_a, nb::kw_only(),
         "external"_a = none, "out"_a = none,
         nb::sig("def aba_parameter_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, "
                 "*, " LIMB_EXTERNAL ", " LIMB_OUT),
-        "Derivatives of `aba` by the inertial parameters; those of `rnea` are `regressor`.");
+        "Derivatives of `forward_dynamics` by the inertial parameters; those of `inverse_dynamics` "
+        "are\n"
+        "`regressor`.");
 }
 
 }  // namespace limb::python

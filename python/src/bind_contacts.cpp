@@ -3,7 +3,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "limb/dynamics/legged.hpp"
+#include "limb/dynamics/constraints/actuation.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/contact_set.hpp"
@@ -57,13 +57,13 @@ nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle t
   const nb::handle type = result_type("constrained_motion");
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
               results, out, type},
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = constrained_forward_dynamics(
                    r.model(), set.set(), *work, ConstVector(in[0], r.nq()), ConstVector(in[1], n),
                    ConstVector(in[2], n), wrenches.read(in), Vector(to[0], n), Vector(to[1], rows),
                    {r.effects()});
-               if (report.singular >= 0) r.fail_singular(name, report.singular);
+               if (!report.ok()) r.fail_singular(name, report.velocity);
                *to[2] = report.rank;
                *to[3] = report.residual;
              });
@@ -81,7 +81,7 @@ nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a
   const nb::handle type = result_type("constrained_torques");
   return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
               results, out, type},
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = constrained_inverse_dynamics(
                    r.model(), set.set(), *work, ConstVector(in[0], r.nq()), ConstVector(in[1], n),
@@ -103,12 +103,12 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
       position(r, q), velocity(r, v), {"restitution", restitution, 1, Argument::Kind::number}};
   const nb::handle type = result_type("impact_result");
   return map({"impact", r, arguments, results, out, type},
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = impact(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
                                           ConstVector(in[1], n), ConstVector(in[2], 1),
                                           Vector(to[0], n), Vector(to[1], rows));
-               if (report.singular >= 0) r.fail_singular("impact", report.singular);
+               if (!report.ok()) r.fail_singular("impact", report.velocity);
                *to[2] = report.rank;
                *to[3] = report.residual;
              });
@@ -121,7 +121,7 @@ nb::object call_constraint_jacobian(const Robot& r, nb::handle q, nb::handle v, 
   const int n = r.nv(), rows = set.set().rows();
   return map("constraint_jacobian", r, {position(r, q), velocity(r, v)},
              {Result::matrix(rows, n), Result::vector(rows)}, "ConstraintJacobian", out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                constraint_jacobian(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
                                    ConstVector(in[1], n), Matrix(to[0], rows, n),
@@ -129,18 +129,18 @@ nb::object call_constraint_jacobian(const Robot& r, nb::handle q, nb::handle v, 
              });
 }
 
-nb::object call_legged_parts(const Robot& r, nb::handle M, nb::handle h, nb::handle out) {
+nb::object call_base_joint_partition(const Robot& r, nb::handle M, nb::handle h, nb::handle out) {
   const int n = r.nv(), b = base_size(r.model()), j = n - b;
   const Result results[] = {Result::matrix(b, b), Result::matrix(b, j), Result::matrix(j, j),
                             Result::vector(b), Result::vector(j)};
   const Argument arguments[] = {{"M", M, n * n, Argument::Kind::matrix, n}, velocity(r, h, "h")};
-  const nb::handle type = result_type("LeggedParts");
-  return map({"legged_parts", r, arguments, results, out, type},
-             [&](Work& w, const double* const* in, double* const* to) {
-               LeggedParts<double>& parts = w.legged();
-               // By rows, which for a symmetric matrix is by columns, too.
-               legged_parts(r.model(), Eigen::Map<const MatrixX<double>>(in[0], n, n),
-                            ConstVector(in[1], n), parts);
+  const nb::handle type = result_type("BaseJointPartition");
+  return map({"base_joint_partition", r, arguments, results, out, type},
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               BaseJointPartition<double>& parts = w.legged();
+               // Row-major, which for a symmetric matrix equals column-major.
+               base_joint_partition(r.model(), Eigen::Map<const MatrixX<double>>(in[0], n, n),
+                                    ConstVector(in[1], n), parts);
                Matrix(to[0], b, b) = parts.M_bb;
                Matrix(to[1], b, j) = parts.M_bj;
                Matrix(to[2], j, j) = parts.M_jj;
@@ -152,7 +152,7 @@ nb::object call_legged_parts(const Robot& r, nb::handle M, nb::handle h, nb::han
 nb::object call_selection(const Robot& r) {
   const int m = motor_count(r.model());
   return map("selection_matrix", r, {}, Result::matrix(m, r.nv()), nb::none(),
-             [&](Work&, const double* const*, double* const* to) {
+             [&](Workspaces&, const double* const*, double* const* to) {
                selection_matrix(r.model(), Matrix(to[0], m, r.nv()));
              });
 }
@@ -172,11 +172,11 @@ nb::object call_underactuation(const Robot& r, nb::handle q, nb::handle contacts
   const int free = static_cast<int>(found.free_directions.cols());
   const nb::object directions =
       map("underactuation", r, {}, Result::matrix(r.nv(), free), nb::none(),
-          [&](Work&, const double* const*, double* const* to) {
+          [&](Workspaces&, const double* const*, double* const* to) {
             Matrix(to[0], r.nv(), free) = found.free_directions;
           });
   return result_type("Underactuation")(found.velocities, found.motors, found.rows, found.rank,
-                                       found.unmotored, directions);
+                                       found.unactuated, directions);
 }
 
 }  // namespace
@@ -201,11 +201,12 @@ const ContactSet& contacts_of(const char* call, const Robot& robot, nb::handle g
 
 void bind_contacts(nb::module_& m, RobotClass& c) {
   const auto none = nb::none();
-  nb::class_<ContactSet>(m, "ContactSet", "Frames that the world holds; made by Robot.contacts.")
+  nb::class_<ContactSet>(m, "ContactSet",
+                         "Frames in contact with the world; made by Robot.contacts.")
       .def_prop_ro("frames", &ContactSet::names)
       .def_prop_ro(
           "rows", [](const ContactSet& s) { return s.set().rows(); },
-          "How many numbers their forces are.")
+          "Number of contact force components.")
       .def("__repr__", [](const ContactSet& s) {
         std::string text = "ContactSet(";
         for (const auto& name : s.names()) text += (text.back() == '(' ? "'" : ", '") + name + "'";
@@ -222,46 +223,48 @@ void bind_contacts(nb::module_& m, RobotClass& c) {
       nb::sig("def contacts(self, frames: Sequence[str], *, kind: ContactKind = 'point', "
               "axes: ContactAxes = 'world', stiffness: float = 0.0, damping: float = 0.0) -> "
               "ContactSet"),
-      "Frames that the world holds: their origins (\"point\", 3 numbers of force each) or whole\n"
-      "(\"surface\", force and moment). Forces are the world's on the robot, in axes of the world\n"
-      "or of the frame (\"contact\"). Stiffness (1/s^2) and damping (1/s) pull a violated contact\n"
-      "back. Loops of the model are always closed. Where a method takes contacts, a list of "
-      "frames\n"
-      "makes point contacts.");
+      "Frames in contact with the world: only their origins (\"point\", 3 force components each)\n"
+      "or rigidly (\"surface\", force and moment). Forces act on the robot, in axes of the world "
+      "or\n"
+      "of the frame (\"contact\"). Stiffness (1/s^2) and damping (1/s) correct the drift of a\n"
+      "contact. Loops of the model are always closed. Where a method takes contacts, a list of\n"
+      "frames makes point contacts.");
   c.def("constrained_forward_dynamics", call_forward, "q"_a, "v"_a, "tau"_a, "contacts"_a,
         nb::kw_only(), "external"_a = none, "out"_a = none,
         nb::sig("def constrained_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,"
                 " contacts: Contacts, *, " LIMB_EXTERNAL
                 ", out: tuple[Array, ...] | None = None) -> ConstrainedMotion"),
         "Accelerations and contact forces with `M a + h = tau + J^T f` and `J a + dJ/dt v = 0`.\n"
-        "Redundant contacts: the smallest forces.");
-  c.def("constrained_inverse_dynamics", call_inverse, "q"_a, "v"_a, "a"_a, "contacts"_a,
-        nb::kw_only(), "external"_a = none, "out"_a = none,
-        nb::sig("def constrained_inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, "
-                "contacts: Contacts, *, " LIMB_EXTERNAL
-                ", out: tuple[Array, ...] | None = None) -> ConstrainedTorques"),
-        "Torques of the motors, and the least contact forces that carry what has no motor, for\n"
-        "given accelerations. A residual that is no rounding: the acceleration is impossible.");
+        "With redundant contacts: the forces of least norm.");
+  c.def(
+      "constrained_inverse_dynamics", call_inverse, "q"_a, "v"_a, "a"_a, "contacts"_a,
+      nb::kw_only(), "external"_a = none, "out"_a = none,
+      nb::sig("def constrained_inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, "
+              "contacts: Contacts, *, " LIMB_EXTERNAL
+              ", out: tuple[Array, ...] | None = None) -> ConstrainedTorques"),
+      "Torques of the motors, and the contact forces of least norm for the unactuated directions,\n"
+      "for given accelerations. A residual above rounding: the acceleration is not feasible.");
   c.def("impact", call_impact, "q"_a, "v"_a, "contacts"_a, "restitution"_a = 0.0, nb::kw_only(),
         "out"_a = none,
         nb::sig("def impact(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, restitution: "
                 "ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None) -> ImpactResult"),
-        "Velocities after all contacts are hit at once, and the impulses.");
+        "Velocities after a simultaneous impact of all contacts, and the impulses.");
   c.def("constraint_jacobian", call_constraint_jacobian, "q"_a, "v"_a, "contacts"_a, nb::kw_only(),
         "out"_a = none,
         nb::sig("def constraint_jacobian(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, *, "
                 "out: tuple[Array, Array] | None = None) -> ConstraintJacobian"),
         "J and `dJ/dt v` of the contacts.");
-  c.def("legged_parts", call_legged_parts, "M"_a, "h"_a, nb::kw_only(), "out"_a = none,
-        nb::sig("def legged_parts(self, M: ArrayLike, h: ArrayLike, *, "
-                "out: tuple[Array, ...] | None = None) -> LeggedParts"),
-        "M and h taken apart into base (b) and joints (j).");
+  c.def("base_joint_partition", call_base_joint_partition, "M"_a, "h"_a, nb::kw_only(),
+        "out"_a = none,
+        nb::sig("def base_joint_partition(self, M: ArrayLike, h: ArrayLike, *, "
+                "out: tuple[Array, ...] | None = None) -> BaseJointPartition"),
+        "Blocks of M and h for base (b) and joints (j).");
   c.def("selection_matrix", call_selection, nb::sig("def selection_matrix(self) -> Array"),
-        "S with `S v` the velocities of the motors.");
+        "S with `S v` the velocities of the actuated joints.");
   c.def("underactuation", call_underactuation, "q"_a, "contacts"_a = nb::list(),
         nb::sig("def underactuation(self, q: ArrayLike, contacts: Contacts = []) -> "
                 "Underactuation"),
-        "What neither motors nor contacts command at q.");
+        "Directions that neither motors nor contacts act on at q.");
 }
 
 }  // namespace limb::python

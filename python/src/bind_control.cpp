@@ -4,25 +4,25 @@
 #include <mutex>
 
 #include "limb/control/control.hpp"
-#include "limb/sim/controllers.hpp"
+#include "limb/sim/world/controllers.hpp"
 #include "python/src/control_arguments.hpp"
 #include "python/src/native_controller.hpp"
 
-/// Controllers of joints, regulators and paths, as limb.control shows them.
+/// Joint controllers, LQR and paths of limb.control.
 namespace limb::python {
 namespace {
 
-struct HeldPath {
+struct PyJointPath {
   JointPath path;
-  JointReference now;
+  JointReference sample;
 };
 
-/// A controller of joints with its reference, as Python holds it.
+/// A joint controller with its reference.
 template <typename Law>
 struct JointLaw {
   Law law;
   JointReference reference;
-  double period = 0;  ///< s, of laws that integrate
+  double period = 0;  ///< s, of laws with an integral term
   int saturated = 0;
   std::mutex mutex = {};
 
@@ -39,15 +39,15 @@ struct JointLaw {
     return array_of(finish("step", report, tau, saturated));
   }
 
-  /// To hold a configuration or to follow a path.
+  /// Holds a configuration or follows a path.
   NativeController controller(nb::handle given) {
     std::optional<JointPath> path;
     JointReference now = reference;
     const int nq = static_cast<int>(now.q.size()), nv = static_cast<int>(now.v.size());
     now.v.setZero();
     now.a.setZero();
-    if (nb::isinstance<HeldPath>(given)) {
-      path = nb::cast<HeldPath&>(given).path;
+    if (nb::isinstance<PyJointPath>(given)) {
+      path = nb::cast<PyJointPath&>(given).path;
       path->sample(0, now);
       check_size("controller", "path", now.q.size(), nq);
     } else {
@@ -60,7 +60,7 @@ struct JointLaw {
                 if (path) path->sample(input.t, at);
                 const StepReport report = law.step(input.q, input.v, at, tau);
                 saturated = report.saturated;
-                watch_step(input.t, report, nullptr);
+                record_step(input.t, report, nullptr);
               };
             },
             period};
@@ -69,19 +69,19 @@ struct JointLaw {
 
 template <typename Law>
 auto bind_joint(nb::module_& m, const char* name, const char* text) {
-  using Held = JointLaw<Law>;
-  nb::class_<Held> c(m, name, text);
+  using Bound = JointLaw<Law>;
+  nb::class_<Bound> c(m, name, text);
   c.def(
-      "step", &Held::step, "q"_a, "v"_a, "q_ref"_a, "v_ref"_a = nb::none(), "a_ref"_a = nb::none(),
+      "step", &Bound::step, "q"_a, "v"_a, "q_ref"_a, "v_ref"_a = nb::none(), "a_ref"_a = nb::none(),
       nb::sig(
           "def step(self, q: ArrayLike, v: ArrayLike, q_ref: ArrayLike, v_ref: ArrayLike | None = "
           "None, a_ref: ArrayLike | None = None) -> Array"),
       "Torques for a measured state and a reference.");
-  c.def("controller", &Held::controller, "reference"_a, nb::keep_alive<0, 1>(),
+  c.def("controller", &Bound::controller, "reference"_a, nb::keep_alive<0, 1>(),
         nb::sig("def controller(self, reference: ArrayLike | JointPath) -> NativeController"),
         "For Simulation.set_controller, without Python in the loop: holds a configuration, or "
         "follows a path from t = 0 on.");
-  c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
+  c.def_ro("saturated", &Bound::saturated, "Number of motors at their limit in the last step.");
   return c;
 }
 
@@ -112,7 +112,7 @@ struct LqrLaw {
         const std::lock_guard lock(mutex);
         const StepReport report = law.step(input.q, input.v, tau);
         saturated = report.saturated;
-        watch_step(input.t, report, nullptr);
+        record_step(input.t, report, nullptr);
       };
     }};
   }
@@ -120,7 +120,7 @@ struct LqrLaw {
 
 void bind_joints(nb::module_& m) {
   const auto none = nb::none();
-  bind_joint<JointPd>(m, "JointPd", "PD of joints, with gravity compensation where asked for.")
+  bind_joint<JointPd>(m, "JointPd", "PD control of joints, optionally with gravity compensation.")
       .def(
           "__init__",
           [](JointLaw<JointPd>* self, const Robot& r, const ArrayLike& kp, const ArrayLike& kd,
@@ -133,8 +133,9 @@ void bind_joints(nb::module_& m) {
                 JointReference(r.model())};
           },
           "robot"_a, "kp"_a, "kd"_a, nb::kw_only(), "gravity"_a = true, "limits"_a = none);
-  bind_joint<ComputedTorque>(m, "ComputedTorque",
-                             "Inverse dynamics: every joint's error decays as if it were alone.")
+  bind_joint<ComputedTorque>(
+      m, "ComputedTorque",
+      "Computed torque control by inverse dynamics: joint errors are decoupled.")
       .def(
           "__init__",
           [](JointLaw<ComputedTorque>* self, const Robot& r, double frequency, double damping_ratio,
@@ -148,7 +149,7 @@ void bind_joints(nb::module_& m) {
           "robot"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
           "limits"_a = none);
   bind_joint<JointImpedance>(m, "JointImpedance",
-                             "Springs and dampers of joints; the robot's own inertia stays.")
+                             "Joint impedance: springs and dampers, without inertia shaping.")
       .def(
           "__init__",
           [](JointLaw<JointImpedance>* self, const Robot& r, const ArrayLike& stiffness,
@@ -160,7 +161,7 @@ void bind_joints(nb::module_& m) {
                                                 JointReference(r.model())};
           },
           "robot"_a, "stiffness"_a, "damping"_a, nb::kw_only(), "limits"_a = none);
-  bind_joint<JointPid>(m, "JointPid", "PID of joints with anti-windup.")
+  bind_joint<JointPid>(m, "JointPid", "PID control of joints with anti-windup.")
       .def(
           "__init__",
           [](JointLaw<JointPid>* self, const Robot& r, const ArrayLike& kp, const ArrayLike& kd,
@@ -179,7 +180,8 @@ void bind_joints(nb::module_& m) {
           "robot"_a, "kp"_a, "kd"_a, "ki"_a, nb::kw_only(), "period"_a = 1e-3,
           "anti_windup"_a = "conditional", "gravity"_a = false, "limits"_a = none)
       .def(
-          "reset", [](JointLaw<JointPid>& self) { self.law.reset(); }, "Integrals become zero.")
+          "reset", [](JointLaw<JointPid>& self) { self.law.reset(); },
+          "Sets the integrals to zero.")
       .def_prop_ro("integral",
                    [](JointLaw<JointPid>& self) { return array_of(self.law.integral()); });
 }
@@ -197,7 +199,7 @@ void bind_lqr(nb::module_& m) {
       },
       "robot"_a, "q"_a,
       nb::sig("def linearize(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array]"),
-      "A, B and the holding torques of a robot at rest in q: x = (dq, v), x' = A x + B u.");
+      "A, B and the equilibrium torques of a robot at rest in q: x = (dq, v), dx/dt = A x + B u.");
   m.def(
       "solve_riccati",
       [](const ArrayLike& A, const ArrayLike& B, const ArrayLike& Q, const ArrayLike& R) {
@@ -224,7 +226,7 @@ void bind_lqr(nb::module_& m) {
       nb::sig("def solve_discrete_riccati(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) "
               "-> tuple[Array, Array]"),
       "X and K of the discrete algebraic Riccati equation.");
-  nb::class_<LqrLaw>(m, "Lqr", "The linear feedback about an equilibrium that costs least.")
+  nb::class_<LqrLaw>(m, "Lqr", "Linear quadratic regulator about an equilibrium.")
       .def(
           "__init__",
           [](LqrLaw* self, const Robot& r, const ArrayLike& q, const ArrayLike& Q,
@@ -244,8 +246,7 @@ void bind_lqr(nb::module_& m) {
            "For Simulation.set_controller, without Python in the loop.")
       .def_prop_ro("K", [](LqrLaw& self) { return array_of(self.law.solution().K); })
       .def_prop_ro("X", [](LqrLaw& self) { return array_of(self.law.solution().X); })
-      .def_ro("saturated", &LqrLaw::saturated,
-              "How many motors were at their limit in the last step.");
+      .def_ro("saturated", &LqrLaw::saturated, "Number of motors at their limit in the last step.");
 }
 
 }  // namespace
@@ -253,26 +254,27 @@ void bind_lqr(nb::module_& m) {
 void bind_control(nb::module_& m) {
   bind_joints(m);
   bind_lqr(m);
-  nb::class_<HeldPath>(m, "JointPath",
-                       "Joints from rest to rest through configurations, by least jerk.")
+  nb::class_<PyJointPath>(m, "JointPath",
+                          "Minimum-jerk joint path from rest to rest through configurations.")
       .def(
           "__init__",
-          [](HeldPath* self, const Robot& r, const std::vector<ArrayLike>& waypoints,
+          [](PyJointPath* self, const Robot& r, const std::vector<ArrayLike>& waypoints,
              const std::vector<double>& durations) {
             std::vector<Numbers> q;
             for (const auto& w : waypoints) {
               q.push_back(read_vector("JointPath", "waypoint", w, r.nq()));
             }
-            new (self)
-                HeldPath{JointPath(r.model(), std::move(q), durations), JointReference(r.model())};
+            new (self) PyJointPath{JointPath(r.model(), std::move(q), durations),
+                                   JointReference(r.model())};
           },
           "robot"_a, "waypoints"_a, "durations"_a)
-      .def_prop_ro("duration", [](const HeldPath& self) { return self.path.duration(); })
+      .def_prop_ro("duration", [](const PyJointPath& self) { return self.path.duration(); })
       .def(
           "sample",
-          [](HeldPath& self, double t) {
-            self.path.sample(t, self.now);
-            return nb::make_tuple(array_of(self.now.q), array_of(self.now.v), array_of(self.now.a));
+          [](PyJointPath& self, double t) {
+            self.path.sample(t, self.sample);
+            return nb::make_tuple(array_of(self.sample.q), array_of(self.sample.v),
+                                  array_of(self.sample.a));
           },
           "t"_a, nb::sig("def sample(self, t: float) -> tuple[Array, Array, Array]"),
           "q, v and a at the time t.");

@@ -1,10 +1,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "limb/model/convert_drake.hpp"
-#include "limb/model/convert_mujoco.hpp"
-#include "limb/model/convert_pinocchio.hpp"
-#include "limb/model/convert_rbdl.hpp"
+#include "limb/model/convert/convert_drake.hpp"
+#include "limb/model/convert/convert_mujoco.hpp"
+#include "limb/model/convert/convert_pinocchio.hpp"
+#include "limb/model/convert/convert_rbdl.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -37,42 +37,43 @@ class Converter {
 
   nb::object q_to(nb::handle q) const {
     return map("q_to", robot_, {position(robot_, q)}, Result::vector(nq()), nb::none(),
-               [&](Work&, const double* const* in, double* const* to) {
+               [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], nq()) = convention_.q_to(joint_q(in[0]));
                });
   }
   nb::object q_from(nb::handle q) const {
     refuse_couplings("q_from");
     return map("q_from", robot_, {{"q", q, nq()}}, Result::vector(robot_.nq()), nb::none(),
-               [&](Work&, const double* const* in, double* const* to) {
+               [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], robot_.nq()) = convention_.q_from(ConstVector(in[0], nq()));
                });
   }
   nb::object v_to(nb::handle q, nb::handle v) const {
     return map("v_to", robot_, {position(robot_, q), velocity(robot_, v)}, Result::vector(nv()),
-               nb::none(), [&](Work&, const double* const* in, double* const* to) {
+               nb::none(), [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], nv()) = convention_.v_to(joint_q(in[0]), joint_v(in[1]));
                });
   }
   nb::object v_from(nb::handle q, nb::handle v) const {
     refuse_couplings("v_from");
     return map("v_from", robot_, {position(robot_, q), {"v", v, nv()}}, Result::vector(robot_.nv()),
-               nb::none(), [&](Work&, const double* const* in, double* const* to) {
+               nb::none(), [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], nv()) = convention_.v_from(joint_q(in[0]), ConstVector(in[1], nv()));
                });
   }
   nb::object a_to(nb::handle q, nb::handle v, nb::handle a) const {
-    return map(
-        "a_to", robot_, {position(robot_, q), velocity(robot_, v), velocity(robot_, a, "a")},
-        Result::vector(nv()), nb::none(), [&](Work&, const double* const* in, double* const* to) {
-          Vector(to[0], nv()) = convention_.a_to(joint_q(in[0]), joint_v(in[1]), joint_v(in[2]));
-        });
+    return map("a_to", robot_, {position(robot_, q), velocity(robot_, v), velocity(robot_, a, "a")},
+               Result::vector(nv()), nb::none(),
+               [&](Workspaces&, const double* const* in, double* const* to) {
+                 Vector(to[0], nv()) =
+                     convention_.a_to(joint_q(in[0]), joint_v(in[1]), joint_v(in[2]));
+               });
   }
   nb::object a_from(nb::handle q, nb::handle v, nb::handle a) const {
     refuse_couplings("a_from");
     return map("a_from", robot_, {position(robot_, q), velocity(robot_, v), {"a", a, nv()}},
                Result::vector(robot_.nv()), nb::none(),
-               [&](Work&, const double* const* in, double* const* to) {
+               [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], nv()) =
                      convention_.a_from(joint_q(in[0]), joint_v(in[1]), ConstVector(in[2], nv()));
                });
@@ -81,7 +82,7 @@ class Converter {
     refuse_couplings("tau_to");
     return map("tau_to", robot_, {position(robot_, q), velocity(robot_, tau, "tau")},
                Result::vector(nv()), nb::none(),
-               [&](Work&, const double* const* in, double* const* to) {
+               [&](Workspaces&, const double* const* in, double* const* to) {
                  Vector(to[0], nv()) = convention_.tau_to(joint_q(in[0]), ConstVector(in[1], nv()));
                });
   }
@@ -89,60 +90,63 @@ class Converter {
     refuse_couplings("tau_from");
     return map(
         "tau_from", robot_, {position(robot_, q), {"tau", tau, nv()}}, Result::vector(robot_.nv()),
-        nb::none(), [&](Work&, const double* const* in, double* const* to) {
+        nb::none(), [&](Workspaces&, const double* const* in, double* const* to) {
           Vector(to[0], nv()) = convention_.tau_from(joint_q(in[0]), ConstVector(in[1], nv()));
         });
   }
-  nb::object mass_matrix(nb::handle q, nb::handle M, bool to_other) const {
-    const char* call = to_other ? "mass_matrix_to" : "mass_matrix_from";
+  nb::object mass_matrix(nb::handle q, nb::handle M, bool to_library) const {
+    const char* call = to_library ? "mass_matrix_to" : "mass_matrix_from";
     refuse_couplings(call);
     const int n = nv();
     return map(call, robot_, {position(robot_, q), {"M", M, n * n, Argument::Kind::matrix, n}},
                Result::matrix(n, n), nb::none(),
-               [&, to_other](Work&, const double* const* in, double* const* to) {
+               [&, to_library](Workspaces&, const double* const* in, double* const* to) {
                  const MatrixX<double> given =
                      Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>>(in[1], n, n);
-                 Matrix(to[0], n, n) = to_other
+                 Matrix(to[0], n, n) = to_library
                                            ? convention_.mass_matrix_to(joint_q(in[0]), given)
                                            : convention_.mass_matrix_from(joint_q(in[0]), given);
                });
   }
-  nb::object jacobian(nb::handle q, nb::handle J, bool to_other) const {
-    const char* call = to_other ? "jacobian_to" : "jacobian_from";
+  nb::object jacobian(nb::handle q, nb::handle J, bool to_library) const {
+    const char* call = to_library ? "jacobian_to" : "jacobian_from";
     refuse_couplings(call);
     const int n = nv();
     return map(call, robot_, {position(robot_, q), {"J", J, 6 * n, Argument::Kind::matrix, 6}},
                Result::matrix(6, n), nb::none(),
-               [&, to_other](Work&, const double* const* in, double* const* to) {
+               [&, to_library](Workspaces&, const double* const* in, double* const* to) {
                  const MatrixX<double> given =
                      Eigen::Map<const Eigen::Matrix<double, -1, -1, Eigen::RowMajor>>(in[1], 6, n);
-                 Matrix(to[0], 6, n) = to_other ? convention_.jacobian_to(joint_q(in[0]), given)
-                                                : convention_.jacobian_from(joint_q(in[0]), given);
+                 Matrix(to[0], 6, n) = to_library
+                                           ? convention_.jacobian_to(joint_q(in[0]), given)
+                                           : convention_.jacobian_from(joint_q(in[0]), given);
                });
   }
-  /// Wrenches and motions: the order of their halves.
-  nb::object spatial(nb::handle x, bool to_other) const {
-    return map(to_other ? "spatial_to" : "spatial_from", robot_, {{"x", x, 6}}, Result::vector(6),
-               nb::none(), [&, to_other](Work&, const double* const* in, double* const* to) {
+  /// Order of the linear and angular parts of wrenches and motions.
+  nb::object spatial(nb::handle x, bool to_library) const {
+    return map(to_library ? "spatial_to" : "spatial_from", robot_, {{"x", x, 6}}, Result::vector(6),
+               nb::none(),
+               [&, to_library](Workspaces&, const double* const* in, double* const* to) {
                  const Vector6<double> given = ConstVector(in[0], 6);
-                 Vector(to[0], 6) = to_other ? convention_.jacobian_rows_to(given)
-                                             : convention_.jacobian_rows_from(given);
+                 Vector(to[0], 6) = to_library ? convention_.jacobian_rows_to(given)
+                                               : convention_.jacobian_rows_from(given);
                });
   }
 
  private:
   void refuse_couplings(const char* call) const {
     if (robot_.model().coupling().is_identity()) return;
-    throw Error(std::string(call) +
-                ": joints of this robot follow others, which the other library does not know");
+    throw Error(
+        std::string(call) +
+        ": joints of this robot are coupled to others, which the other library does not support");
   }
   VectorX<double> joint_q(const double* q) const {
-    VectorX<double> all(robot_.model().nq());
+    VectorX<double> all(robot_.model().uncoupled_nq());
     robot_.model().coupling().expand_position(q, all.data());
     return all;
   }
   VectorX<double> joint_v(const double* v) const {
-    VectorX<double> all(robot_.model().nv());
+    VectorX<double> all(robot_.model().uncoupled_nv());
     robot_.model().coupling().expand_velocity(v, all.data());
     return all;
   }
@@ -154,25 +158,27 @@ class Converter {
 }  // namespace
 
 void bind_convert(nb::module_& m) {
-  nb::class_<Converter>(m, "Converter",
-                        "Vectors and matrices of one robot in the customs of another library.")
+  nb::class_<Converter>(
+      m, "Converter", "Converts vectors and matrices of a robot between limb and another library.")
       .def(nb::init<const Robot&, const std::string&, const std::vector<std::string>&>(), "robot"_a,
            "library"_a, "joint_names"_a = std::vector<std::string>(), nb::keep_alive<1, 2>())
-      .def_prop_ro("nq", &Converter::nq, "Numbers of the other library's q.")
+      .def_prop_ro("nq", &Converter::nq, "Size of q in the other library.")
       .def_prop_ro("nv", &Converter::nv)
-      .def_prop_ro("joints", &Converter::joints, "Joints in the other library's order.")
+      .def_prop_ro("joints", &Converter::joints, "Joints in the order of the other library.")
       .def("q_to", &Converter::q_to, "q"_a, nb::sig("def q_to(self, q: ArrayLike) -> Array"))
       .def("q_from", &Converter::q_from, "q"_a, nb::sig("def q_from(self, q: ArrayLike) -> Array"))
       .def("v_to", &Converter::v_to, "q"_a, "v"_a,
-           nb::sig("def v_to(self, q: ArrayLike, v: ArrayLike) -> Array"), "q is limb's.")
+           nb::sig("def v_to(self, q: ArrayLike, v: ArrayLike) -> Array"),
+           "q is in limb's conventions.")
       .def("v_from", &Converter::v_from, "q"_a, "v"_a,
-           nb::sig("def v_from(self, q: ArrayLike, v: ArrayLike) -> Array"), "q is limb's.")
+           nb::sig("def v_from(self, q: ArrayLike, v: ArrayLike) -> Array"),
+           "q is in limb's conventions.")
       .def("a_to", &Converter::a_to, "q"_a, "v"_a, "a"_a,
            nb::sig("def a_to(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array"),
-           "q and v are limb's.")
+           "q and v are in limb's conventions.")
       .def("a_from", &Converter::a_from, "q"_a, "v"_a, "a"_a,
            nb::sig("def a_from(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array"),
-           "q and v are limb's.")
+           "q and v are in limb's conventions.")
       .def("tau_to", &Converter::tau_to, "q"_a, "tau"_a,
            nb::sig("def tau_to(self, q: ArrayLike, tau: ArrayLike) -> Array"))
       .def("tau_from", &Converter::tau_from, "q"_a, "tau"_a,
@@ -196,7 +202,7 @@ void bind_convert(nb::module_& m) {
       .def(
           "spatial_to", [](const Converter& c, nb::handle x) { return c.spatial(x, true); }, "x"_a,
           nb::sig("def spatial_to(self, x: ArrayLike) -> Array"),
-          "Of motions and wrenches: the order of linear and angular part.")
+          "Reorders the linear and angular parts of a motion or wrench.")
       .def(
           "spatial_from", [](const Converter& c, nb::handle x) { return c.spatial(x, false); },
           "x"_a, nb::sig("def spatial_from(self, x: ArrayLike) -> Array"));

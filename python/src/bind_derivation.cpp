@@ -3,11 +3,11 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "limb/symbolic/derivation_page.hpp"
-#include "limb/symbolic/formula_latex.hpp"
-#include "limb/symbolic/recursive_form.hpp"
-#include "limb/symbolic/textbook_form.hpp"
-#include "limb/symbolic/write_function.hpp"
+#include "limb/symbolic/derive/recursive_form.hpp"
+#include "limb/symbolic/derive/write_function.hpp"
+#include "limb/symbolic/typeset/derivation_page.hpp"
+#include "limb/symbolic/typeset/formula_latex.hpp"
+#include "limb/symbolic/typeset/textbook_form.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -16,13 +16,13 @@ namespace {
 using symbolic::Matrix;
 using symbolic::Polynomial;
 
-/// Entries as texts and as LaTeX, by rows.
+/// Entries of a matrix as text and as LaTeX, row by row.
 struct Entries {
   int rows, cols;
   std::vector<std::string> text, latex;
 };
 
-std::string without_marks(const std::string& latex) {
+std::string without_line_breaks(const std::string& latex) {
   std::string plain;
   for (const char c : latex) {
     if (!symbolic::is_break(c)) plain += c;
@@ -30,11 +30,11 @@ std::string without_marks(const std::string& latex) {
   return plain;
 }
 
-class Forms {
+class ClosedForms {
  public:
-  Forms(const std::string& path, const std::string& base, const std::string& parameters,
-        const std::string& way, const std::vector<std::string>& quantities,
-        const std::vector<std::string>& frames) {
+  ClosedForms(const std::string& path, const std::string& base, const std::string& parameters,
+              const std::string& method, const std::vector<std::string>& quantities,
+              const std::vector<std::string>& frames) {
     symbolic::RobotOptions robot;
     robot.base = base_named(base);
     if (parameters == "symbols") {
@@ -45,12 +45,12 @@ class Forms {
       fail("derive", "parameters", "'" + parameters + "'", "'named', 'numbers' or 'symbols'");
     }
     symbolic::DeriveOptions options;
-    if (way == "lagrange") {
-      options.way = symbolic::Way::lagrange;
-    } else if (way == "newton_euler") {
-      options.way = symbolic::Way::newton_euler;
-    } else if (way != "both") {
-      fail("derive", "way", "'" + way + "'", "'lagrange', 'newton_euler' or 'both'");
+    if (method == "lagrange") {
+      options.method = symbolic::DerivationMethod::lagrange;
+    } else if (method == "newton_euler") {
+      options.method = symbolic::DerivationMethod::newton_euler;
+    } else if (method != "both") {
+      fail("derive", "method", "'" + method + "'", "'lagrange', 'newton_euler' or 'both'");
     }
     options.frames = frames;
     for (const std::string& name : quantities) {
@@ -80,15 +80,15 @@ class Forms {
 
   Entries entries(const std::string& name) const {
     const symbolic::ClosedForm& f = derivation_->form;
-    if (name == "M") return written(f.M);
-    if (name == "C") return written(f.C);
-    if (name == "centrifugal") return written(f.centrifugal);
-    if (name == "coriolis") return written(f.coriolis);
-    if (name == "V") return written(f.V);
-    if (name == "G") return written(f.G);
-    if (name == "tau") return written(f.tau);
-    if (name == "K") return written(Matrix::Constant(1, 1, f.K));
-    if (name == "P") return written(Matrix::Constant(1, 1, f.P));
+    if (name == "M") return entries_of(f.M);
+    if (name == "C") return entries_of(f.C);
+    if (name == "centrifugal") return entries_of(f.centrifugal);
+    if (name == "coriolis") return entries_of(f.coriolis);
+    if (name == "V") return entries_of(f.V);
+    if (name == "G") return entries_of(f.G);
+    if (name == "tau") return entries_of(f.tau);
+    if (name == "K") return entries_of(Matrix::Constant(1, 1, f.K));
+    if (name == "P") return entries_of(Matrix::Constant(1, 1, f.P));
     if (name == "christoffel") {
       const int n = f.gamma.size();
       Matrix all(n, n * n);
@@ -97,7 +97,7 @@ class Forms {
           for (int k = 0; k < n; ++k) all(i, j * n + k) = f.gamma(i, j, k);
         }
       }
-      return written(all);
+      return entries_of(all);
     }
     fail("derive", "quantity", "'" + name + "'",
          "M, C, centrifugal, coriolis, christoffel, V, G, K, P or tau");
@@ -106,13 +106,13 @@ class Forms {
     for (std::size_t i = 0; i < derivation_->frames.size(); ++i) {
       const symbolic::FrameForm& frame = derivation_->frames[i];
       if (frame.name != name) continue;
-      if (quantity == "p") return written(Matrix(frame.X_WF.p));
-      if (quantity == "R") return written(Matrix(frame.X_WF.R));
-      if (quantity == "J") return written(frame.J);
-      if (quantity == "Jdot") return written(frame.Jdot);
+      if (quantity == "p") return entries_of(Matrix(frame.X_WF.p));
+      if (quantity == "R") return entries_of(Matrix(frame.X_WF.R));
+      if (quantity == "J") return entries_of(frame.J);
+      if (quantity == "Jdot") return entries_of(frame.Jdot);
       fail("derive", "quantity", "'" + quantity + "'", "p, R, J or Jdot");
     }
-    fail("derive", "frame", "'" + name + "'", "a frame that was asked for");
+    fail("derive", "frame", "'" + name + "'", "one of the requested frames");
   }
 
   using SymbolRow = std::tuple<std::string, std::string, std::optional<double>>;
@@ -134,7 +134,7 @@ class Forms {
   std::size_t terms() const { return term_count(*derivation_); }
 
  private:
-  Entries written(const Matrix& m) const {
+  Entries entries_of(const Matrix& m) const {
     const nb::gil_scoped_release released;
     const symbolic::RingScope scope(derivation_->robot.ring);
     const symbolic::SymbolNames names(*derivation_->robot.ring, letters());
@@ -142,7 +142,7 @@ class Forms {
     for (Eigen::Index i = 0; i < m.rows(); ++i) {
       for (Eigen::Index j = 0; j < m.cols(); ++j) {
         result.text.push_back(to_text(m(i, j)));
-        result.latex.push_back(without_marks(to_latex(textbook_form(m(i, j)), names)));
+        result.latex.push_back(without_line_breaks(to_latex(textbook_form(m(i, j)), names)));
       }
     }
     return result;
@@ -166,18 +166,18 @@ void bind_derivation(nb::module_& m) {
       .def_ro("cols", &Entries::cols)
       .def_ro("text", &Entries::text)
       .def_ro("latex", &Entries::latex);
-  nb::class_<Forms>(m, "Forms")
+  nb::class_<ClosedForms>(m, "ClosedForms")
       .def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&,
                     const std::vector<std::string>&, const std::vector<std::string>&>(),
-           "path"_a, "base"_a, "parameters"_a, "way"_a, "quantities"_a, "frames"_a)
-      .def("page", &Forms::page, "format"_a, "steps"_a)
-      .def("function", &Forms::function, "language"_a)
-      .def("entries", &Forms::entries, "quantity"_a)
-      .def("frame_entries", &Forms::frame_entries, "frame"_a, "quantity"_a)
-      .def("symbols", &Forms::symbols)
-      .def("notes", &Forms::notes)
-      .def("coordinates", &Forms::coordinates)
-      .def("terms", &Forms::terms);
+           "path"_a, "base"_a, "parameters"_a, "method"_a, "quantities"_a, "frames"_a)
+      .def("page", &ClosedForms::page, "format"_a, "steps"_a)
+      .def("function", &ClosedForms::function, "language"_a)
+      .def("entries", &ClosedForms::entries, "quantity"_a)
+      .def("frame_entries", &ClosedForms::frame_entries, "frame"_a, "quantity"_a)
+      .def("symbols", &ClosedForms::symbols)
+      .def("notes", &ClosedForms::notes)
+      .def("coordinates", &ClosedForms::coordinates)
+      .def("terms", &ClosedForms::terms);
 }
 
 }  // namespace limb::python

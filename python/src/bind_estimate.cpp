@@ -3,8 +3,8 @@
 #include <nanobind/stl/vector.h>
 #include <cmath>
 
-#include "limb/estimate/base_estimator.hpp"
-#include "limb/estimate/synthetic_walk.hpp"
+#include "limb/estimate/estimator/base_estimator.hpp"
+#include "limb/estimate/walk/synthetic_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/matrix_caster.hpp"
@@ -15,7 +15,7 @@ namespace {
 using V3 = Vector3<double>;
 using M3 = Matrix3<double>;
 
-/// Names of options, and where each stands.
+/// Names of options and the numbers that they set.
 struct Option {
   const char* name;
   double& value;
@@ -81,14 +81,14 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
   return options;
 }
 
-/// One state of q or v as numbers.
+/// One vector of float64.
 VectorX<double> vector_of(const char* call, const char* name, nb::handle value, int size) {
   Leading leading;
   nb::object back;
   const ArrayIn x = read_array(call, {name, value, size}, leading, back);
   if (leading.rank > 0 || x.is_float) {
     throw Error(std::string(call) + ": " + name +
-                " is a batch or float32, expected one of float64");
+                " is a batch or float32, expected one vector of float64");
   }
   return ConstVector(static_cast<const double*>(x.data), size);
 }
@@ -101,19 +101,22 @@ class Estimator {
         feet_(static_cast<int>(feet.size())),
         estimator_(robot.model(), feet, imu, options_of(filter, odometry, options)) {}
 
-  bool imu(double t, const V3& gyro, const V3& accel) { return estimator_.imu(t, {gyro, accel}); }
+  bool imu(double t, const V3& gyro, const V3& accel) {
+    return estimator_.imu(t, {gyro, accel}) == Status::ok;
+  }
   bool legs(double t, nb::handle q, nb::handle v, nb::handle forces) {
     constexpr const char* kCall = "legs";
     const VectorX<double> f = vector_of(kCall, "forces", forces, feet_);
     return estimator_.legs(t, vector_of(kCall, "q", q, robot_.nq()),
                            vector_of(kCall, "v", v, robot_.nv()),
-                           std::span(f.data(), static_cast<std::size_t>(f.size())));
+                           std::span(f.data(), static_cast<std::size_t>(f.size()))) == Status::ok;
   }
   bool position_fix(double t, const V3& p, const V3& point, double deviation) {
-    return estimator_.position_fix(t, p, point, deviation * deviation * M3::Identity());
+    return estimator_.position_fix(t, p, point, deviation * deviation * M3::Identity()) ==
+           Status::ok;
   }
   bool yaw_fix(double t, double yaw, double deviation) {
-    return estimator_.yaw_fix(t, yaw, deviation);
+    return estimator_.yaw_fix(t, yaw, deviation) == Status::ok;
   }
   void reset() { estimator_.reset(); }
   void initialize(double t, const V3& p, const M3& R, const V3& v,
@@ -129,12 +132,12 @@ class Estimator {
 
   nb::object estimate() const {
     if (!ready()) {
-      throw Error("estimate: there is none yet, the robot has not stood still (see ready)");
+      throw Error("estimate: not available yet, the robot has not been at rest (see ready)");
     }
     const BaseEstimate e = estimator_.estimate();
-    Vector4<double> turn = quaternion_from_matrix(e.X_WB.R).xyzw();
+    Vector4<double> quaternion = quaternion_from_matrix(e.X_WB.R).xyzw();
     return result_type("BaseEstimate")(e.t, nb::cast(e.X_WB.p), nb::cast(M3(e.X_WB.R)),
-                                       nb::cast(turn), nb::cast(V3(e.v_WB)),
+                                       nb::cast(quaternion), nb::cast(V3(e.v_WB)),
                                        nb::cast(e.V_WB_B.vector()), nb::cast(V3(e.gyro_bias)),
                                        nb::cast(V3(e.accel_bias)), nb::cast(e.covariance));
   }
@@ -159,7 +162,7 @@ class Estimator {
   BaseEstimator estimator_;
 };
 
-/// A noisy walk as arrays: rows are instants.
+/// A noisy walk as arrays, one row per instant.
 nb::dict synthetic_walk(const Robot& robot, const std::vector<std::string>& feet,
                         const std::string& imu, double duration, double rate, double speed,
                         double rest, double crouch, std::uint64_t seed, double gyro_noise,
@@ -224,36 +227,40 @@ nb::dict synthetic_walk(const Robot& robot, const std::vector<std::string>& feet
 
 void bind_estimate(nb::module_& m) {
   nb::class_<Estimator>(m, "BaseEstimator",
-                        "Where a walking robot's base is, from IMU, joints and contacts.")
+                        "State of a floating base from IMU, joint encoders and contacts.")
       .def(nb::init<const Robot&, const std::vector<std::string>&, const std::string&,
                     const std::string&, const std::string&, const nb::dict&>(),
            "robot"_a, "feet"_a, "imu"_a, "filter"_a, "odometry"_a, "options"_a,
            nb::keep_alive<1, 2>())
       .def("imu", &Estimator::imu, "t"_a, "gyro"_a, "accel"_a,
-           "A sample: rad/s and specific force, m/s^2, in axes of the sensor. True if it was used.")
+           "An IMU sample: angular velocity, rad/s, and specific force, m/s^2, in sensor axes. "
+           "True if it "
+           "was used.")
       .def("legs", &Estimator::legs, "t"_a, "q"_a, "v"_a, "forces"_a,
            nb::sig("def legs(self, t: float, q: ArrayLike, v: ArrayLike, forces: ArrayLike) -> "
                    "bool"),
-           "Joints in the robot's coordinates (the base's do not count) and forces at the feet, N.")
+           "Joint positions and velocities in q and v (the entries of the base are ignored) and "
+           "forces "
+           "of the feet, N.")
       .def("position_fix", &Estimator::position_fix, "t"_a, "p"_a, "point"_a = V3::Zero().eval(),
            "deviation"_a = 0.01,
            nb::sig("def position_fix(self, t: float, p: ArrayLike, point: ArrayLike = (0, 0, 0), "
                    "deviation: float = 0.01) -> bool"),
-           "A point of the base, in its axes, was seen at p.")
+           "Position measurement p of a point of the base, given in base axes.")
       .def("yaw_fix", &Estimator::yaw_fix, "t"_a, "yaw"_a, "deviation"_a = 0.01,
-           "The base's x axis was seen at this angle about z, rad.")
-      .def("reset", &Estimator::reset, "Begins anew, waiting for rest.")
+           "Measurement of the yaw of the base, rad.")
+      .def("reset", &Estimator::reset, "Restarts the filter, waiting for rest.")
       .def("initialize", &Estimator::initialize, "t"_a, "p"_a, "R"_a, "v"_a, "deviations"_a,
-           "Begins at a pose of the base and a velocity of the sensor, instead of waiting for "
+           "Starts at a pose of the base and a velocity of the sensor, instead of waiting for "
            "rest.\n"
-           "Deviations, three each: position, rotation, velocity, gyroscope bias, accelerometer "
-           "bias.")
+           "Standard deviations, three each: position, rotation, velocity, gyroscope bias, "
+           "accelerometer bias.")
       .def_prop_ro("ready", &Estimator::ready, "Whether there is an estimate.")
       .def_prop_ro("filter", &Estimator::filter)
       .def("estimate", &Estimator::estimate, nb::sig("def estimate(self) -> BaseEstimate"),
-           "The base now. Raises Error before there is one.")
+           "The current estimate. Raises Error before the first estimate.")
       .def("counts", &Estimator::counts, nb::sig("def counts(self) -> dict[str, int]"),
-           "What has come in and what has become of it.")
+           "Counts of received, used and rejected measurements.")
       .def("feet", &Estimator::feet, nb::sig("def feet(self) -> list[FootStatus]"));
   m.def(
       "synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
@@ -267,10 +274,10 @@ void bind_estimate(nb::module_& m) {
               "2e-2, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
               "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
               "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
-      "A walk whose sensors are known exactly, and noise on them: arrays t, gyro, accel, q, v,\n"
-      "contact (N), q_true, v_true, a row for each instant. A slip drags a standing foot, by "
-      "number,\n"
-      "from begin to end with a velocity.");
+      "A synthetic walk with exact sensor values, and noise on them: arrays t, gyro, accel, q, v,\n"
+      "contact (N), q_true, v_true, one row per instant. A slip (foot index, begin, end, "
+      "velocity)\n"
+      "moves a stance foot.");
 }
 
 }  // namespace limb::python

@@ -6,13 +6,14 @@
 #include <mutex>
 #include <optional>
 
-#include "limb/control/task_control.hpp"
-#include "limb/sim/controllers.hpp"
+#include "limb/control/task/hybrid_force_control.hpp"
+#include "limb/control/task/task_control.hpp"
+#include "limb/sim/world/controllers.hpp"
 #include "python/src/control_arguments.hpp"
 #include "python/src/matrix_caster.hpp"
 #include "python/src/native_controller.hpp"
 
-/// Controllers of frames, as limb.control shows them.
+/// Frame controllers of limb.control.
 namespace limb::python {
 namespace {
 
@@ -49,13 +50,13 @@ FrameTaskSetup task_of(const char* call, const Robot& r, const std::string& fram
   task.effects = r.effects();
   return task;
 }
-Posture posture_of(const char* call, const Robot& r, const ArrayLike& q) {
-  Posture posture;
+PostureOptions posture_of(const char* call, const Robot& r, const ArrayLike& q) {
+  PostureOptions posture;
   if (!q.is_none()) posture.q = read_vector(call, "posture", q, r.nq());
   return posture;
 }
 
-/// A controller of a frame.
+/// A frame controller.
 template <typename Law>
 struct FrameLaw {
   Law law;
@@ -80,7 +81,7 @@ struct FrameLaw {
         const std::lock_guard lock(mutex);
         const StepReport report = law.step(input.q, input.v, reference, tau);
         saturated = report.saturated;
-        watch_step(input.t, report, nullptr);
+        record_step(input.t, report, nullptr);
       };
     }};
   }
@@ -105,22 +106,23 @@ struct HybridLaw {
                  {f_measured.head<3>(), f_measured.tail<3>()}, tau);
     return array_of(finish("step", report, tau, saturated));
   }
-  /// Feels all wrenches that act on its frame.
+  /// Measures the sum of all wrenches on its frame.
   NativeController controller(const M4& X_ref, const V6& f_ref) {
     const FrameReference reference{pose_of(X_ref), motion_of({}), motion_of({})};
     return {[this, reference, f_ref](const World& world) -> Controller {
               check_fits(world, nq, nv);
               return [this, reference, f_ref](const ControlInput& input, Numbers& tau) {
                 const std::lock_guard lock(mutex);
-                Force<double> felt{Vector3<double>::Zero(), Vector3<double>::Zero()};
+                Force<double> measured{Vector3<double>::Zero(), Vector3<double>::Zero()};
                 for (const FrameWrench<double>& w : input.wrenches) {
                   if (w.frame != frame) continue;
-                  felt.f += w.F_F.f;
-                  felt.n += w.F_F.n;
+                  measured.f += w.F_F.f;
+                  measured.n += w.F_F.n;
                 }
-                const StepReport report = law.step(input.q, input.v, reference, f_ref, felt, tau);
+                const StepReport report =
+                    law.step(input.q, input.v, reference, f_ref, measured, tau);
                 saturated = report.saturated;
-                watch_step(input.t, report, nullptr);
+                record_step(input.t, report, nullptr);
               };
             },
             period};
@@ -129,18 +131,18 @@ struct HybridLaw {
 
 template <typename Law>
 auto bind_frame(nb::module_& m, const char* name, const char* text) {
-  using Held = FrameLaw<Law>;
-  nb::class_<Held> c(m, name, text);
-  c.def("step", &Held::step, "q"_a, "v"_a, "X_ref"_a, "V_ref"_a = nb::none(),
+  using Bound = FrameLaw<Law>;
+  nb::class_<Bound> c(m, name, text);
+  c.def("step", &Bound::step, "q"_a, "v"_a, "X_ref"_a, "V_ref"_a = nb::none(),
         "A_ref"_a = nb::none(),
         "Torques for a measured state; pose (4, 4), velocity and acceleration of the frame in "
         "world axes.");
-  c.def("controller", &Held::controller, "X_ref"_a, nb::keep_alive<0, 1>(),
+  c.def("controller", &Bound::controller, "X_ref"_a, nb::keep_alive<0, 1>(),
         "For Simulation.set_controller, without Python in the loop: holds a pose.");
-  c.def_ro("saturated", &Held::saturated, "How many motors were at their limit in the last step.");
+  c.def_ro("saturated", &Bound::saturated, "Number of motors at their limit in the last step.");
   c.def_prop_ro(
-      "Lambda", [](Held& self) { return array_of(self.law.task().space.Lambda); },
-      "The task's inertia in the last step.");
+      "Lambda", [](Bound& self) { return array_of(self.law.task().space.Lambda); },
+      "Task-space inertia in the last step.");
   return c;
 }
 
@@ -150,7 +152,7 @@ void bind_frame_control(nb::module_& m) {
   const auto none = nb::none();
   const std::vector<std::string> all;
   bind_frame<OperationalSpaceControl>(m, "OperationalSpaceControl",
-                                      "A frame moves as if alone, each direction by itself.")
+                                      "Operational space control: decoupled motion of a frame.")
       .def(
           "__init__",
           [](FrameLaw<OperationalSpaceControl>* self, const Robot& r, const std::string& frame,
@@ -167,8 +169,9 @@ void bind_frame_control(nb::module_& m) {
           },
           "robot"_a, "frame"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
           "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none);
-  bind_frame<CartesianImpedance>(m, "CartesianImpedance",
-                                 "A spring and damper between a frame and its reference.")
+  bind_frame<CartesianImpedance>(
+      m, "CartesianImpedance",
+      "Cartesian impedance: a spring and damper between a frame and its reference.")
       .def(
           "__init__",
           [](FrameLaw<CartesianImpedance>* self, const Robot& r, const std::string& frame,
@@ -190,8 +193,9 @@ void bind_frame_control(nb::module_& m) {
           "robot"_a, "frame"_a, "stiffness"_a, "damping"_a = none, nb::kw_only(),
           "damping_ratio"_a = 0.7, "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02,
           "limits"_a = none);
-  nb::class_<HybridLaw>(m, "HybridForceControl",
-                        "Force along some directions of a frame, motion along the others.")
+  nb::class_<HybridLaw>(
+      m, "HybridForceControl",
+      "Force control along some directions of a frame, motion control along the others.")
       .def(
           "__init__",
           [](HybridLaw* self, const Robot& r, const std::string& frame,
@@ -218,15 +222,16 @@ void bind_frame_control(nb::module_& m) {
           "period"_a = 1e-3, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none)
       .def("step", &HybridLaw::step, "q"_a, "v"_a, "X_ref"_a, "f_ref"_a, "f_measured"_a,
            "V_ref"_a = none, "A_ref"_a = none,
-           "Torques. f_ref: what the frame shall exert, world axes; f_measured: what the\n"
-           "environment exerts on it, in its own axes.")
+           "Torques. f_ref: wrench that the frame should exert, in world axes; f_measured: wrench "
+           "of\n"
+           "the environment on the frame, in frame axes.")
       .def("controller", &HybridLaw::controller, "X_ref"_a, "f_ref"_a, nb::keep_alive<0, 1>(),
            "For Simulation.set_controller, without Python in the loop: holds a pose and a force, "
-           "and feels all wrenches that the world puts on the frame.")
+           "and measures the sum of all wrenches of the world on the frame.")
       .def(
-          "reset", [](HybridLaw& self) { self.law.reset(); }, "Integrals become zero.")
+          "reset", [](HybridLaw& self) { self.law.reset(); }, "Sets the integrals to zero.")
       .def_ro("saturated", &HybridLaw::saturated,
-              "How many motors were at their limit in the last step.");
+              "Number of motors at their limit in the last step.");
 }
 
 }  // namespace limb::python

@@ -7,7 +7,7 @@
 #include "python/src/matrix_caster.hpp"
 #include "python/src/simulation.hpp"
 
-/// What robots stand on, and with what, as limb.sim shows it.
+/// Ground and contact shapes of limb.sim.
 namespace limb::python {
 namespace {
 
@@ -23,7 +23,7 @@ Pose<double> pose_of(const char* call, const char* name, nb::handle X) {
   return Pose<double>::from_matrix(M4(matrix));
 }
 
-/// One number for both, or two.
+/// Two numbers, or one for both.
 V2 pair_of(const char* call, const char* name, nb::handle value) {
   return read_vector(call, name, value, 2);
 }
@@ -34,11 +34,11 @@ void add_height_field(Ground& ground, nb::handle heights, nb::handle cell, nb::h
   Dense h = matrix_of(kCall, "heights", heights, -1, -1);
   const V2 edges = pair_of(kCall, "cell", cell);
   const V2 extent(double(h.rows() - 1) * edges[0], double(h.cols() - 1) * edges[1]);
-  const V2 begin = corner.is_none() ? V2(-extent / 2) : V2(vector_of(kCall, "corner", corner, 2));
-  ground.add_height_field(begin, edges, std::move(h), {friction, restitution});
+  const V2 origin = corner.is_none() ? V2(-extent / 2) : V2(vector_of(kCall, "corner", corner, 2));
+  ground.add_height_field(origin, edges, std::move(h), {friction, restitution});
 }
 
-// Solids as tuples of numbers, for pickles.
+// Solids as tuples of numbers, for pickling.
 nb::tuple state_of(const Ground& ground) {
   nb::list planes, boxes, fields;
   for (const auto& s : ground.half_spaces()) {
@@ -113,7 +113,7 @@ std::vector<ContactShape> contact_shapes(const Robot& robot) {
   if (!left_out.empty()) {
     std::string all;
     for (const std::string& name : left_out) all += (all.empty() ? "'" : ", '") + name + "'";
-    const std::string text = "contact_shapes: meshes and planes touch nothing; left out: " + all;
+    const std::string text = "contact_shapes: meshes and planes do not collide; left out: " + all;
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 2) != 0) throw nb::python_error();
   }
   return shapes;
@@ -125,12 +125,12 @@ ShapeState state_of(const ContactShape& s) {
           s.size, s.surface.friction, s.surface.restitution,    s.own_surface};
 }
 
-std::optional<double> own(const ContactShape& s, double value) {
+std::optional<double> if_own_surface(const ContactShape& s, double value) {
   return s.own_surface ? std::optional(value) : std::nullopt;
 }
 
 void bind_shape(nb::module_& m) {
-  nb::class_<ContactShape>(m, "ContactShape", "A solid of the robot that can touch.")
+  nb::class_<ContactShape>(m, "ContactShape", "A solid of the robot that can make contact.")
       .def(
           "__init__",
           [](ContactShape* self, const Robot& robot, const std::string& frame,
@@ -144,17 +144,18 @@ void bind_shape(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, frame: str, kind: ShapeKind = 'sphere', size: "
                   "ArrayLike = 0.0, *, pose: ArrayLike | None = None, friction: float | None = "
                   "None, restitution: float | None = None) -> None"),
-          "Fixed to a frame, pose (4, 4) seen from it. size, m: sphere: radius (0: a point); "
-          "capsule, cylinder: radius, length along z; box: edges; ellipsoid: half axes. friction, "
-          "restitution: of its own, instead of the ground's.")
-      .def_ro("name", &ContactShape::name, "Of the frame or link that it belongs to.")
+          "Fixed to a frame; pose (4, 4) in that frame. size, m: sphere: radius (0: a point); "
+          "capsule, cylinder: radius, length along z; box: edges; ellipsoid: semi-axes. friction, "
+          "restitution: replace those of the ground.")
+      .def_ro("name", &ContactShape::name, "Name of the frame or link that it belongs to.")
       .def_prop_ro(
           "kind", [](const ContactShape& s) { return kKinds[static_cast<int>(s.kind)]; },
           nb::sig("def kind(self) -> ShapeKind"))
       .def_ro("size", &ContactShape::size)
-      .def_prop_ro("friction", [](const ContactShape& s) { return own(s, s.surface.friction); })
+      .def_prop_ro("friction",
+                   [](const ContactShape& s) { return if_own_surface(s, s.surface.friction); })
       .def_prop_ro("restitution",
-                   [](const ContactShape& s) { return own(s, s.surface.restitution); })
+                   [](const ContactShape& s) { return if_own_surface(s, s.surface.restitution); })
       .def("__repr__",
            [](const ContactShape& s) {
              return std::string("ContactShape('") + s.name + "', " +
@@ -172,24 +173,24 @@ void bind_shape(nb::module_& m) {
                               own_surface};
       });
   m.def("contact_shapes", &contact_shapes, "robot"_a,
-        "The solids of a robot: collision shapes, and visual ones of links that have none.");
+        "The solids of a robot: collision shapes, or visual shapes for links without any.");
 }
 
-// Pieces of signatures.
+// Parts of signatures.
 #define LIMB_SURFACE "friction: float = 0.8, restitution: float = 0.0"
 
 }  // namespace
 
 void bind_ground(nb::module_& m) {
-  nb::class_<Ground>(m, "Ground", "What stands still: half spaces, boxes, height fields.")
-      .def(nb::init<>(), "Nothing yet.")
+  nb::class_<Ground>(m, "Ground", "Fixed solids: half spaces, boxes, height fields.")
+      .def(nb::init<>(), "Empty.")
       .def_static(
           "plane",
           [](double height, double friction, double restitution) {
             return Ground::plane({friction, restitution}, height);
           },
           nb::kw_only(), "height"_a = 0.0, "friction"_a = 0.8, "restitution"_a = 0.0,
-          "All below a height, m.")
+          "Half space below a height, m.")
       .def_static(
           "slope",
           [](double angle, nb::handle direction, double friction, double restitution) {
@@ -200,7 +201,7 @@ void bind_ground(nb::module_& m) {
           "restitution"_a = 0.0,
           nb::sig("def slope(angle: float, *, direction: ArrayLike = (1, 0), " LIMB_SURFACE
                   ") -> Ground"),
-          "A plane through the origin that falls by an angle (rad) along a direction x, y.")
+          "A plane through the origin that descends by an angle (rad) along a direction (x, y).")
       .def_static(
           "stairs",
           [](int count, double rise, double run, double width, double begin, double friction,
@@ -209,7 +210,7 @@ void bind_ground(nb::module_& m) {
           },
           nb::kw_only(), "count"_a = 5, "rise"_a = 0.15, "run"_a = 0.3, "width"_a = 2.0,
           "begin"_a = 0.5, "friction"_a = 0.8, "restitution"_a = 0.0,
-          "A flight upwards along x on a plane, m; begin: x of the first riser.")
+          "Stairs upwards along x on a plane, m; begin: x of the first riser.")
       .def(
           "add_half_space",
           [](Ground& g, nb::handle normal, double level, double friction, double restitution) {
@@ -219,14 +220,14 @@ void bind_ground(nb::module_& m) {
           "normal"_a, "level"_a = 0.0, nb::kw_only(), "friction"_a = 0.8, "restitution"_a = 0.0,
           nb::sig("def add_half_space(self, normal: ArrayLike, level: float = 0.0, *, " LIMB_SURFACE
                   ") -> None"),
-          "Solid where normal . p <= level; the normal is made unit.")
+          "Solid where normal . p <= level; the normal is normalised.")
       .def(
           "add_box",
           [](Ground& g, nb::handle size, nb::handle position, nb::handle pose, double friction,
              double restitution) {
             constexpr const char* kCall = "Ground.add_box";
             if (!position.is_none() && !pose.is_none()) {
-              fail(kCall, "position", "given with pose", "one of both");
+              fail(kCall, "position", "given with pose", "only one of them");
             }
             Pose<double> X = pose_of(kCall, "pose", pose);
             if (!position.is_none()) X.p = vector_of(kCall, "position", position, 3);
@@ -236,13 +237,13 @@ void bind_ground(nb::module_& m) {
           "friction"_a = 0.8, "restitution"_a = 0.0,
           nb::sig("def add_box(self, size: ArrayLike, position: ArrayLike | None = None, *, pose: "
                   "ArrayLike | None = None, " LIMB_SURFACE ") -> None"),
-          "Edges, m, and where its middle is: a position, or a pose (4, 4).")
+          "Edge lengths, m, and the centre: a position, or a pose (4, 4).")
       .def("add_height_field", &add_height_field, "heights"_a, nb::kw_only(), "cell"_a = 0.1,
            "corner"_a = nb::none(), "friction"_a = 0.8, "restitution"_a = 0.0,
            nb::sig("def add_height_field(self, heights: ArrayLike, *, cell: ArrayLike = 0.1, "
                    "corner: ArrayLike | None = None, " LIMB_SURFACE ") -> None"),
-           "heights[i, j], m, at corner + (i cell_x, j cell_y), two triangles a cell; solid below. "
-           "corner: x, y of heights[0, 0]; None: the middle is at the origin.")
+           "heights[i, j], m, at corner + (i cell_x, j cell_y), two triangles per cell; solid "
+           "below. corner: x, y of heights[0, 0]; None: centred at the origin.")
       .def("__len__", &Ground::size)
       .def("__repr__", &text_of)
       .def(
@@ -255,28 +256,28 @@ void bind_ground(nb::module_& m) {
 void WorldCore::set_contact(const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
                             nb::handle feet, double radius, const ContactParameters& parameters) {
   constexpr const char* kCall = "World.set_contact";
-  const Busy busy_now(kCall, busy);
+  const BusyGuard busy_now(kCall, busy);
   if (simulations > 0) {
     throw Error(std::string(kCall) +
-                ": a simulation of this world exists already; the ground comes first");
+                ": a simulation of this world exists already; set the ground before");
   }
   check_parameters(kCall, parameters);
   ContactSetup setup{ground, {}, parameters};
   if (shapes) setup.shapes = std::move(*shapes);
-  if (nb::isinstance<nb::str>(feet)) fail(kCall, "feet", "one text", "a sequence of names");
+  if (nb::isinstance<nb::str>(feet)) fail(kCall, "feet", "a string", "a sequence of names");
   const bool radii = nb::isinstance<nb::dict>(feet);
   if (!feet.is_none()) {
     for (nb::handle name : feet) {
-      const double own = radii ? nb::cast<double>(feet[name]) : radius;
-      check_not_negative(kCall, "radius", own);
+      const double foot_radius = radii ? nb::cast<double>(feet[name]) : radius;
+      check_not_negative(kCall, "radius", foot_radius);
       setup.shapes.push_back(
-          make_foot(model(), robot_.frame(kCall, nb::cast<std::string>(name)), own));
+          make_foot(model(), robot_.frame(kCall, nb::cast<std::string>(name)), foot_radius));
     }
   }
   if (!shapes && feet.is_none()) setup.shapes = contact_shapes(robot_);
   if (setup.shapes.empty()) {
     throw Error(std::string(kCall) +
-                ": the robot has no solids that could touch; name its feet (feet=[...])");
+                ": the robot has no solids that can make contact; name its feet (feet=[...])");
   }
   if (ground.size() == 0 && !parameters.self_contact) {
     fail(kCall, "ground", "empty", "solids, or self_contact");

@@ -1,7 +1,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "limb/dynamics/inverse_kinematics.hpp"
+#include <algorithm>
+#include <iterator>
+
+#include "limb/dynamics/ik/inverse_kinematics.hpp"
 #include "limb/math/check.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bind.hpp"
@@ -38,6 +41,13 @@ Goals read_goals(const Robot& r, nb::handle given) {
   return goals;
 }
 
+/// Index of the text of a status in the table of python/limb/results.py.
+int stop_index(Status status) {
+  constexpr Status kStops[] = {Status::ok, Status::unreachable, Status::local_minimum,
+                               Status::no_progress, Status::iteration_limit};
+  return static_cast<int>(std::ranges::find(kStops, status) - std::begin(kStops));
+}
+
 nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double position_tolerance,
                    double rotation_tolerance, int max_iterations, int restarts, unsigned seed,
                    bool ignore_limits, nb::handle posture, const std::vector<std::string>& locked,
@@ -58,7 +68,8 @@ nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double 
     const Argument argument = position(r, posture, "posture");
     const ArrayIn x = read_array(kName, argument, leading, back);
     if (leading.rank > 0 || x.is_float) {
-      throw Error("inverse_kinematics: posture is a batch or float32, expected one of float64");
+      throw Error(
+          "inverse_kinematics: posture is a batch or float32, expected one vector of float64");
     }
     options.posture = ConstVector(static_cast<const double*>(x.data), r.nq());
   }
@@ -76,25 +87,25 @@ nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double 
   const Result results[] = {Result::vector(r.nq()), Result::number(), Result::vector(count),
                             Result::vector(count), Result::number()};
   const nb::handle type = result_type("ik_result");
-  return map({kName, r, arguments, results, out, type}, [&](Work&, const double* const* in,
+  return map({kName, r, arguments, results, out, type}, [&](Workspaces&, const double* const* in,
                                                             double* const* to) {
-    // Iterations cost more than this room, which hangs on the number of goals.
+    // Not pooled: its size depends on the number of goals, and the iterations take longer.
     IkScratch<double> scratch(r.model(), count);
-    std::vector<FrameGoal<double>> wanted;
+    std::vector<FrameGoal<double>> targets;
     for (std::size_t k = 0; k < goals.frames.size(); ++k) {
       const double* x = in[k + 1];
       if (goals.is_pose[k]) {
         const Matrix4<double> X = Eigen::Map<const Eigen::Matrix<double, 4, 4, Eigen::RowMajor>>(x);
-        wanted.push_back(FrameGoal<double>::pose(goals.frames[k], Pose<double>::from_matrix(X)));
+        targets.push_back(FrameGoal<double>::pose(goals.frames[k], Pose<double>::from_matrix(X)));
       } else {
-        wanted.push_back(
+        targets.push_back(
             FrameGoal<double>::position(goals.frames[k], Vector3<double>(x[0], x[1], x[2])));
       }
     }
     const auto& report =
-        inverse_kinematics(r.model(), std::span<const FrameGoal<double>>(wanted),
-                           ConstVector(in[0], r.nq()), scratch, Vector(to[0], r.nq()), options);
-    *to[1] = static_cast<double>(report.stop);
+        inverse_kinematics(r.model(), scratch, std::span<const FrameGoal<double>>(targets),
+                           ConstVector(in[0], r.nq()), Vector(to[0], r.nq()), options);
+    *to[1] = stop_index(report.status);
     for (int k = 0; k < count; ++k) {
       to[2][k] = report.errors[static_cast<std::size_t>(k)].position;
       to[3][k] = report.errors[static_cast<std::size_t>(k)].rotation;
@@ -115,13 +126,13 @@ void bind_inverse_kinematics(RobotClass& c) {
                 "1e-8, max_iterations: int = 500, restarts: int = 0, seed: int = 1, "
                 "ignore_limits: bool = False, posture: ArrayLike | None = None, locked: "
                 "Sequence[str] = [], out: tuple[Array, ...] | None = None) -> IkResult"),
-        "Configurations at which frames are where they shall be, within the limits of the joints:\n"
-        "damped least squares, then towards a preferred posture in the freedom that remains.\n\n"
+        "Configurations at which frames reach their goals, within the joint limits: damped least\n"
+        "squares, then towards a preferred posture in the null space.\n\n"
         "Args:\n"
         "    goals: `{frame: pose}`, a 4 x 4 matrix, or `{frame: position}`, 3 numbers; one or a\n"
         "        batch.\n"
-        "    q_start: Where the search begins; neutral if not given.\n"
-        "    locked: Joints that stay as they start.");
+        "    q_start: Initial configuration; neutral if not given.\n"
+        "    locked: Joints that keep their initial position.");
 }
 
 }  // namespace limb::python

@@ -1,15 +1,14 @@
 #include <nanobind/stl/string_view.h>
 
-#include "limb/dynamics/manifold.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
 namespace {
 
-/// q moved by v.
 nb::object call_integrate(const Robot& r, nb::handle q, nb::handle v, nb::handle out) {
   return map("integrate", r, {position(r, q), velocity(r, v)}, Result::vector(r.nq()), out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                integrate(r.model(), ConstVector(in[0], r.nq()), ConstVector(in[1], r.nv()),
                          Vector(to[0], r.nq()));
              });
@@ -17,7 +16,8 @@ nb::object call_integrate(const Robot& r, nb::handle q, nb::handle v, nb::handle
 
 nb::object call_difference(const Robot& r, nb::handle q0, nb::handle q1, nb::handle out) {
   return map("difference", r, {position(r, q0, "q0"), position(r, q1, "q1")},
-             Result::vector(r.nv()), out, [&](Work&, const double* const* in, double* const* to) {
+             Result::vector(r.nv()), out,
+             [&](Workspaces&, const double* const* in, double* const* to) {
                difference(r.model(), ConstVector(in[0], r.nq()), ConstVector(in[1], r.nq()),
                           Vector(to[0], r.nv()));
              });
@@ -27,7 +27,8 @@ nb::object call_interpolate(const Robot& r, nb::handle q0, nb::handle q1, nb::ha
                             nb::handle out) {
   return map("interpolate", r,
              {position(r, q0, "q0"), position(r, q1, "q1"), {"t", t, 1, Argument::Kind::number}},
-             Result::vector(r.nq()), out, [&](Work&, const double* const* in, double* const* to) {
+             Result::vector(r.nq()), out,
+             [&](Workspaces&, const double* const* in, double* const* to) {
                interpolate(r.model(), ConstVector(in[0], r.nq()), ConstVector(in[1], r.nq()),
                            *in[2], Vector(to[0], r.nq()));
              });
@@ -35,15 +36,15 @@ nb::object call_interpolate(const Robot& r, nb::handle q0, nb::handle q1, nb::ha
 
 nb::object call_distance(const Robot& r, nb::handle q0, nb::handle q1, nb::handle out) {
   return map("distance", r, {position(r, q0, "q0"), position(r, q1, "q1")}, Result::number(), out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                *to[0] = distance(r.model(), ConstVector(in[0], r.nq()), ConstVector(in[1], r.nq()));
              });
 }
 
-/// Quaternions need not be unit here: this makes them so.
+/// The quaternions of q need not be unit.
 nb::object call_normalize(const Robot& r, nb::handle q, nb::handle out) {
   return map("normalize", r, {{"q", q, r.nq()}}, Result::vector(r.nq()), out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                Vector moved(to[0], r.nq());
                moved = ConstVector(in[0], r.nq());
                normalize(r.model(), moved);
@@ -54,7 +55,7 @@ nb::object call_integrate_jacobians(const Robot& r, nb::handle v, nb::handle out
   const int n = r.nv();
   return map("integrate_jacobians", r, {velocity(r, v)},
              {Result::matrix(n, n), Result::matrix(n, n)}, "IntegrateJacobians", out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                integrate_jacobians(r.model(), ConstVector(in[0], n), Matrix(to[0], n, n),
                                    Matrix(to[1], n, n));
              });
@@ -64,7 +65,7 @@ nb::object call_difference_jacobians(const Robot& r, nb::handle q0, nb::handle q
   const int n = r.nv();
   return map("difference_jacobians", r, {position(r, q0, "q0"), position(r, q1, "q1")},
              {Result::matrix(n, n), Result::matrix(n, n)}, "DifferenceJacobians", out,
-             [&](Work&, const double* const* in, double* const* to) {
+             [&](Workspaces&, const double* const* in, double* const* to) {
                difference_jacobians(r.model(), ConstVector(in[0], r.nq()),
                                     ConstVector(in[1], r.nq()), Matrix(to[0], n, n),
                                     Matrix(to[1], n, n));
@@ -73,7 +74,7 @@ nb::object call_difference_jacobians(const Robot& r, nb::handle q0, nb::handle q
 
 nb::object call_neutral(const Robot& r) {
   return map("neutral", r, {}, Result::vector(r.nq()), nb::none(),
-             [&](Work&, const double* const*, double* const* to) {
+             [&](Workspaces&, const double* const*, double* const* to) {
                neutral(r.model(), Vector(to[0], r.nq()));
              });
 }
@@ -81,17 +82,17 @@ nb::object call_neutral(const Robot& r) {
 nb::object call_random(const Robot& r, std::uint64_t seed, nb::handle states) {
   std::mt19937_64 engine(seed);
   if (states.is_none()) {
-    return map("random", r, {}, Result::vector(r.nq()), nb::none(),
-               [&](Work&, const double* const*, double* const* to) {
-                 random(r.model(), engine, Vector(to[0], r.nq()));
+    return map("random_configuration", r, {}, Result::vector(r.nq()), nb::none(),
+               [&](Workspaces&, const double* const*, double* const* to) {
+                 random_configuration(r.model(), engine, Vector(to[0], r.nq()));
                });
   }
   npy_intp dims[2] = {nb::cast<npy_intp>(states), r.nq()};
-  if (dims[0] < 0) fail("random", "states", std::to_string(dims[0]), "0 or more");
+  if (dims[0] < 0) fail("random_configuration", "states", std::to_string(dims[0]), "0 or more");
   nb::object array = nb::steal(PyArray_SimpleNew(2, dims, NPY_DOUBLE));
   auto* x = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
   for (npy_intp i = 0; i < dims[0]; ++i) {
-    random(r.model(), engine, Vector(x + i * r.nq(), r.nq()));
+    random_configuration(r.model(), engine, Vector(x + i * r.nq(), r.nq()));
   }
   return array;
 }
@@ -99,8 +100,8 @@ nb::object call_random(const Robot& r, std::uint64_t seed, nb::handle states) {
 nb::object call_forward_kinematics(const Robot& r, nb::handle q, nb::handle out) {
   const int bodies = r.model().body_count();
   return map("forward_kinematics", r, {position(r, q)}, Result::tensor(bodies, 4, 4), out,
-             [&](Work& w, const double* const* in, double* const* to) {
-               const auto& k = walk(r, w, in, 1);
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               const auto& k = kinematics_at(r, w, in, 1);
                for (int i = 0; i < bodies; ++i) {
                  write_pose(k.X_WB[static_cast<std::size_t>(i)], to[0] + 16 * i);
                }
@@ -111,29 +112,28 @@ nb::object call_forward_kinematics(const Robot& r, nb::handle q, nb::handle out)
 
 void bind_kinematics(RobotClass& c) {
   const auto none = nb::none();
-  c.def(
-      "integrate", call_integrate, "q"_a, "v"_a, nb::kw_only(), "out"_a = none,
-      nb::sig("def integrate(self, q: ArrayLike, v: ArrayLike, *, " LIMB_OUT),
-      "`q` moved with velocity `v` for unit time: `q exp(v)` for quaternions, poses and poses in\n"
-      "a plane, `q + v` for all else.");
+  c.def("integrate", call_integrate, "q"_a, "v"_a, nb::kw_only(), "out"_a = none,
+        nb::sig("def integrate(self, q: ArrayLike, v: ArrayLike, *, " LIMB_OUT),
+        "`q` moved with velocity `v` for unit time: `q exp(v)` for quaternions, poses and planar\n"
+        "poses, `q + v` for other coordinates.");
   c.def("difference", call_difference, "q0"_a, "q1"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def difference(self, q0: ArrayLike, q1: ArrayLike, *, " LIMB_OUT),
-        "The velocity that moves `q0` to `q1` in unit time; the shorter way round for "
+        "The velocity that moves `q0` to `q1` in unit time; the shorter rotation for "
         "quaternions.");
   c.def("interpolate", call_interpolate, "q0"_a, "q1"_a, "t"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike, *, " LIMB_OUT),
-        "On the way of constant velocity from `q0` (t = 0) to `q1` (t = 1).");
+        "Interpolation at constant velocity from `q0` (t = 0) to `q1` (t = 1).");
   c.def("distance", call_distance, "q0"_a, "q1"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def distance(self, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None)"
                 " -> float | Array"),
-        "Length of `difference(q0, q1)`; radians and metres count alike.");
+        "Norm of `difference(q0, q1)`; radians and metres have equal weight.");
   c.def("normalize", call_normalize, "q"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def normalize(self, q: ArrayLike, *, " LIMB_OUT),
-        "`q` with its quaternions made unit; all else as it is.");
+        "`q` with normalised quaternions.");
   c.def("integrate_jacobians", call_integrate_jacobians, "v"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def integrate_jacobians(self, v: ArrayLike, *, out: tuple[Array, Array] | None = "
                 "None) -> IntegrateJacobians"),
-        "`integrate(q, v)` moves by `J_q dq + J_v dv`, tangents each.");
+        "`integrate(q, v)` changes by `J_q dq + J_v dv`, in tangent spaces.");
   c.def("difference_jacobians", call_difference_jacobians, "q0"_a, "q1"_a, nb::kw_only(),
         "out"_a = none,
         nb::sig("def difference_jacobians(self, q0: ArrayLike, q1: ArrayLike, *, "
@@ -141,14 +141,15 @@ void bind_kinematics(RobotClass& c) {
         "`difference(q0, q1)` changes by `J_q0 dq0 + J_q1 dq1`.");
   c.def("neutral", call_neutral, nb::sig("def neutral(self) -> Array"),
         "Every joint at the origin of its coordinates.");
-  c.def("random", call_random, "seed"_a = 0, "states"_a = none,
-        nb::sig("def random(self, seed: int = 0, states: int | None = None) -> Array"),
-        "Configurations uniform inside the limits (without limits: -pi..pi, -1..1 m): one, or\n"
-        "`(states, nq)`. The same seed gives the same numbers.");
+  c.def(
+      "random_configuration", call_random, "seed"_a = 0, "states"_a = none,
+      nb::sig("def random_configuration(self, seed: int = 0, states: int | None = None) -> Array"),
+      "Configurations uniform inside the limits (without limits: -pi..pi, -1..1 m): one, or\n"
+      "`(states, nq)`. The same seed gives the same numbers.");
   c.def("forward_kinematics", call_forward_kinematics, "q"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def forward_kinematics(self, q: ArrayLike, *, " LIMB_OUT),
-        "Poses of all bodies in the world as 4 x 4 matrices, `(bodies, 4, 4)` a state; body 0 is\n"
-        "the world, body i is carried by joint i - 1 of `joints`.");
+        "Poses of all bodies in the world as 4 x 4 matrices, `(bodies, 4, 4)` per state; body 0\n"
+        "is the world, body i is the child of joint i - 1 of `joints`.");
 }
 
 }  // namespace limb::python

@@ -1,4 +1,4 @@
-#include "limb/dynamics/torque_budget.hpp"
+#include "limb/dynamics/lagrange/torque_budget.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -7,17 +7,18 @@ namespace {
 nb::object call_coriolis(const Robot& r, nb::handle q, nb::handle v, nb::handle out) {
   const int n = r.nv();
   return map("coriolis_matrix", r, {position(r, q), velocity(r, v)}, Result::matrix(n, n), out,
-             [&](Work& w, const double* const* in, double* const* to) {
-               coriolis_matrix(r.model(), walk(r, w, in, 2), w.lagrange(), Matrix(to[0], n, n));
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               coriolis_matrix(r.model(), kinematics_at(r, w, in, 2), w.lagrange(),
+                               Matrix(to[0], n, n));
              });
 }
 
 nb::object call_christoffel(const Robot& r, nb::handle q, nb::handle out) {
   const int n = r.nv();
   return map("christoffel", r, {position(r, q)}, Result::tensor(n, n, n), out,
-             [&](Work& w, const double* const* in, double* const* to) {
+             [&](Workspaces& w, const double* const* in, double* const* to) {
                ChristoffelTensor<double> gamma(n);
-               christoffel(r.model(), walk(r, w, in, 1), w.lagrange(), gamma);
+               christoffel(r.model(), kinematics_at(r, w, in, 1), w.lagrange(), gamma);
                double* entry = to[0];
                for (int i = 0; i < n; ++i) {
                  for (int j = 0; j < n; ++j) {
@@ -31,8 +32,8 @@ nb::object call_split(const Robot& r, nb::handle q, nb::handle out) {
   const int n = r.nv(), pairs = n * (n - 1) / 2;
   return map("centrifugal_coriolis_split", r, {position(r, q)},
              {Result::matrix(n, n), Result::matrix(n, pairs)}, "VelocitySplit", out,
-             [&](Work& w, const double* const* in, double* const* to) {
-               centrifugal_coriolis_split(r.model(), walk(r, w, in, 1), w.lagrange(),
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               centrifugal_coriolis_split(r.model(), kinematics_at(r, w, in, 1), w.lagrange(),
                                           Matrix(to[0], n, n), Matrix(to[1], n, pairs));
              });
 }
@@ -46,9 +47,9 @@ nb::object call_budget(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
   return map(
       {"torque_budget", r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
        results, out, type},
-      [&](Work& w, const double* const* in, double* const* to) {
+      [&](Workspaces& w, const double* const* in, double* const* to) {
         TorqueBudget<double> budget(r.model());
-        torque_budget(r.model(), walk(r, w, in, 3), w.budget(), budget, wrenches.read(in),
+        torque_budget(r.model(), kinematics_at(r, w, in, 3), w.budget(), wrenches.read(in), budget,
                       r.effects());
         const VectorX<double>* parts[] = {&budget.inertial, &budget.centrifugal, &budget.coriolis,
                                           &budget.gravity,  &budget.damping,     &budget.friction,
@@ -63,11 +64,11 @@ void bind_lagrange(RobotClass& c) {
   const auto none = nb::none();
   c.def("coriolis_matrix", call_coriolis, "q"_a, "v"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, " LIMB_OUT),
-        "C(q, v) from the Christoffel symbols: `C v = h - g`, and `dM/dt - 2 C` is skew. Rigid\n"
-        "bodies only.");
+        "C(q, v) from the Christoffel symbols: `C v = h - g`, and `dM/dt - 2 C` is\n"
+        "skew-symmetric. Rigid bodies only.");
   c.def("christoffel", call_christoffel, "q"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def christoffel(self, q: ArrayLike, *, " LIMB_OUT),
-        "Christoffel symbols of the first kind, `(nv, nv, nv)` a state:\n"
+        "Christoffel symbols of the first kind, `(nv, nv, nv)` per state:\n"
         "`C[i, j] = sum_k Gamma[i, j, k] v[k]`.");
   c.def("centrifugal_coriolis_split", call_split, "q"_a, nb::kw_only(), "out"_a = none,
         nb::sig("def centrifugal_coriolis_split(self, q: ArrayLike, *, "
@@ -78,7 +79,7 @@ void bind_lagrange(RobotClass& c) {
       "out"_a = none,
       nb::sig("def torque_budget(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, " LIMB_EXTERNAL
               ", out: tuple[Array, ...] | None = None) -> TorqueBudget"),
-      "Inverse dynamics, itemised: where the torques of a motion go.");
+      "Inverse dynamics split into its terms.");
 }
 
 }  // namespace limb::python

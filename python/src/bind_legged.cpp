@@ -4,11 +4,12 @@
 #include <nanobind/stl/vector.h>
 
 #include "limb/legged/legged_run.hpp"
+#include "limb/legged/legged_summary.hpp"
 #include "python/src/options.hpp"
 #include "python/src/simulation.hpp"
-#include "python/src/whole_body_readings.hpp"
+#include "python/src/whole_body_bindings.hpp"
 
-/// Legged robots closed on their own estimate, as limb.legged shows them.
+/// Bindings of limb.legged: legged robots that walk on their own state estimate.
 namespace limb::python {
 namespace {
 
@@ -31,7 +32,7 @@ Options options_of(LeggedNoise& o) {
           {"foot_force", &o.foot_force}};
 }
 
-/// (begin, gait, command) each.
+/// From a sequence of (begin, gait, command).
 std::vector<LeggedPhase> plan_of(const nb::sequence& given) {
   std::vector<LeggedPhase> plan;
   for (nb::handle each : given) {
@@ -48,7 +49,7 @@ std::vector<LeggedPhase> plan_of(const nb::sequence& given) {
   return plan;
 }
 
-/// (begin, impulse) or (begin, impulse, duration) each.
+/// From a sequence of (begin, impulse) or (begin, impulse, duration).
 std::vector<LeggedPush> pushes_of(const nb::sequence& given) {
   std::vector<LeggedPush> pushes;
   for (nb::handle each : given) {
@@ -77,20 +78,20 @@ LeggedRobot robot_with_feet(const Robot& robot, std::vector<std::string> feet,
   return made;
 }
 
-class HeldRun {
+class PyLeggedRun {
  public:
-  HeldRun(const LeggedRobot& robot, LeggedRunOptions options)
-      : nq_(robot.model.position_size()),
-        nv_(robot.model.velocity_size()),
+  PyLeggedRun(const LeggedRobot& robot, LeggedRunOptions options)
+      : nq_(robot.model.nq()),
+        nv_(robot.model.nv()),
         feet_(static_cast<Eigen::Index>(robot.feet.size())),
         run_(robot, std::move(options)) {}
 
   bool run(double t_end) {
-    const Busy busy("LeggedRun.run", owner_);
+    const BusyGuard busy("LeggedRun.run", owner_);
     check_finite("LeggedRun.run", "t_end", t_end);
     const nb::gil_scoped_release released;
     Interrupts interrupts;
-    constexpr double kPiece = 0.05;  // s of the robot's time between two looks at signals
+    constexpr double kPiece = 0.05;  // s of simulated time between checks for signals
     while (!run_.fell() && run_.time() + kPiece < t_end) {
       run_.run_until(run_.time() + kPiece);
       interrupts.check();
@@ -98,18 +99,18 @@ class HeldRun {
     return run_.run_until(t_end);
   }
 
-  double t() const { return reading("LeggedRun.t").time(); }
-  bool fell() const { return reading("LeggedRun.fell").fell(); }
+  double t() const { return checked_run("LeggedRun.t").time(); }
+  bool fell() const { return checked_run("LeggedRun.fell").fell(); }
 
   nb::object summary(double begin) const {
-    const LeggedSummary r = summarize(reading("LeggedRun.summary"), begin);
+    const LeggedSummary r = summarize(checked_run("LeggedRun.summary"), begin);
     return result_of("LeggedSummary", r.begin, r.end, r.fell, array_of(Numbers(r.mean_velocity)),
                      r.distance, r.largest_tilt, r.position_error, r.yaw_error, r.velocity_error,
                      r.tilt_error, r.beyond_three_sigma, r.steps, r.fell_back, r.unsolved);
   }
 
   nb::dict record() const {
-    const LeggedRun& run = reading("LeggedRun.record");
+    const LeggedRun& run = checked_run("LeggedRun.record");
     nb::dict all;
     const auto column = [&](auto&& number) {
       Rows rows;
@@ -124,7 +125,7 @@ class HeldRun {
     const auto of_feet = [&](auto&& vectors) {
       return rows(3 * feet_, vectors).attr("reshape")(-1, feet_, 3);
     };
-    const auto truth = [](nb::object numbers) { return numbers.attr("astype")("bool"); };
+    const auto as_bool = [](nb::object numbers) { return numbers.attr("astype")("bool"); };
     all["t"] = column([](const LeggedStep& s) { return s.t; });
     all["q"] = rows(nq_, [](const LeggedStep& s) { return s.q; });
     all["v"] = rows(nv_, [](const LeggedStep& s) { return s.v; });
@@ -135,23 +136,23 @@ class HeldRun {
     all["foot_position"] = of_feet([](const LeggedStep& s) { return s.foot_position; });
     all["foot_force"] = of_feet([](const LeggedStep& s) { return s.foot_force; });
     all["foot_cone"] = of_feet([](const LeggedStep& s) { return s.foot_cone; });
-    all["stands"] = truth(rows(feet_, [](const LeggedStep& s) { return s.stands; }));
+    all["stands"] = as_bool(rows(feet_, [](const LeggedStep& s) { return s.stands; }));
     all["walks"] =
-        truth(column([](const LeggedStep& s) { return s.mode == LeggedController::Mode::walk; }));
-    all["fell_back"] = truth(column([](const LeggedStep& s) { return s.whole_body.fell_back; }));
+        as_bool(column([](const LeggedStep& s) { return s.mode == LeggedController::Mode::walk; }));
+    all["fell_back"] = as_bool(column([](const LeggedStep& s) { return s.whole_body.fell_back; }));
     all["total_us"] = column([](const LeggedStep& s) { return s.times.total; });
     all["readings"] = readings(run, rows);
-    all["estimate"] = estimates(column, rows, truth);
+    all["estimate"] = estimates(column, rows, as_bool);
     return all;
   }
 
  private:
-  const LeggedRun& reading(const char* call) const {
-    Busy::check_reading(call, owner_);
+  const LeggedRun& checked_run(const char* call) const {
+    BusyGuard::check_readable(call, owner_);
     return run_;
   }
 
-  /// What its sensors said.
+  /// Sensor readings.
   nb::dict readings(const LeggedRun& run, const auto& rows) const {
     nb::dict all;
     all["joint_q"] = rows(nq_ - 7, [](const LeggedStep& s) { return s.readings.joint_q; });
@@ -171,20 +172,20 @@ class HeldRun {
     return all;
   }
 
-  /// What it thought; NaN before it knew.
-  static nb::dict estimates(const auto& column, const auto& rows, const auto& truth) {
-    const auto known = [](const LeggedStep& s, const auto& value) {
+  /// Estimates; NaN before the filter is initialised.
+  static nb::dict estimates(const auto& column, const auto& rows, const auto& as_bool) {
+    const auto or_nan = [](const LeggedStep& s, const auto& value) {
       Numbers x = value;
       if (!s.estimated) x.setConstant(std::numeric_limits<double>::quiet_NaN());
       return x;
     };
     nb::dict all;
-    all["ready"] = truth(column([](const LeggedStep& s) { return s.estimated; }));
-    all["p"] = rows(3, [&](const LeggedStep& s) { return known(s, s.X_WB.p); });
+    all["ready"] = as_bool(column([](const LeggedStep& s) { return s.estimated; }));
+    all["p"] = rows(3, [&](const LeggedStep& s) { return or_nan(s, s.X_WB.p); });
     all["quaternion"] = rows(
-        4, [&](const LeggedStep& s) { return known(s, quaternion_from_matrix(s.X_WB.R).xyzw()); });
-    all["v"] = rows(3, [&](const LeggedStep& s) { return known(s, s.v_WB); });
-    all["deviation"] = rows(9, [&](const LeggedStep& s) { return known(s, s.deviation); });
+        4, [&](const LeggedStep& s) { return or_nan(s, quaternion_from_matrix(s.X_WB.R).xyzw()); });
+    all["v"] = rows(3, [&](const LeggedStep& s) { return or_nan(s, s.v_WB); });
+    all["deviation"] = rows(9, [&](const LeggedStep& s) { return or_nan(s, s.deviation); });
     return all;
   }
 
@@ -195,7 +196,7 @@ class HeldRun {
 
 void bind_robots(nb::module_& m) {
   nb::class_<LeggedRobot>(m, "LeggedRobot",
-                          "A robot on a free base, the frames that it stands on, and a posture.")
+                          "A robot with a floating base, its foot frames, and a standing posture.")
       .def(
           "__init__",
           [](LeggedRobot* self, const Robot& robot, std::vector<std::string> feet,
@@ -206,16 +207,16 @@ void bind_robots(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, feet: Sequence[str], joints: dict[str, float] "
                   "= {}, *, imu: str = '') -> None"),
           "feet: front left, front right, rear left, rear right, or left, right. joints: positions "
-          "by name; others are neutral. imu: frame of the inertial sensor; '': the base's.")
-      .def_ro("feet", &LeggedRobot::feet, "Names of frames.")
+          "by name; others are neutral. imu: frame of the IMU; '': the base.")
+      .def_ro("feet", &LeggedRobot::feet, "Names of the foot frames.")
       .def_ro("imu", &LeggedRobot::imu)
       .def_prop_ro(
           "q", [](const LeggedRobot& r) { return array_of(r.q); },
-          "Standing, the feet on z = 0 below an upright base.")
-      .def_prop_ro("height", &LeggedRobot::height, "m, of the base above the feet.");
+          "Standing configuration: feet at z = 0, base upright.")
+      .def_prop_ro("height", &LeggedRobot::height, "Height of the base above the feet, m.");
   m.def("load_quadruped", &load_quadruped, "path"_a, "crouch"_a = 0.3,
-        "A quadruped of three joints a leg from any robot file; its feet are the frames with "
-        "\"foot\" in their names. crouch: share by which straight legs are shorter.");
+        "A quadruped with three joints per leg from any robot file; its feet are the frames with "
+        "\"foot\" in their names. crouch: fraction by which the legs are shorter than straight.");
   m.def(
       "block_ground",
       [](std::uint64_t seed, double size, double height, double begin, double length, double width,
@@ -224,9 +225,9 @@ void bind_robots(nb::module_& m) {
       },
       "seed"_a = 1, nb::kw_only(), "size"_a = 0.25, "height"_a = 0.02, "begin"_a = 0.4,
       "length"_a = 12.0, "width"_a = 3.0, "friction"_a = 0.8, "restitution"_a = 0.0,
-      "Square blocks side by side along +x, each with a height of its own within +-height, m.");
+      "Adjacent square blocks along +x, with random heights within +-height, m.");
   m.def("ground_height", &ground_height, "ground"_a, "x"_a, "y"_a,
-        "The highest that the ground has at a place, m.");
+        "Largest height of the ground at (x, y), m.");
 }
 
 }  // namespace
@@ -235,19 +236,18 @@ void bind_legged(nb::module_& m) {
   bind_robots(m);
   LeggedNoise noise;
   const std::string text =
-      "plan: (begin, gait, (forward, left, yaw_rate)) in order of time; before the first it "
-      "stands. "
-      "acceleration: m/s^2 at which commands are approached. pushes: (begin, impulse in N s"
-      "[, duration]). noise: of its sensors: " +
+      "plan: (begin, gait, (forward, left, yaw_rate)) in order of time; before the first the robot "
+      "stands. acceleration: rate limit of the commands, m/s^2. pushes: (begin, impulse in N s"
+      "[, duration]). noise: of the sensors: " +
       text_of(options_of(noise)) +
-      ". joint_offset: rad that joints begin off the posture at most. step: s, of simulation and "
-      "inertial sensor. locomotion: options of limb.control.Locomotion.";
-  nb::class_<HeldRun>(m, "LeggedRun",
-                      "A legged robot in a simulated world, closed on what its own sensors say: "
-                      "estimator and locomotion in one loop, without Python in it.")
+      ". joint_offset: largest initial deviation of joints from the posture, rad. step: s, of "
+      "simulation and IMU. locomotion: options of limb.control.Locomotion.";
+  nb::class_<PyLeggedRun>(m, "LeggedRun",
+                          "A simulated legged robot that walks on its own state estimate: sensors, "
+                          "estimator and locomotion in one loop, without Python.")
       .def(
           "__init__",
-          [](HeldRun* self, const LeggedRobot& robot, const Ground* ground,
+          [](PyLeggedRun* self, const LeggedRobot& robot, const Ground* ground,
              const nb::sequence& plan, const nb::sequence& pushes, double acceleration,
              const nb::dict& noise, std::uint64_t seed, double joint_offset, double step,
              double foot_radius, const nb::dict& locomotion) {
@@ -263,7 +263,7 @@ void bind_legged(nb::module_& m) {
             o.foot_radius = foot_radius;
             o.controller = make_controller_options(robot);
             set_options("LeggedRun", options_of(o.controller->locomotion), locomotion);
-            new (self) HeldRun(robot, std::move(o));
+            new (self) PyLeggedRun(robot, std::move(o));
           },
           "robot"_a, nb::kw_only(), "ground"_a = nb::none(), "plan"_a = nb::make_tuple(),
           "pushes"_a = nb::make_tuple(), "acceleration"_a = 1.0, "noise"_a = nb::dict(),
@@ -276,23 +276,23 @@ void bind_legged(nb::module_& m) {
               "noise: dict[str, float] = {}, seed: int = 1, joint_offset: float = 0.02, step: "
               "float = 0.001, foot_radius: float = 0.0, locomotion: dict[str, Any] = {}) -> None"),
           text.c_str())
-      .def("run", &HeldRun::run, "t_end"_a,
-           "Goes on to this time, or until the robot has fallen, without Python's lock. Whether it "
-           "stands. Ctrl-C ends it.")
-      .def_prop_ro("t", &HeldRun::t, "s")
-      .def_prop_ro("fell", &HeldRun::fell,
-                   "The base is tilted by more than 45 degrees or at less than half of its height.")
-      .def("record", &HeldRun::record, nb::sig("def record(self) -> dict[str, Any]"),
-           "All control steps so far as arrays. The truth: t, q, v, foot_position, foot_force "
-           "(steps, "
-           "feet, 3), foot_cone (along the normal, along the ground, what friction allows there). "
-           "What "
-           "was done: tau, command, stands, walks, fell_back, total_us. readings: "
-           "joint_q, joint_v, foot_force, imu_t, gyro, accel. estimate: ready, p, quaternion, v, "
-           "deviation (of p, turn, v).")
-      .def("summary", &HeldRun::summary, "begin"_a = 0.0,
+      .def(
+          "run", &PyLeggedRun::run, "t_end"_a,
+          "Runs to this time, or until the robot falls, without the GIL. Returns whether the robot "
+          "has not fallen. Ctrl-C ends it.")
+      .def_prop_ro("t", &PyLeggedRun::t, "s")
+      .def_prop_ro(
+          "fell", &PyLeggedRun::fell,
+          "Whether the base is tilted by more than 45 degrees or below half of its height.")
+      .def("record", &PyLeggedRun::record, nb::sig("def record(self) -> dict[str, Any]"),
+           "All control steps so far as arrays. True values: t, q, v, foot_position, foot_force "
+           "(steps, feet, 3), foot_cone (normal force, tangential force, largest tangential force "
+           "that friction allows). Controller: tau, command, stands, walks, fell_back, total_us. "
+           "readings: joint_q, joint_v, foot_force, imu_t, gyro, accel. estimate: ready, p, "
+           "quaternion, v, deviation (of p, rotation, v).")
+      .def("summary", &PyLeggedRun::summary, "begin"_a = 0.0,
            nb::sig("def summary(self, begin: float = 0.0) -> LeggedSummary"),
-           "The run in numbers, from a time on.");
+           "Summary of the run from the time begin on.");
 }
 
 }  // namespace limb::python

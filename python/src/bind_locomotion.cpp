@@ -4,13 +4,14 @@
 
 #include "python/src/native_controller.hpp"
 #include "python/src/options.hpp"
-#include "python/src/whole_body_readings.hpp"
+#include "python/src/whole_body_bindings.hpp"
 
-/// Gaits and legged robots that walk, as limb.control shows them.
+/// Gaits and locomotion of limb.control.
 namespace limb::python {
 namespace {
 
-/// Velocities over time: rows t, forward, left, yaw rate; straight between them, constant outside.
+/// Velocity commands over time: rows t, forward, left, yaw rate; linear in between, constant
+/// outside.
 class Schedule {
  public:
   /// Three numbers, or rows of four. @throws Error.
@@ -29,7 +30,7 @@ class Schedule {
     for (Eigen::Index i = 1; i < rows_.rows(); ++i) {
       if (rows_(i, 0) > rows_(i - 1, 0)) continue;
       fail(call, "command", "at " + to_text(rows_(i, 0)) + " s after " + to_text(rows_(i - 1, 0)),
-           "times that rise");
+           "increasing times");
     }
   }
   VelocityCommand at(double t) const {
@@ -38,21 +39,21 @@ class Schedule {
     const Eigen::Index last = std::max<Eigen::Index>(next - 1, 0);
     next = std::min(next, rows_.rows() - 1);
     const double length = rows_(next, 0) - rows_(last, 0);
-    const double share = length > 0 ? (t - rows_(last, 0)) / length : 0;
-    const auto mix = [&](int column) {
-      return rows_(last, column) + share * (rows_(next, column) - rows_(last, column));
+    const double fraction = length > 0 ? (t - rows_(last, 0)) / length : 0;
+    const auto interpolate = [&](int column) {
+      return rows_(last, column) + fraction * (rows_(next, column) - rows_(last, column));
     };
-    return {mix(1), mix(2), mix(3)};
+    return {interpolate(1), interpolate(2), interpolate(3)};
   }
 
  private:
   Dense rows_;
 };
 
-class HeldLocomotion {
+class PyLocomotion {
  public:
-  HeldLocomotion(const Robot& robot, NamedFeet feet, const Numbers& posture,
-                 const LocomotionOptions& options)
+  PyLocomotion(const Robot& robot, NamedFeet feet, const Numbers& posture,
+               const LocomotionOptions& options)
       : names(std::move(feet.names)),
         robot_(robot),
         feet_(std::move(feet.feet)),
@@ -73,12 +74,12 @@ class HeldLocomotion {
                   v_now = vector_of(kCall, "v", v, robot_.nv());
     const Numbers touches =
         vector_of(kCall, "contact", contact, static_cast<Eigen::Index>(names.size()));
-    const Numbers wanted = vector_of(kCall, "command", command, 3);
+    const Numbers velocity = vector_of(kCall, "command", command, 3);
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < names.size(); ++i) {
       contact_[i] = touches[static_cast<Eigen::Index>(i)] != 0;
     }
-    return array_of(Numbers(advance(q_now, v_now, {wanted[0], wanted[1], wanted[2]})));
+    return array_of(Numbers(advance(q_now, v_now, {velocity[0], velocity[1], velocity[2]})));
   }
 
   NativeController controller(nb::handle command) {
@@ -104,10 +105,9 @@ class HeldLocomotion {
   nb::object report() {
     const std::lock_guard lock(mutex);
     const LocomotionReport& r = locomotion_.report();
-    return result_of("LocomotionReport", report_of(r.whole_body),
-                     std::string(to_text(r.mpc_status)), r.mpc_ran, residuals_of(r.mpc_residuals),
-                     r.mpc_iterations, r.kinematics_us, r.plan_us, r.mpc_us, r.whole_body_us,
-                     r.total_us);
+    return result_of("LocomotionReport", report_of(r.whole_body), qp_text(r.mpc_status), r.mpc_ran,
+                     residuals_of(r.mpc_residuals), r.mpc_iterations, r.kinematics_us, r.plan_us,
+                     r.mpc_us, r.whole_body_us, r.total_us);
   }
   std::vector<bool> stands() {
     const std::lock_guard lock(mutex);
@@ -136,7 +136,8 @@ using GaitState = std::tuple<std::string, double, double, std::vector<double>>;
 
 void bind_gait(nb::module_& m) {
   nb::class_<Gait>(m, "Gait",
-                   "When each foot stands: from its offset on, for the share `duty` of a period.")
+                   "Stance phases of the feet: each starts at its offset and lasts the fraction "
+                   "`duty` of a period.")
       .def(
           "__init__",
           [](Gait* self, double period, double duty, std::vector<double> offsets,
@@ -146,7 +147,7 @@ void bind_gait(nb::module_& m) {
             new (self) Gait(gait);
           },
           "period"_a, "duty"_a, "offsets"_a, "name"_a = "gait",
-          "period: s. offsets: of each foot, share of the period at which it touches down.")
+          "period: s. offsets: touchdown of each foot, as a fraction of the period.")
       .def_static("stand", &Gait::stand, "feet"_a = 4, "All feet on the ground.")
       .def_static("trot", &Gait::trot, "period"_a = 0.5, "duty"_a = 0.55,
                   "Diagonal pairs of front left, front right, rear left, rear right.")
@@ -169,7 +170,7 @@ void bind_gait(nb::module_& m) {
             return result_of("GaitPhase", p.stands, p.progress, p.left);
           },
           "foot"_a, "t"_a, nb::sig("def phase(self, foot: int, t: float) -> GaitPhase"),
-          "Where a foot is in its cycle, t seconds after the gait began.")
+          "Phase of a foot, t seconds after the start of the gait.")
       .def("__repr__",
            [](const Gait& g) {
              return "Gait('" + g.name + "', period=" + to_text(g.period) +
@@ -188,66 +189,66 @@ void bind_gait(nb::module_& m) {
 
 void bind_locomotion(nb::module_& m) {
   bind_gait(m);
-  nb::class_<HeldLocomotion> c(m, "Locomotion",
-                               "Legged robots that go where they are told: gait, footholds, forces "
-                               "over a horizon, torques. One step a control period.");
+  nb::class_<PyLocomotion> c(m, "Locomotion",
+                             "Locomotion by velocity commands: gait, footholds, model predictive "
+                             "control of forces, torques. One step per control period.");
   LocomotionOptions defaults;
   const std::string text =
       "posture: a configuration in which the robot stands on level ground. Options: " +
       text_of(options_of(defaults));
   c.def(
        "__init__",
-       [](HeldLocomotion* self, const Robot& robot, nb::handle feet, nb::handle posture,
+       [](PyLocomotion* self, const Robot& robot, nb::handle feet, nb::handle posture,
           const nb::kwargs& given) {
          LocomotionOptions options;
          set_options("Locomotion", options_of(options), given);
-         new (self)
-             HeldLocomotion(robot, feet_of("Locomotion", robot, feet),
-                            vector_of("Locomotion", "posture", posture, robot.nq()), options);
+         new (self) PyLocomotion(robot, feet_of("Locomotion", robot, feet),
+                                 vector_of("Locomotion", "posture", posture, robot.nq()), options);
        },
        "robot"_a, "feet"_a, "posture"_a, "options"_a, nb::keep_alive<1, 2>(),
        nb::sig("def __init__(self, robot: Robot, feet: Feet, posture: ArrayLike, **options: Any) "
                "-> None"),
        text.c_str())
-      .def("set_gait", &HeldLocomotion::set_gait, "gait"_a,
-           "From the next step on; feet that are in the air come down first.")
+      .def("set_gait", &PyLocomotion::set_gait, "gait"_a,
+           "Takes effect at the next step; swing feet land first.")
       .def_prop_ro(
           "gait",
-          [](HeldLocomotion& self) {
+          [](PyLocomotion& self) {
             const std::lock_guard lock(self.mutex);
             return Gait(self.locomotion().gait());
           },
           nb::sig("def gait(self) -> Gait"))
-      .def("step", &HeldLocomotion::step, "q"_a, "v"_a, "contact"_a,
+      .def("step", &PyLocomotion::step, "q"_a, "v"_a, "contact"_a,
            "command"_a = nb::make_tuple(0, 0, 0),
            nb::sig("def step(self, q: ArrayLike, v: ArrayLike, contact: ArrayLike, command: "
                    "ArrayLike = (0, 0, 0)) -> Array"),
-           "Torques (nv,), zero on the base. contact: of each foot, whether it touches. command: "
-           "forward, left (m/s), yaw rate (rad/s), in the heading of the base.")
+           "Torques (nv,), zero for the base. contact: whether each foot is in contact. command: "
+           "forward, left (m/s), yaw rate (rad/s), in the heading frame of the base.")
       .def(
-          "controller", &HeldLocomotion::controller, "command"_a = nb::make_tuple(0, 0, 0),
+          "controller", &PyLocomotion::controller, "command"_a = nb::make_tuple(0, 0, 0),
           nb::keep_alive<0, 1>(),
           nb::sig("def controller(self, command: ArrayLike = (0, 0, 0)) -> NativeController"),
-          "For Simulation.set_controller, without Python in the loop. command: as step, or rows t, "
-          "forward, left, yaw rate, straight between them.")
-      .def_prop_ro("report", &HeldLocomotion::report,
-                   nb::sig("def report(self) -> LocomotionReport"), "Of the last step.")
-      .def_prop_ro("stands", &HeldLocomotion::stands, "Of each foot, whether it shall stand.")
+          "For Simulation.set_controller, without Python in the loop. command: as in step, or rows "
+          "(t, forward, left, yaw rate), interpolated linearly.")
+      .def_prop_ro("report", &PyLocomotion::report, nb::sig("def report(self) -> LocomotionReport"),
+                   "Report of the last step.")
+      .def_prop_ro("stands", &PyLocomotion::stands, "Whether each foot should be in stance.")
       .def_prop_ro(
           "control_period",
-          [](const HeldLocomotion& self) { return self.locomotion().options().control_period; },
-          "s");
-  bind_readings(c);
-  bind_reading(c, "footholds", "(feet, 3): where feet in the air shall come down, m.",
-               [](const HeldLocomotion& h) {
-                 Dense rows(static_cast<Eigen::Index>(h.names.size()), 3);
-                 for (int i = 0; i < rows.rows(); ++i) {
-                   rows.row(i) = h.locomotion().foothold_of(i);
-                 }
-                 return array_of(rows);
-               });
-  bind_reading(c, "wanted", "(3,): where the mass centre shall be, m.",
-               [](const HeldLocomotion& h) { return array_of(Numbers(h.locomotion().wanted())); });
+          [](const PyLocomotion& self) { return self.locomotion().options().control_period; }, "s");
+  bind_getters(c);
+  bind_getter(c, "footholds", "(feet, 3): planned footholds of swing feet, m.",
+              [](const PyLocomotion& h) {
+                Dense rows(static_cast<Eigen::Index>(h.names.size()), 3);
+                for (int i = 0; i < rows.rows(); ++i) {
+                  rows.row(i) = h.locomotion().foothold_of(i);
+                }
+                return array_of(rows);
+              });
+  bind_getter(c, "desired_mass_center", "(3,): desired centre of mass, m.",
+              [](const PyLocomotion& h) {
+                return array_of(Numbers(h.locomotion().desired_mass_center()));
+              });
 }
 
 }  // namespace limb::python

@@ -21,7 +21,7 @@ using Quat = Quaternion<double>;
 using X = Pose<double>;
 using I6 = Inertia<double>;
 
-/// A rotation as a type of its own; the library itself uses plain matrices.
+/// A rotation type for Python; the C++ library uses plain matrices.
 struct Rotation {
   M3 R = M3::Identity();
 };
@@ -57,7 +57,7 @@ void bind_quaternion(nb::module_& m) {
           },
           "R"_a)
       .def_static("from_axis_angle", &quaternion_from_axis_angle<double>, "axis"_a, "angle"_a)
-      .def_static("exp", &quaternion_exp<double>, "w"_a, "Of a rotation vector.")
+      .def_static("exp", &quaternion_exp<double>, "w"_a, "Quaternion of a rotation vector.")
       .def("log", &quaternion_log<double>, "Rotation vector, of length at most pi.")
       .def("xyzw", [](const Quat& q) { return V4(q.xyzw()); })
       .def("wxyz", [](const Quat& q) { return q.wxyz(); })
@@ -69,10 +69,10 @@ void bind_quaternion(nb::module_& m) {
       .def("rotate", &Quat::rotate, "p"_a)
       .def(
           "slerp", [](const Quat& a, const Quat& b, double t) { return slerp(a, b, t); }, "other"_a,
-          "t"_a, "Constant-speed interpolation on the short way.")
+          "t"_a, "Interpolation at constant angular velocity along the shorter arc.")
       .def(
           "rate", [](const Quat& q, const V3& w) { return quaternion_rate<double>(q, w); }, "w"_a,
-          "dq/dt for the angular velocity w in the body's own axes.")
+          "dq/dt for the angular velocity w in body axes.")
       .def(
           "angular_velocity",
           [](const Quat& q, const Quat& dq) { return angular_velocity<double>(q, dq); }, "rate"_a)
@@ -111,7 +111,7 @@ void bind_so3(nb::module_& m) {
             return Rotation{euler_to_matrix<double>(EulerSequence(sequence), angles)};
           },
           "sequence"_a, "angles"_a,
-          "Uppercase letters turn about the moving axes, lowercase about the fixed ones.")
+          "Uppercase letters: rotations about moving axes; lowercase: about fixed axes.")
       .def_static(
           "nearest", [](const M3& A) { return Rotation{nearest_rotation<double>(A)}; }, "A"_a,
           "The nearest rotation to any matrix.")
@@ -182,7 +182,7 @@ void bind_se3(nb::module_& m) {
           "q"_a, "p"_a)
       .def_static(
           "exp", [](const V6& V) { return se3::exp<double>(motion(V)); }, "V"_a,
-          "Of a twist (v, w).")
+          "Pose of a twist (v, w).")
       .def("log", [](const X& x) { return V6(se3::log<double>(x).vector()); })
       .def_prop_ro("R", [](const X& x) { return x.R; })
       .def_prop_ro("p", [](const X& x) { return x.p; })
@@ -190,7 +190,7 @@ void bind_se3(nb::module_& m) {
       .def("quaternion", [](const X& x) { return quaternion_from_matrix<double>(x.R); })
       .def("inverse", &X::inverse)
       .def("adjoint", &X::adjoint, "Ad with `V_A = Ad V_B`, (linear, angular).")
-      .def("dual_adjoint", &X::dual_adjoint, "Of wrenches: `F_A = Ad* F_B`.")
+      .def("dual_adjoint", &X::dual_adjoint, "Ad* of wrenches: `F_A = Ad* F_B`.")
       .def(
           "act_motion", [](const X& x, const V6& V) { return V6(x.act(motion(V)).vector()); },
           "V"_a)
@@ -225,11 +225,11 @@ void bind_se3(nb::module_& m) {
 void bind_inertia(nb::module_& m) {
   nb::class_<I6>(
       m, "Inertia",
-      "Spatial inertia of a rigid body about the origin and in the axes of a frame. Off\n"
-      "the diagonal of a tensor stands -int(xy) dm, as in URDF.")
-      .def(nb::init<>(), "No mass.")
+      "Spatial inertia of a rigid body about the origin and in the axes of a frame. Off-diagonal\n"
+      "entries of a tensor are -int(xy) dm, as in URDF.")
+      .def(nb::init<>(), "Zero.")
       .def_static("from_com", &I6::from_com, "mass"_a, "com"_a, "tensor"_a,
-                  "With the tensor about the mass centre.")
+                  "With the tensor about the centre of mass.")
       .def_static("from_origin", &I6::from_origin, "mass"_a, "com"_a, "tensor"_a,
                   "With the tensor about the frame's origin.")
       .def_static("point_mass", &I6::point_mass, "mass"_a, "position"_a)
@@ -240,7 +240,8 @@ void bind_inertia(nb::module_& m) {
           "tensor", [](const I6& x) { return x.tensor(); }, "About the origin.")
       .def_prop_ro("tensor_about_com", &I6::tensor_about_com)
       .def("matrix", &I6::matrix, "6 x 6, (linear, angular).")
-      .def("seen_from", &I6::seen_from, "X_AB"_a, "The same body about and in the axes of A.")
+      .def("transformed", &I6::transformed, "X_AB"_a,
+           "The inertia of the same body about the origin and in the axes of A.")
       .def(
           "momentum", [](const I6& x, const V6& V) { return V6((x * motion(V)).vector()); }, "V"_a)
       .def(

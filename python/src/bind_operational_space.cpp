@@ -1,6 +1,6 @@
 #include <nanobind/stl/string_view.h>
 
-#include "limb/dynamics/jacobian.hpp"
+#include "limb/dynamics/kinematics/jacobian.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/contact_set.hpp"
 
@@ -24,23 +24,22 @@ nb::object call_task(const Robot& r, nb::handle q, nb::handle v, std::string_vie
                             Result::number()};
   const Argument arguments[] = {position(r, q), velocity(r, v)};
   const nb::handle type = result_type("operational_space");
-  return map({name, r, arguments, results, out, type}, [&](Work& w, const double* const* in,
+  return map({name, r, arguments, results, out, type}, [&](Workspaces& w, const double* const* in,
                                                            double* const* to) {
-    const auto& k = walk(r, w, in, 2);
+    const auto& k = kinematics_at(r, w, in, 2);
     Matrix6X<double> J(6, n);
     frame_jacobian(r.model(), k, id, in_axes, J);
     const Vector6<double> dJ_v = frame_jacobian_rate_times_v(r.model(), k, id, in_axes).vector();
     OperationalSpace<double>& task = w.task();
     const ConstVector q_in(in[0], r.nq()), v_in(in[1], n);
-    int singular = -1;
+    FactorReport report;
     if (set != nullptr) {
       auto work = set->work();
-      singular =
-          operational_space(r.model(), set->set(), *work, q_in, v_in, J, dJ_v, task, options);
+      report = operational_space(r.model(), set->set(), *work, q_in, v_in, J, dJ_v, task, options);
     } else {
-      singular = operational_space(r.model(), w.tree(), q_in, v_in, J, dJ_v, task, options);
+      report = operational_space(r.model(), w.tree(), q_in, v_in, J, dJ_v, task, options);
     }
-    if (singular >= 0) r.fail_singular(name, singular);
+    if (!report.ok()) r.fail_singular(name, report.velocity);
     Matrix(to[0], 6, 6) = task.Lambda;
     Matrix(to[1], n, 6) = task.J_bar;
     Matrix(to[2], n, n) = task.N;
@@ -60,9 +59,9 @@ void bind_operational_space(RobotClass& c) {
         nb::sig("def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str, "
                 "axes: Axes = 'local', *, contacts: Contacts | None = None, threshold: float = "
                 "1e-3, out: tuple[Array, ...] | None = None) -> OperationalSpace"),
-        "The dynamics that a frame feels: `F = Lambda d2x/dt2 + mu + rho`,\n"
-        "`tau = J^T F + N^T tau_0`. Directions whose singular value is below this part of the\n"
-        "largest are damped; `damped` says how many.");
+        "Dynamics of a frame: `F = Lambda d2x/dt2 + mu + rho`,\n"
+        "`tau = J^T F + N^T tau_0`. Directions whose singular value is below `threshold` times\n"
+        "the largest are damped; `damped` counts them.");
 }
 
 }  // namespace limb::python

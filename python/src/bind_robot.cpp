@@ -5,17 +5,17 @@
 #include <nanobind/stl/vector.h>
 
 #include "limb/base/text_file.hpp"
-#include "limb/dynamics/legged.hpp"
-#include "limb/dynamics/proof.hpp"
-#include "limb/model/builtin.hpp"
-#include "limb/model/check.hpp"
-#include "limb/model/check_structure.hpp"
-#include "limb/model/load.hpp"
-#include "limb/model/operations.hpp"
-#include "limb/model/read_recipe.hpp"
-#include "limb/model/repair.hpp"
-#include "limb/model/write_recipe.hpp"
-#include "limb/model/write_urdf.hpp"
+#include "limb/dynamics/constraints/actuation.hpp"
+#include "limb/dynamics/robot/proof.hpp"
+#include "limb/model/core/builtin.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/model/core/operations.hpp"
+#include "limb/model/lint/check.hpp"
+#include "limb/model/lint/check_structure.hpp"
+#include "limb/model/lint/repair.hpp"
+#include "limb/model/recipe/read_recipe.hpp"
+#include "limb/model/recipe/write_recipe.hpp"
+#include "limb/model/urdf/write_urdf.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -27,7 +27,7 @@ ReadOptions options_of(const std::vector<std::string>& roots) {
   return options;
 }
 
-/// A recipe as it was written, which has the symbols that closed forms are made of.
+/// Text of a recipe, which has the symbols of closed forms; otherwise empty.
 std::string recipe_text(const std::string& path) {
   if (is_builtin(path) || !path.ends_with(".toml")) return {};
   return read_text_file("load", path);
@@ -74,12 +74,13 @@ nb::list joints(const Robot& r) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Body<double>& body = r.model().bodies()[i + 1];
     const auto& row = rows[i];
-    const bool owns = row.yq >= 0;
+    const bool independent = row.yq >= 0;
     const std::string parent =
         body.parent.value() == 0 ? "world" : r.model().body(body.parent).name;
     all.append(type(body.name, std::string(to_text(body.joint.type())), parent, body.link,
-                    owns ? body.joint.nq() : 0, owns ? body.joint.nv() : 0, owns ? row.yq : -1,
-                    owns && !row.terms.empty() ? row.terms[0].y : -1));
+                    independent ? body.joint.nq() : 0, independent ? body.joint.nv() : 0,
+                    independent ? row.yq : -1,
+                    independent && !row.terms.empty() ? row.terms[0].y : -1));
   }
   return all;
 }
@@ -129,7 +130,7 @@ nb::list check_file(const std::string& path, const std::vector<std::string>& roo
   {
     const nb::gil_scoped_release released;
     const Description<double> description = parse_robot(path, options_of(roots), diagnostics);
-    const Diagnostics rules = check(description);
+    const Diagnostics rules = check_robot(description);
     diagnostics.insert(diagnostics.end(), rules.begin(), rules.end());
   }
   return findings(diagnostics);
@@ -149,7 +150,7 @@ nb::object prove_robot(const Robot& r, int states, unsigned seed) {
   return result("Proof")(all);
 }
 
-/// What makes the same robot after an operation on its description.
+/// Pickled state of the robot with a changed description.
 State changed(const Robot& r, const Description<double>& description) {
   const JointEffects& e = r.effects();
   return {description.name, {},        write_recipe(description), r.origin().base, e.armature,
@@ -177,11 +178,11 @@ Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::ha
 }  // namespace
 
 void bind_robot(nb::module_& m, RobotClass& c) {
-  m.def("builtin_names", &builtin_names, "Names of the robots that come with limb.");
+  m.def("builtin_names", &builtin_names, "Names of the built-in robots.");
   m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>());
   m.def("set_threads", &set_thread_count, "threads"_a,
-        "How many threads compute batches; 0: as many as there are cores.");
-  m.def("threads", &thread_count, "How many threads compute batches; 0: all cores.");
+        "Sets the number of threads for batches; 0: all cores.");
+  m.def("threads", &thread_count, "Number of threads for batches; 0: all cores.");
 
   c.def("__init__", load, "path"_a, "base"_a = "described", nb::kw_only(),
         "roots"_a = std::vector<std::string>(), "armature"_a = true, "damping"_a = true,
@@ -192,31 +193,31 @@ void bind_robot(nb::module_& m, RobotClass& c) {
   c.def("__setstate__", set_state, nb::sig("def __setstate__(self, state: tuple) -> None"));
   c.def_prop_ro("name", [](const Robot& r) { return r.model().name(); });
   c.def_prop_ro(
-      "path", [](const Robot& r) { return r.origin().path; }, "Where it was loaded.");
+      "path", [](const Robot& r) { return r.origin().path; }, "Path it was loaded from.");
   c.def_prop_ro("base", [](const Robot& r) { return r.origin().base; });
-  c.def_prop_ro("nq", &Robot::nq, "Numbers of a configuration q.");
-  c.def_prop_ro("nv", &Robot::nv, "Numbers of a velocity, an acceleration, torques.");
+  c.def_prop_ro("nq", &Robot::nq, "Size of a configuration q.");
+  c.def_prop_ro("nv", &Robot::nv, "Size of velocities, accelerations and torques.");
   c.def_prop_ro(
       "mass", [](const Robot& r) { return r.model().total_mass(); },
-      "kg; what is welded to the world does not count.");
+      "kg; without links welded to the world.");
   c.def_prop_ro(
       "gravity_vector",
       [](const Robot& r) {
         const auto& g = r.model().gravity();
         return std::make_tuple(g[0], g[1], g[2]);
       },
-      "m/s^2, in the world.");
+      "m/s^2, in world axes.");
   c.def_prop_ro("joints", joints, nb::sig("def joints(self) -> list[Joint]"),
                 "The joints, parents first.");
   c.def_prop_ro("frames", frames, "Names of links and sites.");
   c.def_prop_ro("limits", limits, nb::sig("def limits(self) -> Limits"),
-                "Limits of the coordinates and velocities; infinite where there are none.");
+                "Limits of positions, velocities and torques; infinite if there is no limit.");
   c.def_prop_ro(
       "motors", [](const Robot& r) { return motor_count(r.model()); },
-      "How many velocities a motor drives.");
+      "Number of actuated velocities.");
   c.def_prop_ro(
       "loops", [](const Robot& r) { return static_cast<int>(r.model().loops().size()); },
-      "Closed loops of the model.");
+      "Number of closed loops of the model.");
   c.def_prop_ro(
       "effects",
       [](const Robot& r) {
@@ -224,13 +225,13 @@ void bind_robot(nb::module_& m, RobotClass& c) {
         return std::map<std::string, bool>{
             {"armature", e.armature}, {"damping", e.damping}, {"friction", e.friction}};
       },
-      "Which effects of the drives count.");
+      "Which effects of the drives are included.");
   c.def("prove", prove_robot, nb::kw_only(), "states"_a = 20, "seed"_a = 1,
         nb::sig("def prove(self, *, states: int = 20, seed: int = 1) -> Proof"),
         "Runs every formulation of the dynamics on this robot and compares them.");
   c.def(
       "to_recipe", [](const Robot& r) { return r.origin().recipe; },
-      "The robot as a TOML recipe, number for number.");
+      "The robot as a TOML recipe with exact numbers.");
   c.def(
       "to_urdf",
       [](const Robot& r) {

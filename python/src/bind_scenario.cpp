@@ -10,7 +10,7 @@ namespace {
 
 using Vector = VectorX<double>;
 
-/// As `limb simulate` runs it.
+/// With compiled dynamics, as `limb simulate` runs it.
 Scenario compiled(Scenario s) {
   s.world.dynamics = WorldOptions::Dynamics::compiled;
   return s;
@@ -22,11 +22,11 @@ nb::object failure_of(const RunSummary& r) {
 
 nb::object summary_of(const RunSummary& r) {
   return result_of("RunSummary", r.t, failure_of(r), r.steps, array_of(r.q), array_of(r.v),
-                   array_of(r.peak_torque), r.energy_begin, r.energy_end, r.largest_energy_change,
+                   array_of(r.peak_torque), r.energy_start, r.energy_end, r.largest_energy_change,
                    r.target_error, r.dissipated, r.control_periods, r.saturated_periods);
 }
 
-/// Of all runs: an array with a row for each.
+/// Summary of a batch: arrays with one row per run.
 nb::object batch_of(const std::vector<RunSummary>& runs) {
   const auto column = [&](const auto& number) {
     std::vector<double> all;
@@ -43,7 +43,7 @@ nb::object batch_of(const std::vector<RunSummary>& runs) {
   return result_of("RunSummary", column([](const RunSummary& r) { return r.t; }), failures,
                    column([](const RunSummary& r) { return r.steps; }), rows(&RunSummary::q),
                    rows(&RunSummary::v), rows(&RunSummary::peak_torque),
-                   column([](const RunSummary& r) { return r.energy_begin; }),
+                   column([](const RunSummary& r) { return r.energy_start; }),
                    column([](const RunSummary& r) { return r.energy_end; }),
                    column([](const RunSummary& r) { return r.largest_energy_change; }),
                    column([](const RunSummary& r) { return r.target_error; }),
@@ -64,21 +64,21 @@ nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
   return summary_of(summary);
 }
 
-/// No limb::Error: that would count as the end of a run.
+/// Not a limb::Error, which would count as the failure of a run.
 struct Interrupted {};
 
 nb::object run_many(const Scenario& s, int runs, int threads) {
   std::vector<RunSummary> all;
   {
     const nb::gil_scoped_release released;
-    std::atomic<bool> ends = false;
-    all = Interrupts::run_beside(
+    std::atomic<bool> stop = false;
+    all = Interrupts::run_interruptible(
         [&] {
           return run_batch(s, runs, threads, [&](int) {
-            if (ends) throw Interrupted();
+            if (stop) throw Interrupted();
           });
         },
-        ends);
+        stop);
   }
   return batch_of(all);
 }
@@ -105,7 +105,8 @@ nb::object read_log(const std::string& path) {
 }  // namespace
 
 void bind_scenario(nb::module_& m) {
-  nb::class_<Scenario>(m, "Scenario", "A whole run from a file, see docs/simulation.md.")
+  nb::class_<Scenario>(m, "Scenario",
+                       "A simulation run described by a file, see docs/simulation.md.")
       .def(
           "__init__",
           [](Scenario* self, const std::string& path) {
@@ -118,7 +119,7 @@ void bind_scenario(nb::module_& m) {
             return compiled(parse_scenario("Scenario.parse", text, path));
           },
           "text"_a, "path"_a = "scenario.toml",
-          "Of a text; the path is for messages, and models are named from where it is.")
+          "From text; the path is used in messages, and paths of models are relative to it.")
       .def_static(
           "of_model",
           [](const std::string& path, const std::string& base) {
@@ -126,7 +127,7 @@ void bind_scenario(nb::module_& m) {
           },
           "path"_a, "base"_a = "described",
           nb::sig("def of_model(path: str, base: Base = 'described') -> Scenario"),
-          "A robot at rest in its neutral configuration, motors idle.")
+          "A robot at rest in its neutral configuration, without motor torques.")
       .def_ro("model_path", &Scenario::model_path)
       .def_rw("duration", &Scenario::duration, "s")
       .def_rw("log_period", &Scenario::log_period, "s")
@@ -147,27 +148,27 @@ void bind_scenario(nb::module_& m) {
           "q", [](const Scenario& s) { return array_of(s.q); },
           [](Scenario& s, nb::handle q) { s.q = vector_of("Scenario", "q", q, s.q.size()); },
           nb::for_getter(nb::sig("def q(self) -> Array")),
-          nb::for_setter(nb::sig("def q(self, value: ArrayLike, /) -> None")), "At the begin.")
+          nb::for_setter(nb::sig("def q(self, value: ArrayLike, /) -> None")), "Initial value.")
       .def_prop_rw(
           "v", [](const Scenario& s) { return array_of(s.v); },
           [](Scenario& s, nb::handle v) { s.v = vector_of("Scenario", "v", v, s.v.size()); },
           nb::for_getter(nb::sig("def v(self) -> Array")),
-          nb::for_setter(nb::sig("def v(self, value: ArrayLike, /) -> None")), "At the begin.")
+          nb::for_setter(nb::sig("def v(self, value: ArrayLike, /) -> None")), "Initial value.")
       .def(
           "set_controller",
           [](Scenario& s, const std::string& kind) {
             set_controller_kind("Scenario.set_controller", kind, s);
           },
-          "kind"_a, "none, pd, gravity or computed-torque, with its usual gains, to hold q.")
+          "kind"_a, "none, pd, gravity or computed-torque, with default gains, to hold q.")
       .def("run", &run, "log"_a = nb::none(),
            nb::sig("def run(self, log: str | None = None) -> RunSummary"),
-           "To the end, or to what ends the motion before (failure). log: a .csv or .mcap file.")
+           "Runs to the end, or until a failure. log: a .csv or .mcap file.")
       .def("run_batch", &run_many, "runs"_a, "threads"_a = 0,
            nb::sig("def run_batch(self, runs: int, threads: int = 0) -> RunSummary"),
            "Monte Carlo on all cores: each run has its own seed and parameters within the spread. "
-           "Every number becomes an array with a row for each run; failure a list.");
+           "Every number is an array with one row per run; failure is a list.");
   m.def("read_log", &read_log, "path"_a, nb::sig("def read_log(path: str) -> Log"),
-        "A .csv or .mcap log as arrays; one that was cut off up to there.");
+        "A .csv or .mcap log as arrays; a truncated log is read up to its end.");
 }
 
 }  // namespace limb::python

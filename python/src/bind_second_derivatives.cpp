@@ -1,4 +1,4 @@
-#include "limb/dynamics/second_derivatives.hpp"
+#include "limb/dynamics/derivatives/second_derivatives.hpp"
 #include "python/src/bind.hpp"
 
 namespace limb::python {
@@ -13,11 +13,11 @@ nb::object call_gradient(const Robot& r, nb::handle q, nb::handle v, nb::handle 
               wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a"),
                              velocity(r, multipliers, "multipliers")}),
               results, out, result_type("Gradient")},
-             [&](Work& w, const double* const* in, double* const* to) {
-               rnea_gradient(r.model(), w.room<GradientWorkspace<double>>(),
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               rnea_gradient(r.model(), w.workspace<GradientWorkspace<double>>(),
                              ConstVector(in[0], r.nq()), ConstVector(in[1], n),
-                             ConstVector(in[2], n), ConstVector(in[3], n), Vector(to[0], n),
-                             Vector(to[1], n), Vector(to[2], n), wrenches.read(in), r.effects());
+                             ConstVector(in[2], n), wrenches.read(in), ConstVector(in[3], n),
+                             Vector(to[0], n), Vector(to[1], n), Vector(to[2], n), r.effects());
              });
 }
 
@@ -30,12 +30,12 @@ nb::object call_rnea_hessian(const Robot& r, nb::handle q, nb::handle v, nb::han
               wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a"),
                              velocity(r, multipliers, "multipliers")}),
               results, out, result_type("HessianBlocks")},
-             [&](Work& w, const double* const* in, double* const* to) {
-               rnea_hessian(r.model(), w.room<SecondDerivativeWorkspace<double>>(),
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               rnea_hessian(r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
                             ConstVector(in[0], r.nq()), ConstVector(in[1], n),
-                            ConstVector(in[2], n), ConstVector(in[3], n), Matrix(to[0], n, n),
-                            Matrix(to[1], n, n), Matrix(to[2], n, n), Matrix(to[3], n, n),
-                            wrenches.read(in), r.effects());
+                            ConstVector(in[2], n), wrenches.read(in), ConstVector(in[3], n),
+                            Matrix(to[0], n, n), Matrix(to[1], n, n), Matrix(to[2], n, n),
+                            Matrix(to[3], n, n), r.effects());
              });
 }
 
@@ -48,17 +48,17 @@ nb::object call_aba_hessian(const Robot& r, nb::handle q, nb::handle v, nb::hand
               wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau"),
                              velocity(r, multipliers, "multipliers")}),
               results, out, result_type("HessianBlocks")},
-             [&](Work& w, const double* const* in, double* const* to) {
-               const int singular = aba_hessian(
-                   r.model(), w.room<SecondDerivativeWorkspace<double>>(),
+             [&](Workspaces& w, const double* const* in, double* const* to) {
+               const FactorReport report = aba_hessian(
+                   r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
                    ConstVector(in[0], r.nq()), ConstVector(in[1], n), ConstVector(in[2], n),
-                   ConstVector(in[3], n), Matrix(to[0], n, n), Matrix(to[1], n, n),
-                   Matrix(to[2], n, n), Matrix(to[3], n, n), wrenches.read(in), r.effects());
-               if (singular >= 0) r.fail_singular("aba_hessian", singular);
+                   wrenches.read(in), ConstVector(in[3], n), Matrix(to[0], n, n),
+                   Matrix(to[1], n, n), Matrix(to[2], n, n), Matrix(to[3], n, n), r.effects());
+               if (!report.ok()) r.fail_singular("aba_hessian", report.velocity);
              });
 }
 
-/// (i, j, k): along direction k.
+/// Entry (i, j, k) is the derivative along direction k.
 void write_tensor(const SecondDerivative<double>& x, double* to) {
   for (int i = 0; i < x.size(); ++i) {
     for (int j = 0; j < x.size(); ++j) {
@@ -79,11 +79,11 @@ nb::object call_rnea_second(const Robot& r, nb::handle q, nb::handle v, nb::hand
   const Result part = Result::tensor(n, n, n);
   return map("rnea_second_derivatives", r, {position(r, q), velocity(r, v), velocity(r, a, "a")},
              {part, part, part, part}, "SecondDerivatives", out,
-             [&](Work& w, const double* const* in, double* const* to) {
+             [&](Workspaces& w, const double* const* in, double* const* to) {
                SecondDerivatives<double> x(n);
-               rnea_second_derivatives(r.model(), w.room<SecondDerivativeWorkspace<double>>(),
+               rnea_second_derivatives(r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
                                        ConstVector(in[0], r.nq()), ConstVector(in[1], n),
-                                       ConstVector(in[2], n), x, {}, r.effects());
+                                       ConstVector(in[2], n), x, r.effects());
                write_tensors(x, to);
              });
 }
@@ -94,13 +94,13 @@ nb::object call_aba_second(const Robot& r, nb::handle q, nb::handle v, nb::handl
   const Result part = Result::tensor(n, n, n);
   return map("aba_second_derivatives", r, {position(r, q), velocity(r, v), velocity(r, tau, "tau")},
              {part, part, part, part}, "SecondDerivatives", out,
-             [&](Work& w, const double* const* in, double* const* to) {
+             [&](Workspaces& w, const double* const* in, double* const* to) {
                SecondDerivatives<double> x(n);
-               const int singular =
-                   aba_second_derivatives(r.model(), w.room<SecondDerivativeWorkspace<double>>(),
-                                          ConstVector(in[0], r.nq()), ConstVector(in[1], n),
-                                          ConstVector(in[2], n), x, {}, r.effects());
-               if (singular >= 0) r.fail_singular("aba_second_derivatives", singular);
+               const FactorReport report = aba_second_derivatives(
+                   r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
+                   ConstVector(in[0], r.nq()), ConstVector(in[1], n), ConstVector(in[2], n), x,
+                   r.effects());
+               if (!report.ok()) r.fail_singular("aba_second_derivatives", report.velocity);
                write_tensors(x, to);
              });
 }
@@ -114,20 +114,20 @@ void bind_second_derivatives(RobotClass& c) {
       "external"_a = none, "out"_a = none,
       nb::sig("def rnea_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
               "ArrayLike, *, " LIMB_EXTERNAL ", out: tuple[Array, ...] | None = None) -> Gradient"),
-      "The gradient of `multipliers . rnea(q, v, a)` by tangents of q, by v and by a, in O(n).");
+      "Gradient of `multipliers . rnea(q, v, a)` by tangents of q, by v and by a, in O(n).");
   c.def("rnea_hessian", call_rnea_hessian, "q"_a, "v"_a, "a"_a, "multipliers"_a, nb::kw_only(),
         "external"_a = none, "out"_a = none,
         nb::sig("def rnea_hessian(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
                 "ArrayLike, *, " LIMB_EXTERNAL
                 ", out: tuple[Array, ...] | None = None) -> HessianBlocks"),
         "Blocks of the Hessian of `multipliers . rnea(integrate(q, x), v, a)` by x at 0, v and a\n"
-        "(u); those that are not there are zero.");
+        "(u); the other blocks are zero.");
   c.def("aba_hessian", call_aba_hessian, "q"_a, "v"_a, "tau"_a, "multipliers"_a, nb::kw_only(),
         "external"_a = none, "out"_a = none,
         nb::sig("def aba_hessian(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, multipliers: "
                 "ArrayLike, *, " LIMB_EXTERNAL
                 ", out: tuple[Array, ...] | None = None) -> HessianBlocks"),
-        "The same of `multipliers . aba(integrate(q, x), v, tau)`, u being tau.");
+        "The same for `multipliers . aba(integrate(q, x), v, tau)`; u is tau.");
   c.def("rnea_second_derivatives", call_rnea_second, "q"_a, "v"_a, "a"_a, nb::kw_only(),
         "out"_a = none,
         nb::sig("def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, "
@@ -138,7 +138,7 @@ void bind_second_derivatives(RobotClass& c) {
         "out"_a = none,
         nb::sig("def aba_second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, "
                 "out: tuple[Array, ...] | None = None) -> SecondDerivatives"),
-        "The same of `aba`, u being tau.");
+        "The same for `aba`; u is tau.");
 }
 
 }  // namespace limb::python

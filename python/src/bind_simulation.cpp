@@ -3,7 +3,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "limb/sim/cvode.hpp"
+#include "limb/sim/integrate/cvode.hpp"
 #include "python/src/simulation_core.hpp"
 
 namespace limb::python {
@@ -20,41 +20,42 @@ int clear_simulation(PyObject* self) {
 PyType_Slot simulation_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_simulation)},
                                   {Py_tp_clear, reinterpret_cast<void*>(clear_simulation)},
                                   {0, nullptr}};
-void bind_contact_readings(nb::class_<SimulationCore>& c) {
-  c.def("contact_points", &SimulationCore::points,
-        nb::sig("def contact_points(self) -> ContactPoints"),
-        "Where the robot touches or nearly does, in the last step. This and what follows may be "
-        "asked by functions that a run calls, too.")
+void bind_contact_results(nb::class_<SimulationCore>& c) {
+  c.def(
+       "contact_points", &SimulationCore::points,
+       nb::sig("def contact_points(self) -> ContactPoints"),
+       "Contact points and near-contacts of the last step. Functions called by a run may call this "
+       "and the following methods.")
       .def("contact_report", &SimulationCore::report,
            nb::sig("def contact_report(self) -> ContactReport"),
-           "How well the laws of contact hold after the last step.")
+           "Residuals of the contact laws after the last step.")
       .def("touches", &SimulationCore::touches, "frame"_a,
-           "Whether a foot or link pushes against something.")
+           "Whether a foot or link has a contact force.")
       .def("contact_force", &SimulationCore::contact_force, "frame"_a,
            nb::sig("def contact_force(self, frame: str) -> Array"),
-           "On a foot or link, mean over the last step: force, and moment about the frame's "
-           "origin, in world axes: N, N m.")
+           "Contact wrench on a foot or link, mean over the last step: force, and moment about the "
+           "origin of the frame, in world axes: N, N m.")
       .def("center_of_pressure", &SimulationCore::center_of_pressure,
-           nb::sig("def center_of_pressure(self) -> Array"), "NaN where nothing touches.")
+           nb::sig("def center_of_pressure(self) -> Array"), "NaN without contact.")
       .def_prop_ro("contact_dissipated", &SimulationCore::dissipated,
-                   "J that contacts took since the time began.");
+                   "Energy dissipated by contacts since the state was set, J.");
 }
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
-  m.def("has_cvode", &Cvode::is_available, "Whether the integrator cvode is there.");
+  m.def("has_cvode", &Cvode::is_available, "Whether the integrator cvode is available.");
   nb::class_<NativeController>(m, "NativeController",
                                "A controller of limb.control for Simulation.set_controller.");
   nb::class_<SimulationCore> c(m, "Simulation", nb::type_slots(simulation_slots),
-                               "A world in time: controller, motors, integrator, sensors.");
-  bind_contact_readings(c);
+                               "Simulation of a world: controller, motors, integrator, sensors.");
+  bind_contact_results(c);
   c.def(nb::init<nb::handle, const std::string&, double, double, double>(), "world"_a,
         nb::kw_only(), "integrator"_a = "semi-implicit-euler", "step"_a = 1e-3,
         "control_period"_a = 0.0, "tolerance"_a = 1e-9,
         nb::sig("def __init__(self, world: World, *, integrator: Integrator = "
                 "'semi-implicit-euler', step: float = 0.001, control_period: float = 0.0, "
                 "tolerance: float = 1e-09) -> None"),
-        "At rest in the neutral configuration. step: s; of adaptive methods the longest. "
+        "Starts at rest in the neutral configuration. step: s; for adaptive methods the largest. "
         "control_period: s; 0: every step.")
       .def("set_state", &SimulationCore::set_state, "q"_a, "v"_a = nb::none(), "t"_a = 0.0,
            nb::sig("def set_state(self, q: ArrayLike, v: ArrayLike | None = None, t: float = 0.0) "
@@ -63,13 +64,13 @@ void bind_simulation(nb::module_& m) {
       .def("set_controller", &SimulationCore::set_controller, "function"_a.none(),
            nb::sig("def set_controller(self, function: StateFunction | NativeController | None) -> "
                    "None"),
-           "Torques of the motors, asked once a control period: function(t, q, v) -> tau, nv "
-           "numbers that are zero where there is no motor; or a controller of limb.control "
-           "(.controller(...)), which runs without Python. None: motors are idle.")
+           "Torques of the motors, evaluated once per control period: function(t, q, v) -> tau, nv "
+           "numbers, zero for unactuated joints; or a controller of limb.control "
+           "(.controller(...)), which runs without Python. None: zero torques.")
       .def("set_events", &SimulationCore::set_events, "events"_a,
            nb::sig("def set_events(self, events: Sequence[tuple[Callable[[float, Array, Array], "
                    "float], str]]) -> None"),
-           "Where a function(t, q, v) passes zero ('rising', 'falling' or 'both') a run ends.")
+           "Ends a run where a function(t, q, v) crosses zero ('rising', 'falling' or 'both').")
       .def("add_sensor", &SimulationCore::add_sensor, "name"_a, "type"_a, nb::kw_only(),
            "frame"_a = nb::none(), "joints"_a = std::vector<std::string>(), "noise"_a = 0.0,
            "bias"_a = 0.0, "bias_walk"_a = 0.0, "resolution"_a = 0.0,
@@ -79,24 +80,25 @@ void bind_simulation(nb::module_& m) {
                    "joints: Sequence[str] = ..., noise: float = 0.0, bias: float = 0.0, bias_walk: "
                    "float = 0.0, resolution: float = 0.0, range: float = ..., rate: float = 0.0, "
                    "delay: float = 0.0, seed: int = 1) -> None"),
-           "rate: Hz; 0: every control period. Others in the sensor's unit and s.")
+           "rate: Hz; 0: every control period. Other values in the unit of the sensor, and s.")
       .def("reading", &SimulationCore::reading, "name"_a,
            nb::sig("def reading(self, name: str) -> Array"),
            "The newest reading of a sensor; NaN before the first.")
-      .def("channels", &SimulationCore::channels, "name"_a, "What a sensor's numbers are.")
+      .def("channels", &SimulationCore::channels, "name"_a, "Names of the channels of a sensor.")
       .def(
           "run", &SimulationCore::run, "t_end"_a,
-          "Runs to t_end, without Python's lock, or to the first event, whose index is returned. "
-          "Ctrl-C ends it; so does an exception of a controller, force or event. The state is then "
-          "the last good one.")
+          "Runs to t_end, without the GIL, or to the first event, whose index is returned. "
+          "Ctrl-C ends it; so does an exception in a controller, force or event. The state is then "
+          "that of the last completed step.")
       .def("record", &SimulationCore::record, "t_end"_a, "period"_a = 0.01,
            nb::sig("def record(self, t_end: float, period: float = 0.01) -> dict[str, Any]"),
-           "As run(); returns arrays with a row for each period: t, q, v, command, motor, energy "
-           "(kinetic, potential, stored, total), momentum (linear, angular about the mass centre); "
-           "sensors: name -> t, values; event: as run(); contact, where there is a ground: force "
-           "(name -> N, world axes), touching, center_of_pressure, dissipated (J since the begin), "
-           "and penetration, residual, complementarity, cone: the largest since the row before, of "
-           "the steps that control periods begin with.")
+           "Like run(); returns arrays with one row per period: t, q, v, command, motor, energy "
+           "(kinetic, potential, stored, total), momentum (linear, angular about the centre of "
+           "mass); sensors: name -> t, values; event: as run(); contact, if there is a ground: "
+           "force "
+           "(name -> N, world axes), touching, center_of_pressure, dissipated (J since the start), "
+           "and penetration, residual, complementarity, cone: the largest since the previous row, "
+           "sampled at the start of each control period.")
       .def_prop_ro("t", &SimulationCore::t)
       .def_prop_ro("q", &SimulationCore::q, nb::sig("def q(self) -> Array"))
       .def_prop_ro("v", &SimulationCore::v, nb::sig("def v(self) -> Array"))
@@ -107,7 +109,7 @@ void bind_simulation(nb::module_& m) {
            nb::sig("def motor_torque(self) -> Array"))
       .def("energy", &SimulationCore::energy, nb::sig("def energy(self) -> Energy"))
       .def("momentum", &SimulationCore::momentum, nb::sig("def momentum(self) -> Array"),
-           "Linear, and angular about the mass centre, in world axes.");
+           "Linear, and angular about the centre of mass, in world axes.");
 }
 
 }  // namespace limb::python

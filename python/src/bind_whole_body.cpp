@@ -3,13 +3,13 @@
 
 #include "python/src/native_controller.hpp"
 #include "python/src/options.hpp"
-#include "python/src/whole_body_readings.hpp"
+#include "python/src/whole_body_bindings.hpp"
 
-/// Robots that stand on their feet, as limb.control shows them.
+/// Whole-body control and balance of limb.control.
 namespace limb::python {
 
 NamedFeet feet_of(const char* call, const Robot& robot, nb::handle given) {
-  if (nb::isinstance<nb::str>(given)) fail(call, "feet", "one text", "a sequence of names");
+  if (nb::isinstance<nb::str>(given)) fail(call, "feet", "a string", "a sequence of names");
   const bool points = nb::isinstance<nb::dict>(given);
   NamedFeet result;
   for (nb::handle each : given) {
@@ -30,8 +30,12 @@ nb::object residuals_of(const QpResiduals& r) {
   return result_of("QpResiduals", r.stationarity, r.primal, r.dual, r.complementarity);
 }
 
+std::string qp_text(Status status) {
+  return status == Status::ok ? "solved" : std::string(to_text(status));
+}
+
 nb::object report_of(const WholeBodyReport& r) {
-  return result_of("WholeBodyReport", std::string(to_text(r.status)), r.fell_back, r.iterations,
+  return result_of("WholeBodyReport", qp_text(r.status), r.fell_back, r.iterations,
                    residuals_of(r.residuals), r.outside_cone, r.over_limit, r.setup_us, r.solve_us);
 }
 
@@ -50,9 +54,9 @@ nb::object target_of(const char* name, Values&&... values) {
   return nb::module_::import_("limb.targets").attr(name)(std::forward<Values>(values)...);
 }
 
-class HeldBody {
+class PyWholeBody {
  public:
-  HeldBody(const Robot& robot, NamedFeet feet, const WholeBodyOptions& options)
+  PyWholeBody(const Robot& robot, NamedFeet feet, const WholeBodyOptions& options)
       : names(std::move(feet.names)), robot_(robot), body_(robot.model(), feet.feet, options) {}
 
   const WholeBody& body() const { return body_; }
@@ -79,7 +83,7 @@ class HeldBody {
   nb::object solve(nb::handle given) {
     const WholeBodyTargets targets = read(given);
     const std::lock_guard lock(mutex);
-    if (!updated_) throw Error("WholeBody.solve: there is no state yet (update)");
+    if (!updated_) throw Error("WholeBody.solve: there is no state yet (call update)");
     return array_of(Numbers(body_.solve(targets)));
   }
 
@@ -101,15 +105,15 @@ class HeldBody {
                 forces = matrix_of(kCall, "forces", given.attr("forces"), n, 3),
                 swing = matrix_of(kCall, "swing", given.attr("swing"), n, 6);
     for (Eigen::Index i = 0; i < n; ++i) {
-      WholeBodyTargets::Limb& limb = targets.feet[static_cast<std::size_t>(i)];
+      WholeBodyTargets::FootTarget& foot = targets.feet[static_cast<std::size_t>(i)];
       const double length = normals.row(i).norm();
       if (!(std::abs(length - 1) < 1e-6)) {
         fail(kCall, "normals", "of length " + to_text(length), "unit vectors");
       }
-      limb.stands = stands[i] != 0;
-      limb.normal = normals.row(i);
-      limb.force = forces.row(i);
-      limb.acceleration = {swing.row(i).head<3>(), swing.row(i).tail<3>()};
+      foot.stands = stands[i] != 0;
+      foot.normal = normals.row(i);
+      foot.force = forces.row(i);
+      foot.acceleration = {swing.row(i).head<3>(), swing.row(i).tail<3>()};
     }
     targets.mass_center = vector_attribute(kCall, given, "mass_center");
     targets.turn = vector_attribute(kCall, given, "turn");
@@ -122,9 +126,9 @@ class HeldBody {
   bool updated_ = false;
 };
 
-class HeldBalance {
+class PyBalance {
  public:
-  HeldBalance(const Robot& robot, NamedFeet feet, const BalanceOptions& options)
+  PyBalance(const Robot& robot, NamedFeet feet, const BalanceOptions& options)
       : names(std::move(feet.names)), robot_(robot), balance_(robot.model(), feet.feet, options) {}
 
   const WholeBody& body() const { return balance_.whole_body(); }
@@ -139,19 +143,19 @@ class HeldBalance {
   }
 
   nb::object step(nb::handle q, nb::handle v, nb::handle reference) {
-    const Balance::Reference wanted = read("Balance.step", reference);
+    const Balance::Reference target = read("Balance.step", reference);
     const std::lock_guard lock(mutex);
     return array_of(Numbers(balance_.step(vector_of("Balance.step", "q", q, robot_.nq()),
-                                          vector_of("Balance.step", "v", v, robot_.nv()), wanted)));
+                                          vector_of("Balance.step", "v", v, robot_.nv()), target)));
   }
 
   NativeController controller(nb::handle reference) {
     return {
-        [this, wanted = read("Balance.controller", reference)](const World& world) -> Controller {
+        [this, target = read("Balance.controller", reference)](const World& world) -> Controller {
           check_fits(world, robot_.nq(), robot_.nv());
-          return [this, wanted](const ControlInput& now, Numbers& tau) {
+          return [this, target](const ControlInput& now, Numbers& tau) {
             const std::lock_guard lock(mutex);
-            tau = balance_.step(now.q, now.v, wanted);
+            tau = balance_.step(now.q, now.v, target);
           };
         }};
   }
@@ -172,7 +176,7 @@ class HeldBalance {
     r.mass_center_acceleration = vector_attribute(call, given, "mass_center_acceleration");
     r.R_WB = matrix_of(call, "R", given.attr("R"), 3, 3);
     if (!((r.R_WB * r.R_WB.transpose() - M3::Identity()).norm() < 1e-6)) {
-      fail(call, "R", "no rotation", "a rotation matrix of the base");
+      fail(call, "R", "not a rotation", "a rotation matrix of the base");
     }
     r.posture = vector_of(call, "posture", given.attr("posture"), robot_.nq());
     return r;
@@ -183,19 +187,19 @@ class HeldBalance {
 };
 
 /// robot, feet, **options
-template <typename Held, typename Settings>
-void bind_init(nb::class_<Held>& c, const char* call) {
+template <typename Bound, typename Settings>
+void bind_init(nb::class_<Bound>& c, const char* call) {
   Settings defaults;
   const std::string text =
-      "feet: frames of one point each, or of soles: name -> points (n, 3) in their axes. "
+      "feet: frames with one point each, or soles: name -> points (n, 3) in frame axes. "
       "Options: " +
       text_of(options_of(defaults));
   c.def(
       "__init__",
-      [call](Held* self, const Robot& robot, nb::handle feet, const nb::kwargs& given) {
+      [call](Bound* self, const Robot& robot, nb::handle feet, const nb::kwargs& given) {
         Settings settings;
         set_options(call, options_of(settings), given);
-        new (self) Held(robot, feet_of(call, robot, feet), settings);
+        new (self) Bound(robot, feet_of(call, robot, feet), settings);
       },
       "robot"_a, "feet"_a, "options"_a, nb::keep_alive<1, 2>(),
       nb::sig("def __init__(self, robot: Robot, feet: Feet, **options: Any) -> None"),
@@ -206,45 +210,46 @@ void bind_init(nb::class_<Held>& c, const char* call) {
 
 void bind_whole_body(nb::module_& m) {
   m.def("has_qp", &Qp::available,
-        "Whether limb was built with a solver of quadratic programs, which WholeBody, Balance and "
-        "Locomotion need.");
-  nb::class_<HeldBody> body(
+        "Whether limb was built with a QP solver, which WholeBody, Balance and Locomotion need.");
+  nb::class_<PyWholeBody> body(
       m, "WholeBody",
-      "Torques of a robot on its feet for accelerations that one wants: one quadratic program a "
-      "step over accelerations and contact forces.");
-  bind_init<HeldBody, WholeBodyOptions>(body, "WholeBody");
-  body.def("update", &HeldBody::update, "q"_a, "v"_a,
-           nb::sig("def update(self, q: ArrayLike, v: ArrayLike) -> None"), "Where everything is.")
-      .def("targets", &HeldBody::targets, nb::sig("def targets(self) -> WholeBodyTargets"),
-           "New ones: all feet stand, nothing accelerates.")
-      .def("solve", &HeldBody::solve, "targets"_a,
+      "Torques of a legged robot for target accelerations: one quadratic program per step over "
+      "accelerations and contact forces.");
+  bind_init<PyWholeBody, WholeBodyOptions>(body, "WholeBody");
+  body.def("update", &PyWholeBody::update, "q"_a, "v"_a,
+           nb::sig("def update(self, q: ArrayLike, v: ArrayLike) -> None"), "Sets the state.")
+      .def("targets", &PyWholeBody::targets, nb::sig("def targets(self) -> WholeBodyTargets"),
+           "New targets: all feet in stance, zero accelerations.")
+      .def("solve", &PyWholeBody::solve, "targets"_a,
            nb::sig("def solve(self, targets: WholeBodyTargets) -> Array"),
-           "Torques (nv,) at the state of the last update, zero where there is no motor. Where the "
-           "program has no solution a fall-back holds; report tells.")
-      .def_prop_ro("report", &HeldBody::report, nb::sig("def report(self) -> WholeBodyReport"),
-                   "Of the last solve.");
-  bind_readings(body);
-  bind_reading(body, "mass_matrix", "(nv, nv), in the last state.",
-               [](const HeldBody& h) { return array_of(Dense(h.body().mass_matrix())); });
+           "Torques (nv,) at the state of the last update, zero for unactuated joints. If the "
+           "program "
+           "has no solution, those of a fall-back (see report).")
+      .def_prop_ro("report", &PyWholeBody::report, nb::sig("def report(self) -> WholeBodyReport"),
+                   "Report of the last solve.");
+  bind_getters(body);
+  bind_getter(body, "mass_matrix", "(nv, nv), at the last state.",
+              [](const PyWholeBody& h) { return array_of(Dense(h.body().mass_matrix())); });
 
-  nb::class_<HeldBalance> balance(
+  nb::class_<PyBalance> balance(
       m, "Balance",
-      "Stands on all feet: mass centre, turn of the base and posture stay where they shall be, or "
-      "follow references that move.");
-  bind_init<HeldBalance, BalanceOptions>(balance, "Balance");
+      "Balance on all feet: tracks references of the centre of mass, the base orientation and the "
+      "posture.");
+  bind_init<PyBalance, BalanceOptions>(balance, "Balance");
   balance
-      .def("reference_at", &HeldBalance::reference_at, "q"_a,
-           nb::sig("def reference_at(self, q: ArrayLike) -> BalanceReference"), "To stay at q.")
-      .def("step", &HeldBalance::step, "q"_a, "v"_a, "reference"_a,
+      .def("reference_at", &PyBalance::reference_at, "q"_a,
+           nb::sig("def reference_at(self, q: ArrayLike) -> BalanceReference"),
+           "The reference that holds q.")
+      .def("step", &PyBalance::step, "q"_a, "v"_a, "reference"_a,
            nb::sig("def step(self, q: ArrayLike, v: ArrayLike, reference: BalanceReference) -> "
                    "Array"),
-           "Torques (nv,), zero where there is no motor.")
-      .def("controller", &HeldBalance::controller, "reference"_a, nb::keep_alive<0, 1>(),
+           "Torques (nv,), zero for unactuated joints.")
+      .def("controller", &PyBalance::controller, "reference"_a, nb::keep_alive<0, 1>(),
            nb::sig("def controller(self, reference: BalanceReference) -> NativeController"),
            "For Simulation.set_controller, without Python in the loop.")
-      .def_prop_ro("report", &HeldBalance::report, nb::sig("def report(self) -> WholeBodyReport"),
-                   "Of the last step.");
-  bind_readings(balance);
+      .def_prop_ro("report", &PyBalance::report, nb::sig("def report(self) -> WholeBodyReport"),
+                   "Report of the last step.");
+  bind_getters(balance);
 }
 
 }  // namespace limb::python

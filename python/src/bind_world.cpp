@@ -26,13 +26,13 @@ WrenchAxes axes_of(const char* call, const std::string& axes) {
   return static_cast<WrenchAxes>(choice_of(call, "axes", axes, {"frame", "world"}));
 }
 
-/// A force that Python computes, on the robot's velocities or as a wrench on a frame.
+/// A force computed by a Python function: generalised forces, or a wrench on a frame.
 class PythonForce final : public ForceLaw {
  public:
   PythonForce(nb::handle function, Eigen::Index nv, std::optional<WrenchPort> port)
       : call_(function), nv_(nv), port_(port) {}
 
-  void add(Instant& now, Loads& loads) override {
+  void add(ForceInput& now, AppliedLoads& loads) override {
     const nb::gil_scoped_acquire acquired;
     const nb::object given = call_(now.t, now.q, now.v);
     if (given.is_none()) return;
@@ -49,16 +49,16 @@ class PythonForce final : public ForceLaw {
   }
 
  private:
-  StateCall call_;
+  StateCallback call_;
   Eigen::Index nv_;
   std::optional<WrenchPort> port_;
 };
 
-/// Asks for signals at every step.
+/// Checks for signals at every step.
 class InterruptLaw final : public ForceLaw {
  public:
-  void add(Instant&, Loads&) override {}
-  void hold(double) override { interrupts_.check(); }
+  void add(ForceInput&, AppliedLoads&) override {}
+  void begin_step(double) override { interrupts_.check(); }
 
  private:
   Interrupts interrupts_;
@@ -89,13 +89,13 @@ WorldCore::WorldCore(const Robot& robot, const std::string& friction, const std:
 
 void WorldCore::add_spring(const std::string& joint, double stiffness, double rest,
                            double damping) {
-  const Busy busy_now("World.add_spring", busy);
+  const BusyGuard busy_now("World.add_spring", busy);
   world.add<JointSpring>(model(), joint, JointSpring::Parameters{stiffness, rest, damping});
 }
 
 void WorldCore::add_push(const std::string& frame_name, double begin, double end, nb::handle force,
                          nb::handle moment, const std::string& axes) {
-  const Busy busy_now("World.add_push", busy);
+  const BusyGuard busy_now("World.add_push", busy);
   WrenchSchedule::Push push;
   push.frame = robot_.frame("World.add_push", frame_name);
   push.begin = begin;
@@ -109,7 +109,7 @@ void WorldCore::add_push(const std::string& frame_name, double begin, double end
 void WorldCore::add_disturbance(const std::string& frame_name, double force_deviation,
                                 double moment_deviation, double period, std::uint64_t seed,
                                 const std::string& axes) {
-  const Busy busy_now("World.add_disturbance", busy);
+  const BusyGuard busy_now("World.add_disturbance", busy);
   world.add<RandomWrench>(
       model(),
       RandomWrench::Parameters{robot_.frame("World.add_disturbance", frame_name), force_deviation,
@@ -118,32 +118,32 @@ void WorldCore::add_disturbance(const std::string& frame_name, double force_devi
 }
 
 void WorldCore::add_force(nb::handle function) {
-  const Busy busy_now("World.add_force", busy);
+  const BusyGuard busy_now("World.add_force", busy);
   functions.append(function);
-  world.add<PythonForce>(function, model().velocity_size(), std::nullopt);
+  world.add<PythonForce>(function, model().nv(), std::nullopt);
 }
 
 void WorldCore::add_wrench(const std::string& frame_name, nb::handle function,
                            const std::string& axes) {
-  const Busy busy_now("World.add_wrench", busy);
+  const BusyGuard busy_now("World.add_wrench", busy);
   const WrenchPort port = {robot_.frame("World.add_wrench", frame_name),
                            axes_of("World.add_wrench", axes)};
   functions.append(function);
-  world.add<PythonForce>(function, model().velocity_size(), port);
+  world.add<PythonForce>(function, model().nv(), port);
 }
 
 void WorldCore::set_actuator(const std::string& joint, const Actuator& given) {
-  const Busy busy_now("World.set_actuator", busy);
+  const BusyGuard busy_now("World.set_actuator", busy);
   if (simulations > 0) {
     throw Error(
-        "World.set_actuator: a simulation of this world exists already; actuators come first");
+        "World.set_actuator: a simulation of this world exists already; set actuators before");
   }
   const BodyId body = model().find_body(joint);
   const auto& row = model().coupling().rows()[static_cast<std::size_t>(body.value() - 1)];
   if (model().bodies()[static_cast<std::size_t>(body.value())].joint.nv() != 1 || row.yq < 0 ||
       row.terms.size() != 1) {
     fail("World.set_actuator", "joint", "'" + joint + "'",
-         "one with a single coordinate of its own");
+         "a joint with one independent coordinate");
   }
   Actuator actuator = given;
   actuator.velocity = row.terms[0].y;
@@ -158,7 +158,8 @@ void bind_world(nb::module_& m) {
   Interrupts::set_main_thread(nb::cast<unsigned long>(
       nb::module_::import_("threading").attr("main_thread")().attr("ident")));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  nb::class_<WorldCore>(m, "World", nb::type_slots(world_slots), "A robot and all that acts on it.")
+  nb::class_<WorldCore>(m, "World", nb::type_slots(world_slots),
+                        "A robot and the forces that act on it.")
       .def(
           nb::init<const Robot&, const std::string&, const std::string&, double, double, bool>(),
           "robot"_a, nb::kw_only(), "friction"_a = "smooth", "stops"_a = "soft",
@@ -167,7 +168,7 @@ void bind_world(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, *, friction: Friction = 'smooth', stops: Stops "
                   "= 'soft', static_ratio: float = 1.0, restitution: float = 0.0, compiled: bool = "
                   "True) -> None"),
-          "compiled: dynamics by machine code that is made for the robot.")
+          "compiled: dynamics by machine code compiled for the robot.")
       .def("add_spring", &WorldCore::add_spring, "joint"_a, nb::kw_only(), "stiffness"_a = 0.0,
            "rest"_a = 0.0, "damping"_a = 0.0, "Across a joint: stiffness (rest - q) - damping v.")
       .def("add_push", &WorldCore::add_push, "frame"_a, nb::kw_only(), "begin"_a, "end"_a,
@@ -175,21 +176,21 @@ void bind_world(nb::module_& m) {
            "axes"_a = "world",
            nb::sig("def add_push(self, frame: str, *, begin: float, end: float, force: ArrayLike = "
                    "..., moment: ArrayLike = ..., axes: WrenchAxes = 'world') -> None"),
-           "A constant wrench at a frame's origin, for a while (s, N, N m).")
+           "A constant wrench at the origin of a frame from begin to end (s, N, N m).")
       .def("add_disturbance", &WorldCore::add_disturbance, "frame"_a, nb::kw_only(),
            "force_deviation"_a = 0.0, "moment_deviation"_a = 0.0, "period"_a = 0.1, "seed"_a = 1,
            "axes"_a = "world",
            nb::sig("def add_disturbance(self, frame: str, *, force_deviation: float = 0.0, "
                    "moment_deviation: float = 0.0, period: float = 0.1, seed: int = 1, axes: "
                    "WrenchAxes = 'world') -> None"),
-           "A wrench that is drawn anew every period.")
+           "A random wrench, drawn again every period.")
       .def("add_force", &WorldCore::add_force, "function"_a,
            nb::sig("def add_force(self, function: StateFunction) -> None"),
-           "function(t, q, v) -> tau, on the robot's velocities; None: nothing now.")
+           "function(t, q, v) -> tau, generalised forces; None: zero.")
       .def("add_wrench", &WorldCore::add_wrench, "frame"_a, "function"_a, "axes"_a = "world",
            nb::sig("def add_wrench(self, frame: str, function: StateFunction, axes: WrenchAxes = "
                    "'world') -> None"),
-           "function(t, q, v) -> force and moment at the frame's origin, six numbers.")
+           "function(t, q, v) -> force and moment at the origin of the frame, six numbers.")
       .def(
           "set_actuator",
           [](WorldCore& w, const std::string& joint, double torque_limit, double gear,
@@ -199,41 +200,45 @@ void bind_world(nb::module_& m) {
           },
           "joint"_a, nb::kw_only(), "torque_limit"_a = kInfinity, "gear"_a = 1.0,
           "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity, "time_constant"_a = 0.0,
-          "delay"_a = 0.0, "The motor of a joint, instead of an ideal one; before any Simulation.")
+          "delay"_a = 0.0,
+          "The motor of a joint, instead of an ideal one. Call it before any Simulation.")
       .def(
           "set_contact",
           [](WorldCore& w, const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
              nb::handle feet, double radius, double stiffness, double damping,
-             double restitution_speed, double slop, double recovery_speed, double bend,
-             bool self_contact, double self_friction, double self_restitution) {
+             double restitution_speed, double slop, double recovery_speed,
+             double max_path_deviation, bool self_contact, double self_friction,
+             double self_restitution) {
             w.set_contact(ground, std::move(shapes), feet, radius,
                           {stiffness,
                            damping,
                            restitution_speed,
                            slop,
                            recovery_speed,
-                           bend,
+                           max_path_deviation,
                            self_contact,
                            {self_friction, self_restitution},
                            {}});
           },
           "ground"_a, "shapes"_a = nb::none(), nb::kw_only(), "feet"_a = nb::none(),
           "radius"_a = 0.0, "stiffness"_a = kInfinity, "damping"_a = 0.0,
-          "restitution_speed"_a = 0.02, "slop"_a = 1e-5, "recovery_speed"_a = 1.0, "bend"_a = 2e-4,
-          "self_contact"_a = false, "self_friction"_a = 0.8, "self_restitution"_a = 0.0,
+          "restitution_speed"_a = 0.02, "slop"_a = 1e-5, "recovery_speed"_a = 1.0,
+          "max_path_deviation"_a = 2e-4, "self_contact"_a = false, "self_friction"_a = 0.8,
+          "self_restitution"_a = 0.0,
           nb::sig("def set_contact(self, ground: Ground, shapes: Sequence[ContactShape] | None = "
                   "None, *, feet: Sequence[str] | dict[str, float] | None = None, radius: float = "
                   "0.0, stiffness: float = ..., damping: float = 0.0, restitution_speed: float = "
-                  "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, bend: float = "
-                  "0.0002, self_contact: bool = False, self_friction: float = 0.8, "
+                  "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, max_path_deviation: "
+                  "float = 0.0002, self_contact: bool = False, self_friction: float = 0.8, "
                   "self_restitution: float = 0.0) -> None"),
-          "Ground, and what of the robot touches it: shapes, and feet, which are spheres of a "
-          "radius (m) about frames; without both all its solids (contact_shapes). Before any "
-          "Simulation, for the integrator semi-implicit-euler. stiffness (N/m of each point): "
-          "infinite: rigid; finite, with damping (N s/m): springs. restitution_speed: m/s below "
-          "which nothing bounces. slop, recovery_speed: overlap (m) that stays, m/s at which more "
-          "is taken back. bend: m by which the path of what touches may bend in a step, which is "
-          "otherwise taken in parts. self_contact: links touch each other, too.");
+          "Sets the ground and the parts of the robot that can touch it: shapes, and feet, which "
+          "are spheres of a radius (m) at frames; without both all solids of the robot "
+          "(contact_shapes). Call it before any Simulation; needs the integrator "
+          "semi-implicit-euler. stiffness (N/m per point): infinite: rigid; finite, with damping "
+          "(N s/m): compliant. restitution_speed: m/s below which there is no bounce. slop, "
+          "recovery_speed: allowed penetration (m), m/s at which more is corrected. "
+          "max_path_deviation: largest deviation (m) of a contact path from a straight line per "
+          "step; longer steps are split. self_contact: also contacts between links.");
 }
 
 }  // namespace limb::python

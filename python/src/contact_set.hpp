@@ -1,11 +1,11 @@
 #pragma once
 
-#include "limb/dynamics/constrained_derivatives.hpp"
+#include "limb/dynamics/constraints/constrained_derivatives.hpp"
 #include "python/src/states.hpp"
 
 namespace limb::python {
 
-/// Contacts of a robot and the loops of its model, with room to compute for any thread.
+/// Contacts of a robot and the loops of its model, with a pool of workspaces for threads.
 class ContactSet {
  public:
   ContactSet(const Robot& robot, std::vector<Contact<double>> contacts,
@@ -16,43 +16,43 @@ class ContactSet {
   /// @throws Error unless this was made for that robot.
   void check(const char* call, const Robot& robot) const;
 
-  /// A room that goes back by itself.
+  /// A workspace from the pool, returned by the destructor.
   template <typename T>
   class Borrowed {
    public:
     explicit Borrowed(const ContactSet& owner, Pool<T>& pool)
         : pool_(pool),
-          room_(pool.take([&] { return std::make_unique<T>(owner.robot_->model(), owner.set_); })) {
-    }
+          workspace_(
+              pool.take([&] { return std::make_unique<T>(owner.robot_->model(), owner.set_); })) {}
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
-    ~Borrowed() { pool_.give_back(std::move(room_)); }
-    T& operator*() { return *room_; }
+    ~Borrowed() { pool_.give_back(std::move(workspace_)); }
+    T& operator*() { return *workspace_; }
 
    private:
     Pool<T>& pool_;
-    std::unique_ptr<T> room_;
+    std::unique_ptr<T> workspace_;
   };
-  /// For dynamics, and for their derivatives with room for the results.
+  /// For the dynamics, and for their derivatives including the results.
   auto work() const { return Borrowed<ConstraintWorkspace<double>>(*this, pool_); }
-  struct DerivativeRoom {
-    DerivativeRoom(const Model<double>& model, const ConstraintSet<double>& set)
-        : work(model, set), motion(model, set), hit(model, set) {}
+  struct DerivativeBuffers {
+    DerivativeBuffers(const Model<double>& model, const ConstraintSet<double>& set)
+        : work(model, set), motion(model, set), impact(model, set) {}
     ConstrainedDerivativeWorkspace<double> work;
     ConstrainedDerivatives<double> motion;
-    ImpactDerivatives<double> hit;
+    ImpactDerivatives<double> impact;
   };
-  auto derivatives() const { return Borrowed<DerivativeRoom>(*this, derivative_pool_); }
+  auto derivatives() const { return Borrowed<DerivativeBuffers>(*this, derivative_pool_); }
 
  private:
   const Robot* robot_;
   ConstraintSet<double> set_;
   std::vector<std::string> names_;
   mutable Pool<ConstraintWorkspace<double>> pool_;
-  mutable Pool<DerivativeRoom> derivative_pool_;
+  mutable Pool<DerivativeBuffers> derivative_pool_;
 };
 
-/// A ContactSet as it is, or one made of a frame's name or a sequence of names.
+/// The given ContactSet, or one made from a frame name or a sequence of names.
 /// @throws Error if it is something else.
 const ContactSet& contacts_of(const char* call, const Robot& robot, nb::handle given,
                               std::unique_ptr<ContactSet>& made);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "limb/control/controlled_robot.hpp"
-#include "python/src/numbers.hpp"
+#include "python/src/eigen_conversion.hpp"
 
-/// What controllers share.
+/// Arguments and results that all controllers share.
 namespace limb::python {
 
 void bind_control(nb::module_& m);
@@ -18,13 +18,12 @@ inline ControlledRobot robot_of(const Robot& r, nb::handle limits) {
 
 inline Numbers finish(const char* call, const StepReport& report, const Numbers& tau,
                       int& saturated) {
-  using Problem = StepReport::Problem;
-  if (report.problem == Problem::singular) fail_computation(call, "the mass matrix is singular");
-  if (report.problem == Problem::not_finite) {
-    throw Error(std::string(call) + ": a measurement or reference is no finite number");
+  if (report.status == Status::singular) fail_computation(call, "the mass matrix is singular");
+  if (report.status == Status::not_finite) {
+    throw Error(std::string(call) + ": a measurement or reference is not finite");
   }
-  if (report.problem == Problem::wrong_size) {
-    throw Error(std::string(call) + ": a vector has not the robot's size");
+  if (report.status == Status::wrong_size) {
+    throw Error(std::string(call) + ": a vector does not have the robot's size");
   }
   saturated = report.saturated;
   return tau;

@@ -2,7 +2,8 @@
 
 #include "python/src/numpy_api.hpp"
 
-/// Small matrices from anything that NumPy makes an array of the right shape of, and to new arrays.
+/// Small matrices from anything that NumPy converts to an array of the right shape, and to new
+/// arrays.
 NAMESPACE_BEGIN(NB_NAMESPACE)
 NAMESPACE_BEGIN(detail)
 

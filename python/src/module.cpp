@@ -22,14 +22,16 @@ PyObject* error_types[2];
 NB_MODULE(_limb, m) {
   using namespace limb::python;
   if (PyArray_ImportNumPyAPI() < 0) throw nb::python_error();
-  m.doc() = "The compiled part of limb.";
+  m.doc() = "The C++ extension of limb.";
   m.attr("__version__") = limb::kVersion;
 
   error_types[0] = PyErr_NewExceptionWithDoc(
-      "limb.Error", "Bad input: the text names call, argument, found, expected.", PyExc_ValueError,
-      nullptr);
+      "limb.Error",
+      "Invalid input: the message names the call, the argument, what was found and what was "
+      "expected.",
+      PyExc_ValueError, nullptr);
   error_types[1] = PyErr_NewExceptionWithDoc("limb.ComputationError",
-                                             "The input is legal but the result does not exist.",
+                                             "The input is valid but the result does not exist.",
                                              error_types[0], nullptr);
   m.attr("Error") = nb::handle(error_types[0]);
   m.attr("ComputationError") = nb::handle(error_types[1]);

@@ -1,7 +1,7 @@
 #pragma once
 
-// NumPy's own interface: an array is known by one comparison, where the buffer protocol or DLPack
-// would cost more than the dynamics of an arm. module.cpp imports it; all others share its table.
+// The C API of NumPy: one comparison recognises an array, while the buffer protocol or DLPack would
+// cost more than the dynamics of an arm. module.cpp imports it; all other files share its table.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -11,32 +11,32 @@ namespace {
 }
 
 void set_value(const char* call, const Option& option, nb::handle value) {
-  if (auto* number = std::get_if<double*>(&option.place)) {
+  if (auto* number = std::get_if<double*>(&option.value)) {
     if (!nb::try_cast(value, **number)) fail_value(call, option.name, value, "a number");
-  } else if (auto* whole = std::get_if<int*>(&option.place)) {
-    if (!nb::try_cast(value, **whole)) fail_value(call, option.name, value, "a whole number");
-  } else if (auto* vector = std::get_if<Vector3<double>*>(&option.place)) {
+  } else if (auto* integer = std::get_if<int*>(&option.value)) {
+    if (!nb::try_cast(value, **integer)) fail_value(call, option.name, value, "an integer");
+  } else if (auto* vector = std::get_if<Vector3<double>*>(&option.value)) {
     **vector = read_vector(call, option.name, value, 3);
-  } else if (auto* gains = std::get_if<TaskGains*>(&option.place)) {
-    const Numbers both = vector_of(call, option.name, value, 2);
-    **gains = {both[0], both[1]};
+  } else if (auto* gains = std::get_if<TaskGains*>(&option.value)) {
+    const Numbers pair = vector_of(call, option.name, value, 2);
+    **gains = {pair[0], pair[1]};
   } else {
     if (!nb::isinstance<nb::dict>(value)) fail_value(call, option.name, value, "a dict of options");
-    set_options(call, std::get<Options>(option.place), nb::borrow<nb::dict>(value));
+    set_options(call, std::get<Options>(option.value), nb::borrow<nb::dict>(value));
   }
 }
 
 std::string value_text(const Option& option) {
-  if (auto* number = std::get_if<double*>(&option.place)) return to_text(**number);
-  if (auto* whole = std::get_if<int*>(&option.place)) return std::to_string(**whole);
-  if (auto* vector = std::get_if<Vector3<double>*>(&option.place)) {
+  if (auto* number = std::get_if<double*>(&option.value)) return to_text(**number);
+  if (auto* integer = std::get_if<int*>(&option.value)) return std::to_string(**integer);
+  if (auto* vector = std::get_if<Vector3<double>*>(&option.value)) {
     const Vector3<double>& x = **vector;
     return fmt::format("({}, {}, {})", to_text(x[0]), to_text(x[1]), to_text(x[2]));
   }
-  if (auto* gains = std::get_if<TaskGains*>(&option.place)) {
+  if (auto* gains = std::get_if<TaskGains*>(&option.value)) {
     return fmt::format("({}, {})", to_text((*gains)->stiffness), to_text((*gains)->damping));
   }
-  return "dict(" + text_of(std::get<Options>(option.place)) + ")";
+  return "dict(" + text_of(std::get<Options>(option.value)) + ")";
 }
 
 Options options_of(QpOptions& o) {
@@ -117,8 +117,8 @@ Options options_of(LocomotionOptions& o) {
           {"search_share", &o.search_share},
           {"foothold_gain", &o.foothold_gain},
           {"farthest_step", &o.farthest_step},
-          {"leash", &o.leash},
-          {"yaw_leash", &o.yaw_leash},
+          {"max_position_lead", &o.max_position_lead},
+          {"max_yaw_lead", &o.max_yaw_lead},
           {"mass_center", &o.mass_center},
           {"turn", &o.turn},
           {"swing", &o.swing},

@@ -4,23 +4,23 @@
 
 #include <variant>
 
-#include "limb/control/locomotion.hpp"
-#include "python/src/numbers.hpp"
+#include "limb/control/locomotion/locomotion.hpp"
+#include "python/src/eigen_conversion.hpp"
 
-/// Options of C++ as keyword arguments, each once: its name, and where it stands.
+/// C++ options as keyword arguments: a list of names with pointers to their values.
 namespace limb::python {
 
 struct Option {
   using List = std::vector<Option>;
   const char* name;
-  std::variant<double*, int*, Vector3<double>*, TaskGains*, List> place;
+  std::variant<double*, int*, Vector3<double>*, TaskGains*, List> value;
 };
 using Options = Option::List;
 
-/// Writes what is given. @throws Error for a name that is none, with all that are, or a value that
-/// is none.
+/// Sets the given options. @throws Error for an unknown name, with the list of names, or for an
+/// invalid value.
 void set_options(const char* call, const Options& options, const nb::dict& given);
-/// "friction=0.6, cone_faces=4, ..." as they stand.
+/// The current values: "friction=0.6, cone_faces=4, ...".
 std::string text_of(const Options& options);
 
 Options options_of(WholeBodyOptions& options);

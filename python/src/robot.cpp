@@ -1,6 +1,6 @@
 #include "python/src/robot.hpp"
 
-#include "limb/dynamics/check_state.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
 
 namespace limb::python {
 
@@ -19,7 +19,7 @@ Robot::Robot(Origin origin, Description<double> description, const JointEffects&
   const auto& rows = model_.coupling().rows();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Body<double>& body = model_.bodies()[i + 1];
-    const int place = quaternion_place(body.joint.type());
+    const int place = quaternion_offset(body.joint.type());
     if (place >= 0) quaternions_.push_back({rows[i].yq + place, body.name});
   }
 }
@@ -28,7 +28,7 @@ FrameId Robot::frame(const char* call, std::string_view name) const {
   try {
     return model_.find_frame(name);
   } catch (const Error& error) {
-    // The text begins with a call that the user of Python did not make.
+    // The message starts with the C++ call; replace it by the Python call.
     const std::string_view text = error.what();
     const std::size_t colon = text.find(": ");
     throw Error(std::string(call) + ": " + std::string(text.substr(colon + 2)));
@@ -43,7 +43,7 @@ void Robot::fail_singular(const char* call, int velocity) const {
       if (term.y == velocity) joint = model_.bodies()[i + 1].name;
     }
   }
-  fail_computation(call, "the mass matrix is singular: nothing opposes joint '" + joint + "'");
+  fail_computation(call, "the mass matrix is singular: no inertia opposes joint '" + joint + "'");
 }
 
 }  // namespace limb::python

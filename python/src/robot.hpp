@@ -7,20 +7,20 @@
 #include <string_view>
 #include <vector>
 
-#include "limb/dynamics/base_velocity.hpp"
-#include "limb/dynamics/constrained.hpp"
-#include "limb/dynamics/derivative_workspace.hpp"
-#include "limb/dynamics/lagrange.hpp"
-#include "limb/dynamics/legged.hpp"
-#include "limb/dynamics/momentum.hpp"
-#include "limb/dynamics/operational_space.hpp"
-#include "limb/dynamics/regressor.hpp"
-#include "limb/dynamics/torque_budget.hpp"
+#include "limb/dynamics/constraints/actuation.hpp"
+#include "limb/dynamics/constraints/constrained_dynamics.hpp"
+#include "limb/dynamics/constraints/operational_space.hpp"
+#include "limb/dynamics/derivatives/derivative_workspace.hpp"
+#include "limb/dynamics/identify/regressor.hpp"
+#include "limb/dynamics/kinematics/base_velocity.hpp"
+#include "limb/dynamics/kinematics/centroidal_momentum.hpp"
+#include "limb/dynamics/lagrange/christoffel.hpp"
+#include "limb/dynamics/lagrange/torque_budget.hpp"
 
-/// The robot that Python holds: an immutable model, and room to compute in for whoever asks.
+/// The robot of the Python package: an immutable model and a pool of workspaces, one per thread.
 namespace limb::python {
 
-/// Made when first asked for.
+/// Constructed at first use.
 template <typename T>
 class Lazy {
  public:
@@ -34,10 +34,10 @@ class Lazy {
   std::unique_ptr<T> value_;
 };
 
-/// Room for all algorithms, for one thread at a time.
-class Work {
+/// The workspaces of all algorithms, for one thread at a time.
+class Workspaces {
  public:
-  explicit Work(const Model<double>& model) : model_(model) {}
+  explicit Workspaces(const Model<double>& model) : model_(model) {}
 
   Workspace<double>& tree() { return tree_.get(model_); }
   Kinematics<double>& kinematics() { return kinematics_.get(model_); }
@@ -48,22 +48,22 @@ class Work {
   DerivativeWorkspace<double>& derivatives() { return derivatives_.get(model_); }
   RegressorScratch<double>& regressor() { return regressor_.get(model_); }
   OperationalSpace<double>& task() { return task_.get(model_, 6); }
-  LeggedParts<double>& legged() { return legged_.get(model_); }
+  BaseJointPartition<double>& legged() { return legged_.get(model_); }
 
-  /// Any other room that is made for a model.
+  /// Any other workspace that is constructed from a model.
   template <typename T>
-  T& room() {
-    for (const auto& [key, made] : rooms_) {
+  T& workspace() {
+    for (const auto& [key, made] : others_) {
       if (key == &kKey<T>) return *static_cast<T*>(made.get());
     }
-    rooms_.emplace_back(&kKey<T>, std::make_shared<T>(model_));
-    return *static_cast<T*>(rooms_.back().second.get());
+    others_.emplace_back(&kKey<T>, std::make_shared<T>(model_));
+    return *static_cast<T*>(others_.back().second.get());
   }
 
-  /// Numbers of a state on their way to and from other types or orders; grows, never shrinks.
-  double* numbers(std::size_t size) {
-    if (numbers_.size() < size) numbers_.resize(size);
-    return numbers_.data();
+  /// Buffer for one state whose type or storage order is converted; grows, never shrinks.
+  double* buffer(std::size_t size) {
+    if (buffer_.size() < size) buffer_.resize(size);
+    return buffer_.data();
   }
 
  private:
@@ -76,14 +76,14 @@ class Work {
   Lazy<DerivativeWorkspace<double>> derivatives_;
   Lazy<RegressorScratch<double>> regressor_;
   Lazy<OperationalSpace<double>> task_;
-  Lazy<LeggedParts<double>> legged_;
-  std::vector<double> numbers_;
+  Lazy<BaseJointPartition<double>> legged_;
+  std::vector<double> buffer_;
   template <typename T>
-  static inline const char kKey = 0;  ///< its address tells types apart
-  std::vector<std::pair<const char*, std::shared_ptr<void>>> rooms_;
+  static inline const char kKey = 0;  ///< its address identifies the type
+  std::vector<std::pair<const char*, std::shared_ptr<void>>> others_;
 };
 
-/// Rooms that nobody is in. The one used last is had without a lock.
+/// Objects that are not in use. The one returned last is taken without a lock.
 template <typename T>
 class Pool {
  public:
@@ -120,11 +120,11 @@ class Pool {
   std::vector<std::unique_ptr<T>> others_;
 };
 
-/// Where a robot came from: enough to make it again elsewhere.
+/// Where a robot came from: enough to rebuild it in another process.
 struct Origin {
-  std::string path;    ///< as given; of a text: its name
-  std::string text;    ///< of a recipe, so that its symbols are not lost; else empty
-  std::string recipe;  ///< the description, number for number
+  std::string path;    ///< as given; the name if it was read from text
+  std::string text;    ///< of a recipe, to keep its symbols; otherwise empty
+  std::string recipe;  ///< the description with exact numbers
   std::string base;    ///< described, fixed, free
 };
 
@@ -136,25 +136,25 @@ class Robot {
   const Description<double>& description() const { return description_; }
   const Origin& origin() const { return origin_; }
   const JointEffects& effects() const { return effects_; }
-  int nq() const { return model_.position_size(); }
-  int nv() const { return model_.velocity_size(); }
+  int nq() const { return model_.nq(); }
+  int nv() const { return model_.nv(); }
 
   /// @throws Error "call: ..." with the nearest known name.
   FrameId frame(const char* call, std::string_view name) const;
-  /// The joint that owns a velocity. @throws Error: the mass matrix is singular there.
+  /// @throws Error: the mass matrix is singular at the joint that owns this velocity.
   [[noreturn]] void fail_singular(const char* call, int velocity) const;
 
-  /// Where the quaternions of q begin, with their joints.
+  /// Index of the first entry of a quaternion in q, and its joint.
   struct QuaternionPlace {
     int at;
     std::string joint;
   };
   const std::vector<QuaternionPlace>& quaternions() const { return quaternions_; }
 
-  std::unique_ptr<Work> take_work() const {
-    return pool_.take([this] { return std::make_unique<Work>(model_); });
+  std::unique_ptr<Workspaces> take_workspaces() const {
+    return pool_.take([this] { return std::make_unique<Workspaces>(model_); });
   }
-  void give_back(std::unique_ptr<Work> work) const { pool_.give_back(std::move(work)); }
+  void give_back(std::unique_ptr<Workspaces> work) const { pool_.give_back(std::move(work)); }
 
  private:
   Origin origin_;
@@ -162,7 +162,7 @@ class Robot {
   Model<double> model_;
   JointEffects effects_;
   std::vector<QuaternionPlace> quaternions_;
-  mutable Pool<Work> pool_;
+  mutable Pool<Workspaces> pool_;
 };
 
 Base base_named(const std::string& name);

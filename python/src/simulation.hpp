@@ -6,18 +6,18 @@
 #include <optional>
 #include <thread>
 
-#include "limb/sim/scenario_run.hpp"
-#include "limb/sim/simulation.hpp"
-#include "python/src/numbers.hpp"
+#include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/world/simulation.hpp"
+#include "python/src/eigen_conversion.hpp"
 
-/// Simulated worlds as Python holds them. Runs release the lock of the interpreter; what Python
-/// gave them (controllers, forces, events) takes it.
+/// Simulated worlds of the Python package. Runs release the GIL; Python functions in a run
+/// (controllers, forces, events) acquire it.
 namespace limb::python {
 
-/// Lets Python see signals now and then, so that Ctrl-C ends a run.
+/// Lets Python handle signals periodically, so that Ctrl-C ends a run.
 class Interrupts {
  public:
-  /// Python handles signals in its main thread alone: nothing to do in any other.
+  /// Does nothing outside the main thread, the only one in which Python handles signals.
   /// @throws nb::python_error (KeyboardInterrupt).
   void check() {
     if (!in_main_thread()) return;
@@ -27,23 +27,23 @@ class Interrupts {
     const nb::gil_scoped_acquire acquired;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   }
-  /// Work of many threads: it runs while the caller's thread looks for signals, and none of the
-  /// work's threads takes the lock. @param work  ends soon after `ends` has become true.
-  /// @throws nb::python_error (KeyboardInterrupt), or what the work throws.
-  template <typename Work>
-  static auto run_beside(Work work, std::atomic<bool>& ends) {
-    auto result = std::async(std::launch::async, work);
+  /// Runs a task of many threads while the calling thread checks for signals; the threads of the
+  /// task do not acquire the GIL. @param task  returns soon after `stop` has become true.
+  /// @throws nb::python_error (KeyboardInterrupt), or what the task throws.
+  template <typename Task>
+  static auto run_interruptible(Task task, std::atomic<bool>& stop) {
+    auto result = std::async(std::launch::async, task);
     Interrupts interrupts;
     try {
       while (result.wait_for(kPeriod) != std::future_status::ready) interrupts.check();
     } catch (...) {
-      ends = true;
+      stop = true;
       result.wait();
       throw;
     }
     return result.get();
   }
-  /// Read when the module is imported.
+  /// Called when the module is imported.
   static void set_main_thread(unsigned long id) { main_thread_ = id; }
 
  private:
@@ -54,22 +54,22 @@ class Interrupts {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Who has a world: nobody, or a thread.
+/// The thread that uses a world, if any.
 using Owner = std::atomic<std::thread::id>;
 
-/// One at a time: a world in a run is nobody else's.
-class Busy {
+/// Exclusive use of a world by one thread, for the lifetime of the guard.
+class BusyGuard {
  public:
-  Busy(const char* call, Owner& owner) : owner_(owner) {
+  BusyGuard(const char* call, Owner& owner) : owner_(owner) {
     std::thread::id nobody;
     if (!owner.compare_exchange_strong(nobody, std::this_thread::get_id())) fail_busy(call);
   }
-  ~Busy() { owner_ = std::thread::id(); }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
+  ~BusyGuard() { owner_ = std::thread::id(); }
+  BusyGuard(const BusyGuard&) = delete;
+  BusyGuard& operator=(const BusyGuard&) = delete;
 
-  /// What a function that a run calls may read, too. To be called with Python's lock.
-  static void check_reading(const char* call, const Owner& owner) {
+  /// For results that a function called by a run may read as well. Needs the GIL.
+  static void check_readable(const char* call, const Owner& owner) {
     const std::thread::id now = owner;
     if (now != std::thread::id() && now != std::this_thread::get_id()) fail_busy(call);
   }
@@ -77,18 +77,18 @@ class Busy {
  private:
   [[noreturn]] static void fail_busy(const char* call) {
     throw Error(std::string(call) +
-                ": this world is in a run (of another thread, or of the run "
-                "that called here)");
+                ": this world is in a run (in another thread, or in the run "
+                "that made this call)");
   }
   Owner& owner_;
 };
 
-/// A function of (t, q, v) that Python gave, called from a run. Held by the list of its owner, so
-/// that Python's collector sees it.
-class StateCall {
+/// A Python function of (t, q, v), called from a run. Its owner keeps a reference in a list that
+/// Python's garbage collector visits.
+class StateCallback {
  public:
-  explicit StateCall(nb::handle function) : function_(function) {}
-  /// To be called with the lock.
+  explicit StateCallback(nb::handle function) : function_(function) {}
+  /// Needs the GIL.
   nb::object operator()(double t, const VectorX<double>& q, const VectorX<double>& v) const {
     return function_(t, array_of(q), array_of(v));
   }
@@ -110,7 +110,8 @@ class WorldCore {
   void add_force(nb::handle function);
   void add_wrench(const std::string& frame, nb::handle function, const std::string& axes);
   void set_actuator(const std::string& joint, const Actuator& actuator);
-  /// @param shapes  and feet none: all solids of the robot. @param feet  names, or names to radii.
+  /// Without shapes and feet: all solids of the robot. @param feet  names, or a dict of radii by
+  /// name.
   void set_contact(const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
                    nb::handle feet, double radius, const ContactParameters& parameters);
 
@@ -122,9 +123,9 @@ class WorldCore {
 
  public:
   World world;
-  nb::list functions;  ///< of Python
+  nb::list functions;  ///< Python functions that forces call
   Owner busy = std::thread::id();
-  int simulations = 0;  ///< that were made of it
+  int simulations = 0;  ///< number of simulations of this world
 
  private:
   std::vector<Actuator> actuators_;

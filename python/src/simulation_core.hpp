@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "python/src/contact_readings.hpp"
+#include "python/src/contact_results.hpp"
 #include "python/src/native_controller.hpp"
 #include "python/src/simulation.hpp"
 
 namespace limb::python {
 
-/// Rows of a recording; energies and momenta as in logs.
+/// Rows of a recording; energy and momentum as in logs.
 struct Rows {
   std::vector<double> t, q, v, command, motor, energy, momentum;
 };
@@ -19,13 +19,13 @@ inline void append(const Numbers& row, std::vector<double>& to) {
   to.insert(to.end(), row.begin(), row.end());
 }
 
-/// A sensor, and its readings in a recording.
-struct Watched {
+/// A sensor and its readings in a recording.
+struct RecordedSensor {
   Sensor sensor;
   std::vector<double> t, values;
 };
 
-/// A simulation as Python holds it.
+/// A simulation of the Python package.
 class SimulationCore {
  public:
   SimulationCore(nb::handle world_object, const std::string& integrator, double step,
@@ -35,29 +35,29 @@ class SimulationCore {
         simulation_(core_.world,
                     {method_from_text("Simulation", integrator), step, control_period, tolerance}),
         kinematics_(core_.model()),
-        last_command_(Numbers::Zero(core_.model().velocity_size())) {
+        last_command_(Numbers::Zero(core_.model().nv())) {
     ++core_.simulations;
-    simulation_.set_observer([this](const State<double>& s, const Numbers& command) {
+    simulation_.set_observer([this](const RobotState<double>& s, const Numbers& command) {
       last_command_ = command;
-      see(s, command);
+      record_period(s, command);
     });
-    const State<double> begin = core_.world.initial_state();
-    simulation_.set_state(0, begin.q, begin.v);
+    const RobotState<double> initial = core_.world.initial_state();
+    simulation_.set_state(0, initial.q, initial.v);
   }
   ~SimulationCore() { --core_.simulations; }
   SimulationCore(const SimulationCore&) = delete;
   SimulationCore& operator=(const SimulationCore&) = delete;
 
   void set_state(nb::handle q, nb::handle v, double t) {
-    const Busy busy("Simulation.set_state", core_.busy);
-    const int nv = core_.model().velocity_size();
+    const BusyGuard busy("Simulation.set_state", core_.busy);
+    const int nv = core_.model().nv();
     simulation_.set_state(
-        t, vector_of("Simulation.set_state", "q", q, core_.model().position_size()),
+        t, vector_of("Simulation.set_state", "q", q, core_.model().nq()),
         v.is_none() ? Numbers(Numbers::Zero(nv)) : vector_of("Simulation.set_state", "v", v, nv));
   }
 
   void set_controller(nb::handle function) {
-    const Busy busy("Simulation.set_controller", core_.busy);
+    const BusyGuard busy("Simulation.set_controller", core_.busy);
     if (NativeController * native; nb::try_cast(function, native) && native != nullptr) {
       if (native->period > 0 &&
           std::abs(native->period - simulation_.control_period()) > 1e-9 * native->period) {
@@ -74,23 +74,24 @@ class SimulationCore {
       simulation_.set_controller({});
       return;
     }
-    simulation_.set_controller([call = StateCall(function)](const ControlInput& now, Numbers& tau) {
-      const nb::gil_scoped_acquire acquired;
-      const nb::object given = call(now.t, now.q, now.v);
-      if (given.is_none()) return;
-      tau = vector_of("Simulation", "result of the controller", given, tau.size());
-    });
+    simulation_.set_controller(
+        [call = StateCallback(function)](const ControlInput& now, Numbers& tau) {
+          const nb::gil_scoped_acquire acquired;
+          const nb::object given = call(now.t, now.q, now.v);
+          if (given.is_none()) return;
+          tau = vector_of("Simulation", "result of the controller", given, tau.size());
+        });
   }
 
   void set_events(const std::vector<std::tuple<nb::object, std::string>>& events) {
-    const Busy busy("Simulation.set_events", core_.busy);
+    const BusyGuard busy("Simulation.set_events", core_.busy);
     std::vector<Event> all;
     nb::list functions;
     for (const auto& [function, direction] : events) {
       functions.append(function);
       const int which =
           choice_of("Simulation.set_events", "direction", direction, {"rising", "falling", "both"});
-      all.push_back({[call = StateCall(function)](const State<double>& s) {
+      all.push_back({[call = StateCallback(function)](const RobotState<double>& s) {
                        const nb::gil_scoped_acquire acquired;
                        return nb::cast<double>(call(s.t, s.q, s.v));
                      },
@@ -104,7 +105,7 @@ class SimulationCore {
                   const std::optional<std::string>& frame, std::vector<std::string> joints,
                   double noise, double bias, double bias_walk, double resolution, double range,
                   double rate, double delay, std::uint64_t seed) {
-    const Busy busy("Simulation.add_sensor", core_.busy);
+    const BusyGuard busy("Simulation.add_sensor", core_.busy);
     SensorSetup setup;
     setup.name = name;
     setup.kind = static_cast<SensorSetup::Kind>(
@@ -112,57 +113,57 @@ class SimulationCore {
                   {"accelerometer", "gyroscope", "position", "velocity", "torque", "truth",
                    "contact", "force"}));
     using Kind = SensorSetup::Kind;
-    const bool touch = setup.kind == Kind::contact || setup.kind == Kind::force;
+    const bool needs_contacts = setup.kind == Kind::contact || setup.kind == Kind::force;
     const bool on_frame =
-        touch || setup.kind == Kind::accelerometer || setup.kind == Kind::gyroscope;
+        needs_contacts || setup.kind == Kind::accelerometer || setup.kind == Kind::gyroscope;
     if (on_frame != frame.has_value()) {
       fail("Simulation.add_sensor", "frame", on_frame ? "missing" : "'" + *frame + "'",
            on_frame ? "a name" : "none for this type");
     }
-    if (touch) contacts("Simulation.add_sensor");
+    if (needs_contacts) contacts("Simulation.add_sensor");
     if (on_frame) setup.frame = core_.robot().frame("Simulation.add_sensor", *frame);
     setup.joints = std::move(joints);
     check_not_negative("Simulation.add_sensor", "rate", rate);
     setup.errors = {noise, bias, bias_walk, resolution, range, rate > 0 ? 1 / rate : 0, delay};
-    if (std::any_of(watched_.begin(), watched_.end(),
-                    [&](const Watched& w) { return w.sensor.name() == name; })) {
-      fail("Simulation.add_sensor", "name", "'" + name + "'", "one that no other sensor has");
+    if (std::any_of(sensors_.begin(), sensors_.end(),
+                    [&](const RecordedSensor& w) { return w.sensor.name() == name; })) {
+      fail("Simulation.add_sensor", "name", "'" + name + "'", "a unique name");
     }
     if (setup.errors.period > 0 &&
         setup.errors.period < simulation_.control_period() * (1 - 1e-6)) {
-      fail("Simulation.add_sensor", "rate", to_text(rate) + " Hz",
-           "at most one sample each control period, " + to_text(simulation_.control_period()) +
-               " s");
+      fail(
+          "Simulation.add_sensor", "rate", to_text(rate) + " Hz",
+          "at most one sample per control period, " + to_text(simulation_.control_period()) + " s");
     }
-    watched_.push_back(
+    sensors_.push_back(
         {Sensor(core_.model(), name, quantity_of(core_.model(), setup), setup.errors, seed),
          {},
          {}});
   }
 
-  const Watched& watched(const char* call, const std::string& name) const {
-    for (const Watched& w : watched_) {
+  const RecordedSensor& sensor(const char* call, const std::string& name) const {
+    for (const RecordedSensor& w : sensors_) {
       if (w.sensor.name() == name) return w;
     }
     throw Error(std::string(call) + ": no sensor is named '" + name + "'");
   }
   nb::object reading(const std::string& name) const {
-    return array_of(watched("Simulation.reading", name).sensor.reading());
+    return array_of(sensor("Simulation.reading", name).sensor.reading());
   }
   const std::vector<std::string>& channels(const std::string& name) const {
-    return watched("Simulation.channels", name).sensor.channels();
+    return sensor("Simulation.channels", name).sensor.channels();
   }
 
   std::optional<int> run(double t_end) {
-    const Busy busy("Simulation.run", core_.busy);
+    const BusyGuard busy("Simulation.run", core_.busy);
     return run_now(t_end);
   }
 
   nb::dict record(double t_end, double period) {
-    const Busy busy("Simulation.record", core_.busy);
+    const BusyGuard busy("Simulation.record", core_.busy);
     check_positive("Simulation.record", "period", period);
     Rows rows;
-    for (Watched& w : watched_) w.t.clear(), w.values.clear();
+    for (RecordedSensor& w : sensors_) w.t.clear(), w.values.clear();
     rows_ = &rows;
     row_period_ = period;
     contact_record_.reset();
@@ -172,13 +173,13 @@ class SimulationCore {
     try {
       event = run_now(t_end);
       const nb::gil_scoped_release released;
-      see(simulation_.state(), last_command_);
+      record_period(simulation_.state(), last_command_);
     } catch (...) {
       rows_ = nullptr;
       throw;
     }
     rows_ = nullptr;
-    const Eigen::Index nq = core_.model().position_size(), nv = core_.model().velocity_size();
+    const Eigen::Index nq = core_.model().nq(), nv = core_.model().nv();
     nb::dict all;
     all["t"] = array_of(rows.t, 0);
     all["q"] = array_of(rows.q, nq);
@@ -188,7 +189,7 @@ class SimulationCore {
     all["energy"] = array_of(rows.energy, 4);
     all["momentum"] = array_of(rows.momentum, 6);
     nb::dict sensors;
-    for (const Watched& w : watched_) {
+    for (const RecordedSensor& w : sensors_) {
       nb::dict one;
       one["t"] = array_of(w.t, 0);
       one["values"] = array_of(w.values, w.sensor.reading().size());
@@ -205,25 +206,25 @@ class SimulationCore {
   nb::object v() const { return array_of(simulation_.state().v); }
   long steps() const { return simulation_.steps(); }
   nb::object acceleration() {
-    const Busy busy("Simulation.acceleration", core_.busy);
+    const BusyGuard busy("Simulation.acceleration", core_.busy);
     return array_of(accelerate());
   }
   nb::object motor_torque() {
-    const Busy busy("Simulation.motor_torque", core_.busy);
+    const BusyGuard busy("Simulation.motor_torque", core_.busy);
     accelerate();
     return array_of(core_.world.motor_torque());
   }
   nb::object energy() {
-    const Busy busy("Simulation.energy", core_.busy);
+    const BusyGuard busy("Simulation.energy", core_.busy);
     const World::Energy e = core_.world.energy(simulation_.state());
     return result_of("Energy", e.kinetic, e.potential, e.stored, e.total());
   }
   nb::object momentum() {
-    const Busy busy("Simulation.momentum", core_.busy);
+    const BusyGuard busy("Simulation.momentum", core_.busy);
     return array_of(Numbers(core_.world.momentum(simulation_.state()).vector()));
   }
 
-  // Of contacts in the last step; functions that a run calls may ask, too.
+  // Contact results of the last step; functions called by a run may read them as well.
   nb::object points() const { return contact_points(contacts("Simulation.contact_points")); }
   nb::object report() const {
     return contact_report(contacts("Simulation.contact_report").report());
@@ -259,7 +260,7 @@ class SimulationCore {
 
  private:
   const Contacts& contacts(const char* call) const {
-    Busy::check_reading(call, core_.busy);
+    BusyGuard::check_readable(call, core_.busy);
     if (core_.world.contacts() != nullptr) return *core_.world.contacts();
     throw Error(std::string(call) + ": this world has no ground (World.set_contact)");
   }
@@ -273,20 +274,20 @@ class SimulationCore {
     return event < 0 ? std::nullopt : std::optional(event);
   }
 
-  /// At the begin of a control period, and at the end of a recording; without the lock.
-  void see(const State<double>& s, const Numbers& command) {
+  /// Called at the start of each control period and at the end of a recording, without the GIL.
+  void record_period(const RobotState<double>& s, const Numbers& command) {
     const bool row = rows_ != nullptr && s.t >= next_row_ - 1e-9;
     if (rows_ != nullptr && contact_record_) {
       row ? contact_record_->add_row(*core_.world.contacts())
-          : contact_record_->see(*core_.world.contacts());
+          : contact_record_->update(*core_.world.contacts());
     }
-    if (watched_.empty() && !row) return;
+    if (sensors_.empty() && !row) return;
     const Numbers& a = simulation_.acceleration();
-    if (!watched_.empty()) {
+    if (!sensors_.empty()) {
       forward_kinematics(core_.model(), s.q, s.v, a, kinematics_);
       const SensorInput input{core_.model(),         s, a, core_.world.motor_torque(), kinematics_,
                               core_.world.contacts()};
-      for (Watched& w : watched_) {
+      for (RecordedSensor& w : sensors_) {
         if (!w.sensor.update(input) || rows_ == nullptr) continue;
         w.t.push_back(s.t);
         append(w.sensor.reading(), w.values);
@@ -309,9 +310,9 @@ class SimulationCore {
   Simulation simulation_;
   Kinematics<double> kinematics_;
   nb::object controller_, events_;
-  std::vector<Watched> watched_;
+  std::vector<RecordedSensor> sensors_;
   Numbers last_command_;
-  Rows* rows_ = nullptr;  ///< of the recording that runs
+  Rows* rows_ = nullptr;  ///< of the current recording
   std::optional<ContactRecord> contact_record_;
   double row_period_ = 0, next_row_ = 0;
 };

@@ -6,30 +6,30 @@
 
 #include "limb/base/check.hpp"
 #include "limb/batch/run_rows.hpp"
-#include "limb/dynamics/check_state.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
 #include "python/src/arrays.hpp"
 
 namespace limb::python {
 namespace {
 
-constexpr std::size_t kMostArrays = 24, kFewArrays = 4;
-/// States that a thread takes at a time: from 20 microseconds to some milliseconds of work.
+constexpr std::size_t kMaxArrays = 24, kFewArrays = 4;
+/// States per task of a thread: from 20 microseconds to some milliseconds of work.
 constexpr std::int64_t kGrain = 128;
 
 std::atomic<int> threads{0};
 
-/// A room of the robot's, given back in any case.
+/// Workspaces from the robot's pool, returned by the destructor.
 class Borrowed {
  public:
-  explicit Borrowed(const Robot& robot) : robot_(robot), work_(robot.take_work()) {}
+  explicit Borrowed(const Robot& robot) : robot_(robot), work_(robot.take_workspaces()) {}
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
   ~Borrowed() { robot_.give_back(std::move(work_)); }
-  Work& operator*() { return *work_; }
+  Workspaces& operator*() { return *work_; }
 
  private:
   const Robot& robot_;
-  std::unique_ptr<Work> work_;
+  std::unique_ptr<Workspaces> work_;
 };
 
 [[noreturn]] void fail_quaternion(const Call& call, const Argument& argument,
@@ -44,7 +44,7 @@ class Borrowed {
        to_text(norm), "1 within " + to_text(kQuaternionTolerance), "robot.normalize makes it unit");
 }
 
-/// @throws Error; `state` of a batch, -1 of one alone.
+/// @throws Error. @param state  index in the batch, or -1 for a single state.
 void check_quaternions(const Call& call, const Argument& argument, const double* q,
                        std::int64_t state) {
   for (const auto& place : call.robot.quaternions()) {
@@ -63,12 +63,12 @@ struct States {
   std::span<ArrayOut> out;
   Leading leading;
   bool as_float = false;
-  bool plain = true;  ///< all arrays are double, and results in the order in which they are written
+  bool plain = true;  ///< all arrays are double and no result needs to be transposed
 
-  /// One state, its numbers where they lie or by way of the room.
-  void run(Work& work, std::int64_t i) const {
-    const double* from[kMostArrays];
-    double* to[kMostArrays];
+  /// One state, in place or through the buffer of the workspaces.
+  void run(Workspaces& work, std::int64_t i) const {
+    const double* from[kMaxArrays];
+    double* to[kMaxArrays];
     const auto inputs = call.arguments.size(), outputs = call.results.size();
     if (plain) {
       for (std::size_t k = 0; k < inputs; ++k) {
@@ -78,7 +78,7 @@ struct States {
         to[k] = static_cast<double*>(out[k].data) + i * out[k].size;
       }
     } else {
-      place(work, i, from, to);
+      use_buffer(work, i, from, to);
     }
     if (!call.robot.quaternions().empty()) {
       for (std::size_t k = 0; k < inputs; ++k) {
@@ -91,7 +91,7 @@ struct States {
     if (!plain) store(i, to);
   }
 
-  void place(Work& work, std::int64_t i, const double** from, double** to) const {
+  void use_buffer(Workspaces& work, std::int64_t i, const double** from, double** to) const {
     std::size_t size = 0;
     for (std::size_t k = 0; k < call.arguments.size(); ++k) {
       size += static_cast<std::size_t>(std::max(1, call.arguments[k].size));
@@ -99,21 +99,21 @@ struct States {
     for (std::size_t k = 0; k < call.results.size(); ++k) {
       size += static_cast<std::size_t>(out[k].size);
     }
-    double* room = work.numbers(size);
+    double* buffer = work.buffer(size);
     for (std::size_t k = 0; k < call.arguments.size(); ++k) {
       const std::int64_t n = std::max(1, call.arguments[k].size);
       if (in[k].is_float) {
         const float* x = static_cast<const float*>(in[k].data) + i * in[k].stride;
-        std::copy(x, x + n, room);
-        from[k] = room;
-        room += n;
+        std::copy(x, x + n, buffer);
+        from[k] = buffer;
+        buffer += n;
       } else {
         from[k] = static_cast<const double*>(in[k].data) + i * in[k].stride;
       }
     }
     for (std::size_t k = 0; k < call.results.size(); ++k) {
-      to[k] = room;
-      room += out[k].size;
+      to[k] = buffer;
+      buffer += out[k].size;
     }
   }
 
@@ -166,7 +166,7 @@ void set_thread_count(int count) {
 }
 
 nb::handle result_type(const char* name) {
-  // Names are literals of the calls: few, and the same pointer each time. Kept for ever.
+  // Names are string literals: few, and always the same pointer. Never freed.
   static std::vector<std::pair<const char*, PyObject*>> known;
   for (const auto& [text, type] : known) {
     if (text == name) return type;
@@ -178,8 +178,8 @@ nb::handle result_type(const char* name) {
 
 namespace {
 
-/// One state of plain arrays and one result: what loops call, with nothing in its way. Nothing if
-/// the call is not of this kind.
+/// Fast path for one state of plain arrays and one result. Returns an invalid object if the call is
+/// not of this kind.
 nb::object map_plain(const Call& call, StateFunction body, const void* function) {
   const std::size_t inputs = call.arguments.size();
   if (call.results.size() != 1 || inputs > kFewArrays) return {};
@@ -208,9 +208,9 @@ nb::object map_plain(const Call& call, StateFunction body, const void* function)
   if (result.order == Result::Order::rows) {
     body(function, *work, from, &to);
   } else {
-    double* room = (*work).numbers(static_cast<std::size_t>(result.size()));
-    body(function, *work, from, &room);
-    States::write(result, room, to);
+    double* buffer = (*work).buffer(static_cast<std::size_t>(result.size()));
+    body(function, *work, from, &buffer);
+    States::write(result, buffer, to);
   }
   return std::move(out.array);
 }
@@ -220,10 +220,10 @@ nb::object map_plain(const Call& call, StateFunction body, const void* function)
 nb::object map_states(const Call& call, StateFunction body, const void* function) {
   if (nb::object quick = map_plain(call, body, function); quick.is_valid()) return quick;
   const std::size_t inputs = call.arguments.size(), outputs = call.results.size();
-  if (inputs > kMostArrays) {
+  if (inputs > kMaxArrays) {
     fail(call.name, "external", std::to_string(inputs) + " arrays", "20 frames at most");
   }
-  // Few arrays need no memory of their own.
+  // A few arrays fit on the stack.
   ArrayIn few_in[kFewArrays];
   ArrayOut few_out[kFewArrays];
   std::vector<ArrayIn> many_in(inputs > kFewArrays ? inputs : 0);
@@ -235,9 +235,9 @@ nb::object map_states(const Call& call, StateFunction body, const void* function
            .out = {many_out.empty() ? few_out : many_out.data(), outputs},
            .leading = {}};
 
-  // Arguments: floats only if all are.
+  // Arguments: the result is float only if all of them are.
   int doubles = 0, floats = 0;
-  nb::object back;  // what makes results the kind of array that the arguments are
+  nb::object back;  // converts results to the array library of the arguments
   for (std::size_t k = 0; k < inputs; ++k) {
     s.in[k] = read_array(call.name, call.arguments[k], s.leading, back);
     if (s.in[k].is_float) {
@@ -260,7 +260,7 @@ nb::object map_states(const Call& call, StateFunction body, const void* function
       given = PyTuple_GetItem(given.ptr(), static_cast<Py_ssize_t>(k));
     }
     s.out[k] = make_array(call.name, call.results[k], s.leading, s.as_float, given);
-    check_apart(call.name, s.in, s.out[k], call.arguments);
+    check_no_overlap(call.name, s.in, s.out[k], call.arguments);
     if (call.results[k].order == Result::Order::columns) s.plain = false;
   }
 

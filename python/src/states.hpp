@@ -9,17 +9,17 @@
 #include "python/src/numpy_api.hpp"
 #include "python/src/robot.hpp"
 
-/// One way for all functions to take NumPy arrays: one state (n,) or many (..., n), float64 or
-/// float32, and to return arrays of the same kind.
+/// How all functions take NumPy arrays, one state (n,) or many (..., n), float64 or float32, and
+/// return arrays of the same kind.
 namespace limb::python {
 
-/// What a method takes: `size` numbers for each state.
+/// An argument of a method: `size` numbers per state.
 struct Argument {
   enum class Kind {
     vector,    ///< (size,) or (..., size)
-    position,  ///< the same, of which quaternions must be unit
+    position,  ///< the same, with unit quaternions
     number,    ///< () or (...)
-    matrix,    ///< (rows, size / rows) or (..., rows, size / rows); handed on by rows
+    matrix,    ///< (rows, size / rows) or (..., rows, size / rows); row-major
   };
   const char* name;
   nb::handle value;
@@ -28,11 +28,11 @@ struct Argument {
   int rows = 0;
 };
 
-/// What a method returns for each state.
+/// A result of a method, for one state.
 struct Result {
   enum class Order {
-    rows,     ///< written as NumPy stores it; also for vectors and symmetric matrices
-    columns,  ///< a matrix that is written column by column, as Eigen does
+    rows,     ///< row-major as in NumPy; also for vectors and symmetric matrices
+    columns,  ///< a matrix computed column-major, as in Eigen
   };
   std::array<int, 3> dims{};
   int rank = 0;
@@ -41,7 +41,7 @@ struct Result {
   static Result number() { return {}; }
   static Result vector(int n) { return {{n}, 1, Order::rows}; }
   static Result symmetric(int n) { return {{n, n}, 2, Order::rows}; }
-  /// Computed by columns, as Eigen does.
+  /// Computed column-major, as in Eigen.
   static Result matrix(int rows, int cols) { return {{rows, cols}, 2, Order::columns}; }
   static Result tensor(int a, int b, int c) { return {{a, b, c}, 3, Order::rows}; }
 
@@ -53,33 +53,34 @@ struct Result {
 };
 
 /// Arguments of one state in, results of one state out, all double.
-using StateFunction = void (*)(const void* function, Work& work, const double* const* in,
+using StateFunction = void (*)(const void* function, Workspaces& work, const double* const* in,
                                double* const* out);
 
-/// A call with all that is known before its arrays are looked at.
+/// A call before its arrays are read.
 struct Call {
   const char* name;
   const Robot& robot;
   std::span<const Argument> arguments;
   std::span<const Result> results;
   nb::handle out;   ///< None, an array, or a tuple of them
-  nb::handle type;  ///< what several results are returned as: a NamedTuple
+  nb::handle type;  ///< NamedTuple for several results
 };
 
-/// Checks, computes every state (many: in parallel, without the lock of the interpreter), returns.
+/// Checks the arguments, computes every state (batches in parallel, without the GIL) and returns
+/// the results.
 nb::object map_states(const Call& call, StateFunction body, const void* function);
 
 template <typename Function>
 nb::object map(const Call& call, const Function& function) {
   return map_states(
       call,
-      [](const void* f, Work& work, const double* const* in, double* const* out) {
+      [](const void* f, Workspaces& work, const double* const* in, double* const* out) {
         (*static_cast<const Function*>(f))(work, in, out);
       },
       &function);
 }
 
-/// A name of limb.results, looked up once.
+/// An attribute of limb.results, looked up once.
 nb::handle result_type(const char* name);
 
 /// One result.
@@ -102,7 +103,7 @@ nb::object map(const char* name, const Robot& robot, std::initializer_list<Argum
              function);
 }
 
-/// q, v, a and their kin of a robot.
+/// Arguments of the robot's sizes: q; v, a and tau.
 inline Argument position(const Robot& robot, nb::handle q, const char* name = "q") {
   return {name, q, robot.nq(), Argument::Kind::position};
 }
@@ -120,9 +121,9 @@ class External {
  public:
   External(const char* call, const Robot& robot, nb::handle given);
   bool empty() const { return frames_.empty(); }
-  /// The method's own arguments and these.
+  /// The arguments of the method followed by the wrenches.
   std::span<const Argument> join(std::initializer_list<Argument> own);
-  /// The wrenches of one state, given the arguments of this one; `room` for as many as there are.
+  /// The wrenches of one state, from the arguments of this state.
   std::vector<FrameWrench<double>> read(const double* const* in) const;
 
  private:
@@ -136,7 +137,7 @@ class External {
 FrameAxes axes_named(const char* call, std::string_view name);
 AccelerationKind kind_named(const char* call, std::string_view name);
 
-/// How many threads compute batches; 0: as many as there are cores.
+/// Number of threads for batches; 0: all cores.
 int thread_count();
 void set_thread_count(int threads);
 

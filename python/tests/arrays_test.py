@@ -1,4 +1,4 @@
-"""How methods take and return arrays: shapes, precision, layout, out, errors word for word."""
+"""Array arguments and results: shapes, precision, layout, out, exact error messages."""
 
 import gc
 import pickle
@@ -14,7 +14,7 @@ import limb
 
 def states(robot, n, seed=1):
     random = np.random.default_rng(seed)
-    return robot.random(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv))
+    return robot.random_configuration(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv))
 
 
 def message(call, *arguments, **keywords):
@@ -36,7 +36,7 @@ def test_single_state_batch_and_broadcast(arm):
     assert arm.rnea(Q[:1], V[:1], A[:1]).shape == (1, 7)
 
 
-def test_every_layout_gives_the_same_numbers(arm):
+def test_memory_layout_does_not_matter(arm):
     Q, V, A = states(arm, 5)
     expected = arm.rnea(Q, V, A)
     assert np.array_equal(arm.rnea(np.asfortranarray(Q), V[::1], A), expected)
@@ -56,11 +56,11 @@ def test_float32_in_float32_out(arm):
     exact = arm.rnea(Q.astype(float), V.astype(float), A.astype(float))
     assert np.array_equal(tau, exact.astype(np.float32))  # computed in double, rounded once
     assert arm.rnea(Q, V.astype(float), A).dtype == np.float64
-    assert arm.rnea(Q[0], V[0], [0.0] * 7).dtype == np.float32  # lists follow
+    assert arm.rnea(Q[0], V[0], [0.0] * 7).dtype == np.float32  # lists take the precision of the others
     assert arm.frame_jacobian(Q, arm.frames[-1]).dtype == np.float32
 
 
-def test_inputs_stay_as_they_are(arm):
+def test_inputs_are_not_modified(arm):
     Q, V, A = states(arm, 4)
     copies = Q.copy(), V.copy(), A.copy()
     for x in (Q, V, A):
@@ -78,14 +78,14 @@ def test_out(arm):
     assert np.array_equal(out, arm.rnea(Q, V, A))
     parts = tuple(np.empty((4, 7, 7)) for _ in range(3))
     derivatives = arm.rnea_derivatives(Q, V, A, out=parts)
-    assert derivatives.dq is parts[0]
-    assert np.array_equal(parts[1], arm.rnea_derivatives(Q, V, A).dv)
+    assert derivatives.dtau_dq is parts[0]
+    assert np.array_equal(parts[1], arm.rnea_derivatives(Q, V, A).dtau_dv)
     single = np.empty(7, np.float32)
     q = Q[0].astype(np.float32)
     assert arm.gravity(q, out=single) is single
 
 
-def test_texts_of_errors(arm, quadruped):
+def test_error_messages(arm, quadruped):
     Q, V, A = states(arm, 4)
     assert message(arm.rnea, Q[:, :5], V, A) == (
         "rnea: q has shape (4, 5), expected (7,) or (..., 7) (a free joint needs 7 numbers in q but 6 in v)")
@@ -94,8 +94,8 @@ def test_texts_of_errors(arm, quadruped):
     assert message(arm.rnea, Q, V[:3], A) == (
         "rnea: v has shape (3, 7), expected (7,) or (4, 7) (as many states as q has)")
     assert message(arm.rnea, Q, V, A.astype(complex)) == (
-        "rnea: a is an array of complex128, expected numbers that float64 can hold")
-    assert message(arm.rnea, Q, V, "text") == "rnea: a is a str, expected numbers that float64 can hold"
+        "rnea: a is an array of complex128, expected numbers that fit into float64")
+    assert message(arm.rnea, Q, V, "text") == "rnea: a is a str, expected numbers that fit into float64"
     assert message(arm.rnea, Q, V, A, out=np.empty((4, 6))) == (
         "rnea: out has shape (4, 6), expected (4, 7)")
     assert message(arm.rnea, Q, V, A, out=np.empty((4, 7), np.float32)) == (
@@ -104,10 +104,10 @@ def test_texts_of_errors(arm, quadruped):
         "rnea: out is float64, not C-contiguous, expected float64, C-contiguous")
     frozen = np.empty((4, 7))
     frozen.flags.writeable = False
-    assert message(arm.rnea, Q, V, A, out=frozen) == "rnea: out is read-only, expected an array that may be written"
+    assert message(arm.rnea, Q, V, A, out=frozen) == "rnea: out is read-only, expected a writable array"
     assert message(arm.rnea, Q, V, A, out=Q) == "rnea: out shares memory with q"
     assert message(arm.rnea, Q, V, A, out=[1]) == (
-        "rnea: out is a list, expected an array of NumPy, or one that speaks DLPack")
+        "rnea: out is a list, expected a NumPy array, or one with DLPack support")
     assert message(arm.rnea_derivatives, Q, V, A, out=frozen) == (
         "rnea_derivatives: out is ndarray, expected a tuple of 3 arrays")
     assert message(arm.frame_pose, Q, "tol") == "frame_pose: no frame is named 'tol' (closest: 'tool')"
@@ -137,12 +137,12 @@ def test_singular_mass_matrix_names_the_joint(tmp_path):
         robot.aba([0.0], [0.0], [1.0])
 
 
-def test_pickle_is_the_same_robot(quadruped, tmp_path):
+def test_pickle(quadruped, tmp_path):
     Q, V, A = states(quadruped, 3)
     again = pickle.loads(pickle.dumps(quadruped))
     assert type(again) is limb.Robot and repr(again) == repr(quadruped)
     assert np.array_equal(again.rnea(Q, V, A), quadruped.rnea(Q, V, A))
-    # Also where the file is gone, with the symbols of its recipe.
+    # Also after the file was deleted, with the symbols of its recipe.
     path = tmp_path / "arm.toml"
     path.write_text('name = "arm"\n[parameters]\nm1 = 2\nl1 = 0.5\n[[modified_dh]]\ntype = "revolute"\n'
                     'mass = "m1"\ncom = ["l1", 0, 0]\n')
@@ -175,7 +175,7 @@ def test_one_robot_many_threads(quadruped):
                 wrong.append(k)
         if not np.array_equal(quadruped.rnea(Q, V, A), expected):
             wrong.append("batch")
-        if not np.array_equal(quadruped.rnea_derivatives(Q[:20], V[:20], A[:20]).dq, derivatives.dq):
+        if not np.array_equal(quadruped.rnea_derivatives(Q[:20], V[:20], A[:20]).dtau_dq, derivatives.dtau_dq):
             wrong.append("derivatives")
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -187,7 +187,7 @@ def test_one_robot_many_threads(quadruped):
 
 
 def test_batches_let_other_threads_run(arm):
-    """The lock is free while a batch is computed: another thread counts meanwhile."""
+    """The GIL is released while a batch is computed: another thread counts meanwhile."""
     Q, V, A = states(arm, 200_000)
     counted, stop = [0], threading.Event()
 
@@ -206,16 +206,16 @@ def test_batches_let_other_threads_run(arm):
         stop.set()
         thread.join()
         limb.set_threads(0)
-    # Held, the lock would change hands at most every 5 ms, and not at all inside one C++ call.
+    # If held, the GIL would switch at most every 5 ms, and never inside one C++ call.
     assert during > 100
 
 
 def test_thread_count_changes_no_bit(quadruped):
     Q, V, A = states(quadruped, 1000)
     limb.set_threads(1)
-    alone = quadruped.rnea(Q, V, A)
+    single = quadruped.rnea(Q, V, A)
     limb.set_threads(0)
-    assert np.array_equal(quadruped.rnea(Q, V, A), alone)
+    assert np.array_equal(quadruped.rnea(Q, V, A), single)
     assert message(limb.set_threads, -1) == "set_threads: threads is -1, expected 0 or more"
 
 
@@ -226,7 +226,7 @@ def resident():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc/self/statm")
 def test_memory_does_not_grow(arm):
-    """A million calls. A leak of 16 bytes a call would be 16 MB; garbage of the collector varies by less than 4."""
+    """A million calls. A leak of 16 bytes per call would be 16 MB; uncollected garbage varies by less than 4 MB."""
     Q, V, A = (x[0] for x in states(arm, 1))
     derivatives = arm.rnea_derivatives
     for _ in range(2000):
@@ -249,7 +249,7 @@ def test_memory_does_not_grow(arm):
 
 
 def test_dlpack_out_and_in(arm):
-    """A result goes to others by DLPack, without a copy; what speaks DLPack alone comes in."""
+    """Results are exported by DLPack without a copy; objects with only DLPack support are accepted."""
     class Foreign:
         def __init__(self, array):
             self.array = array
@@ -264,9 +264,9 @@ def test_dlpack_out_and_in(arm):
     tau = arm.rnea(Foreign(Q), V, A)
     assert np.array_equal(tau, arm.rnea(Q, V, A))
     assert np.shares_memory(np.from_dlpack(tau), tau)
-    room = np.zeros_like(tau)
-    given = Foreign(room)
-    assert arm.rnea(Q, V, A, out=given) is given and np.array_equal(room, tau)
+    memory = np.zeros_like(tau)
+    given = Foreign(memory)
+    assert arm.rnea(Q, V, A, out=given) is given and np.array_equal(memory, tau)
 
     class OnSomeDevice(Foreign):
         def __dlpack_device__(self):

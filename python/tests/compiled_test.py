@@ -1,4 +1,4 @@
-"""Compiled functions against the methods of the robot."""
+"""Compiled functions, compared with the methods of the robot."""
 
 import pickle
 
@@ -10,7 +10,7 @@ import limb
 
 def states(robot, n, seed=1):
     random = np.random.default_rng(seed)
-    return robot.random(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv))
+    return robot.random_configuration(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv))
 
 
 def near(found, expected, tolerance):
@@ -30,13 +30,13 @@ def fast(robot):
                          frames=robot.frames[-2:])
 
 
-# Recorded and computed functions differ by the order of sums: some hundred eps of the size of the result; float
-# has 2^29 times as many. aba also by the condition of the mass matrix.
+# Compiled functions sum in another order: errors of some hundred eps relative to the result, 2^29 times as much in
+# float. aba also has the condition number of the mass matrix.
 DOUBLE, FLOAT = 1e-11, 2e-4
 
 
 @pytest.mark.parametrize("n", [None, 1, 37])
-def test_same_numbers(robot, fast, n):
+def test_agrees_with_methods(robot, fast, n):
     Q, V, A = states(robot, n or 1)
     if n is None:
         Q, V, A = Q[0], V[0], A[0]
@@ -58,10 +58,10 @@ def test_same_numbers(robot, fast, n):
     A_G, com = fast.centroidal(Q)
     near(A_G, robot.centroidal_matrix(Q), DOUBLE)
     near(com, robot.center_of_mass(Q), DOUBLE)
-    dq, dv = fast.rnea_derivatives(Q, V, A)
+    dtau_dq, dtau_dv = fast.rnea_derivatives(Q, V, A)
     d = robot.rnea_derivatives(Q, V, A)
-    near(dq, d.dq, DOUBLE)
-    near(dv, d.dv, DOUBLE)
+    near(dtau_dq, d.dtau_dq, DOUBLE)
+    near(dtau_dv, d.dtau_dv, DOUBLE)
 
 
 def test_float32(robot, fast):
@@ -92,11 +92,11 @@ def test_broadcast_out_and_errors(robot, fast):
     with pytest.raises(AttributeError, match="aba is not among the functions that were compiled: rnea"):
         robot.compile(["rnea"]).aba
     assert "compiled rnea(q, v, a) -> tau" in repr(fast.rnea)
-    assert fast.rnea.arguments == ["q", "v", "a"] and fast.notice == ""
+    assert fast.rnea.arguments == ["q", "v", "a"] and fast.why_not_compiled == ""
 
 
 def test_added_inertias(robot):
-    """A payload of its own in each state is the robot with that payload."""
+    """A different payload in each state, compared with the robot with that payload."""
     joint = robot.joints[-1]
     fast = robot.compile(["rnea"], added_inertias=[joint.name])
     Q, V, A = states(robot, 3)
@@ -117,7 +117,7 @@ def test_nonzeros(robot):
     Q, V, A = states(robot, 20)
     rows, cols = fast.crba.pattern()
     entries = fast.crba(Q)
-    assert len(rows) <= entries.shape[1] < robot.nv**2  # zeros follow where rows become whole lines of the cache
+    assert len(rows) <= entries.shape[1] < robot.nv**2  # rows are padded to whole cache lines
     assert not entries[:, len(rows):].any()
     M = np.zeros((20, robot.nv, robot.nv))
     M[:, rows, cols] = M[:, cols, rows] = entries[:, :len(rows)]
@@ -133,23 +133,41 @@ def test_nonzeros(robot):
     assert again.crba.pattern() == fast.crba.pattern()
 
 
-def test_forms_packed_matrices_and_moved_joints(robot):
+def test_strategies_packed_matrices_and_moved_joints(robot):
     Q, V, A = states(robot, 20)
     joint = robot.joints[-1].name
-    fast = robot.compile(["crba_packed", "rnea_derivatives", "rnea"], form="recursion")
-    assert fast.rnea_derivatives.form()[0] == "recursion"
+    fast = robot.compile(["crba_packed", "rnea_derivatives", "rnea"], strategy="recursion")
+    assert fast.rnea_derivatives.strategy()[0] == "recursion"
     upper = np.triu_indices(robot.nv)
     near(fast.crba_packed(Q), robot.mass_matrix(Q).transpose(0, 2, 1)[:, upper[1], upper[0]][:, np.lexsort(upper)],
          DOUBLE)
-    near(fast.rnea_derivatives(Q, V, A)[0], robot.rnea_derivatives(Q, V, A).dq, DOUBLE)
-    moved = robot.compile(["rnea"], shifted_joints=[joint], turned_joints=[joint])
-    assert moved.rnea.arguments == ["q", "v", "a", "shifted", "turned"]
-    nowhere = np.zeros((20, 3))
-    near(moved.rnea(Q, V, A, nowhere, nowhere), robot.rnea(Q, V, A), DOUBLE)
-    shifted = moved.rnea(Q, V, A, nowhere + 0.1, nowhere)
+    near(fast.rnea_derivatives(Q, V, A)[0], robot.rnea_derivatives(Q, V, A).dtau_dq, DOUBLE)
+    moved = robot.compile(["rnea"], shifted_joints=[joint], rotated_joints=[joint])
+    assert moved.rnea.arguments == ["q", "v", "a", "shifted", "rotated"]
+    zero = np.zeros((20, 3))
+    near(moved.rnea(Q, V, A, zero, zero), robot.rnea(Q, V, A), DOUBLE)
+    shifted = moved.rnea(Q, V, A, zero + 0.1, zero)
     assert np.abs(shifted - robot.rnea(Q, V, A)).max() > 1e-3
-    with pytest.raises(limb.Error, match="compile: form is 'loops', expected 'automatic', 'straight_line', 'recursion' or 'split'"):
-        robot.compile(["rnea"], form="loops")
+    straight = robot.compile(["rnea"], strategy="straight_line")
+    if straight.why_not_compiled == "":
+        assert straight.rnea.strategy() == ("straight_line", "straight_line", "requested")
+    with pytest.raises(limb.Error, match="compile: strategy is 'loops', expected 'automatic', 'straight_line', "
+                                         "'recursion' or 'split'"):
+        robot.compile(["rnea"], strategy="loops")
+
+
+def test_both_names_of_a_function(robot):
+    Q, V, A = states(robot, 5)
+    fast = robot.compile(["inverse_dynamics", "forward_dynamics", "crba", "inverse_dynamics_derivatives",
+                          "aba_derivatives"])
+    assert fast.functions == ("rnea", "aba", "crba", "rnea_derivatives", "aba_derivatives")
+    for name, alias in (("inverse_dynamics", "rnea"), ("forward_dynamics", "aba"), ("mass_matrix", "crba"),
+                        ("inverse_dynamics_derivatives", "rnea_derivatives"),
+                        ("forward_dynamics_derivatives", "aba_derivatives")):
+        assert getattr(fast, name) is getattr(fast, alias)
+    near(fast.inverse_dynamics(Q, V, A), robot.inverse_dynamics(Q, V, A), DOUBLE)
+    with pytest.raises(AttributeError, match="forward_dynamics is not among the functions that were compiled: rnea"):
+        robot.compile(["inverse_dynamics"]).forward_dynamics
 
 
 def test_pickle_and_interpreter(robot):
@@ -158,5 +176,5 @@ def test_pickle_and_interpreter(robot):
     again = pickle.loads(pickle.dumps(fast))
     assert np.array_equal(again.rnea(Q, V, A), fast.rnea(Q, V, A))
     slow = robot.compile("rnea", interpret=True)
-    assert slow.notice != ""
+    assert slow.why_not_compiled != ""
     near(slow.rnea(Q, V, A), fast.rnea(Q, V, A), DOUBLE)

@@ -1,4 +1,4 @@
-"""The package under test: that of the build (LIMB_BUILD_DIR), or the one that is installed."""
+"""The package under test: the one of the build (LIMB_BUILD_DIR), or the installed one."""
 
 import os
 import sys
@@ -13,21 +13,21 @@ if "LIMB_INSTALLED" not in os.environ:
 
 try:
     import limb
-    import limb._limb  # the sources of C++ are in a folder limb, too
+    import limb._limb  # the C++ sources are also in a folder named limb
 except ImportError as error:
-    limb, WHY = None, f"the Python package is not built (./run test builds it where PyPI answers): {error}"
+    limb, WHY = None, f"the Python package is not built (./run test builds it if PyPI is reachable): {error}"
 
 SHARED = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared"))
 
 
 class WithoutPackage(pytest.File):
-    """Stands for a file of tests where there is no package: one test that says so."""
+    """Replaces a test file if there is no package: one skipped test with the reason."""
 
     def collect(self):
-        yield SaysWhy.from_parent(self, name="package")
+        yield SkippedItem.from_parent(self, name="package")
 
 
-class SaysWhy(pytest.Item):
+class SkippedItem(pytest.Item):
     def runtest(self):
         pytest.skip(WHY)
 

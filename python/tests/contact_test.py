@@ -1,4 +1,4 @@
-"""Contact in limb.sim: against closed forms and scenarios, grounds from arrays, readings, errors."""
+"""Contact in limb.sim: closed forms, scenarios, height fields, contact results, errors."""
 
 import copy
 import gc
@@ -45,7 +45,7 @@ def gravity_of(robot):
 
 
 def test_a_thrown_ball_rolls_with_five_sevenths(ball):
-    """[Routh 1905]; a uniform ball without spin, whatever the friction is."""
+    """[Routh 1905]; a uniform ball without initial spin, for any friction."""
     radius = contact_shapes(ball)[0].size[0]
     simulation, motion = run(ball, Ground.plane(friction=0.2), np.r_[0, 0, radius, 0, 0, 0, 1], [7, 0, 0, 0, 0, 0], until=2.5)
     speed = np.linalg.norm(simulation.v[:3])
@@ -54,13 +54,13 @@ def test_a_thrown_ball_rolls_with_five_sevenths(ball):
     assert simulation.contact_dissipated == pytest.approx(lost, rel=1e-6)
     contact = motion["contact"]
     assert contact["dissipated"][-1] == simulation.contact_dissipated
-    assert (np.diff(contact["dissipated"]) >= -1e-13 * 4.9).all()  # roundings of the kinetic energy, 4.9 J
+    assert (np.diff(contact["dissipated"]) >= -1e-13 * 4.9).all()  # rounding of the kinetic energy, 4.9 J
     assert contact["converged"] and contact["penetration"].max() < 1.1e-5  # the slop
     assert contact["cone"].max() <= 1e-9 and contact["residual"].max() < 1e-9
-    # Coulomb: mu m g as long as it slides, nothing afterwards.
+    # Coulomb friction: mu m g while it slides, zero afterwards.
     force = contact["force"]["ball"]
     weight = ball.mass * gravity_of(ball)
-    np.testing.assert_allclose(force[1:, 2], weight, atol=4 * 1e-10 * ball.mass / 1e-3)  # the solver's 1e-10 m/s, over a step
+    np.testing.assert_allclose(force[1:, 2], weight, atol=4 * 1e-10 * ball.mass / 1e-3)  # the solver's tolerance of 1e-10 m/s, per step
     assert force[5, 0] == pytest.approx(-0.2 * weight, rel=1e-9)
     assert abs(force[-1, 0]) < 1e-6 * weight
 
@@ -86,7 +86,7 @@ def test_a_block_slides_beyond_the_friction_angle(block, share, slides):
 
 @pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
 def test_restitution(ball, e):
-    """Returns with e times the speed: of the ground, or of the shape if it has its own."""
+    """Rebounds with e times the speed; e is that of the ground, or that of the shape if it has one."""
     radius = contact_shapes(ball)[0].size[0]
     q = np.r_[0, 0, radius + 0.3, 0, 0, 0, 1]
     g = gravity_of(ball)
@@ -96,10 +96,10 @@ def test_restitution(ball, e):
         landed = math.sqrt(2 * 0.3 / g)
         rise = e * landed
         simulation, _ = run(ball, ground, q, until=landed + rise, step=1e-4, shapes=shapes)
-        assert simulation.q[2] - radius == pytest.approx(apex, abs=2e-3)  # the step in which it lands
+        assert simulation.q[2] - radius == pytest.approx(apex, abs=2e-3)  # the length of the step in which it lands
 
 
-def test_compliant_ground_gives_by_hooke(ball):
+def test_compliant_ground_follows_hooke(ball):
     radius = contact_shapes(ball)[0].size[0]
     simulation, motion = run(ball, Ground.plane(), np.r_[0, 0, radius, 0, 0, 0, 1], until=2.0, stiffness=2000, damping=40)
     sinking = ball.mass * gravity_of(ball) / 2000
@@ -107,8 +107,8 @@ def test_compliant_ground_gives_by_hooke(ball):
     assert simulation.energy().stored == pytest.approx(0.5 * 2000 * sinking**2, rel=1e-2)
 
 
-def test_height_field_of_a_plane_is_the_plane(ball):
-    """The same slope as a half space, as a field of heights and as a tilted box: the same motion."""
+def test_height_field_equals_plane(ball):
+    """The same slope as a half space, as a height field and as a tilted box gives the same motion."""
     radius = contact_shapes(ball)[0].size[0]
     angle = 0.2
     normal = np.array([math.sin(angle), 0, math.cos(angle)])
@@ -124,11 +124,11 @@ def test_height_field_of_a_plane_is_the_plane(ball):
     ends = [run(ball, ground, q, until=1.0)[0].q for ground in (Ground.slope(angle, friction=0.5), field, box)]
     np.testing.assert_allclose(ends[1], ends[0], atol=1e-6)
     np.testing.assert_allclose(ends[2], ends[0], atol=1e-6)
-    # A rolling ball: 5/7 g sin.
+    # A rolling ball accelerates with 5/7 g sin(angle).
     assert np.linalg.norm(ends[0][:3] - q[:3]) == pytest.approx(5 / 14 * gravity_of(ball) * math.sin(angle), rel=2e-3)
 
 
-def test_stairs_and_boxes_carry(ball):
+def test_stairs_and_boxes(ball):
     radius = contact_shapes(ball)[0].size[0]
     stairs = Ground.stairs(count=3, rise=0.1, run=0.4, begin=0.5)
     assert len(stairs) == 4 and repr(stairs) == "Ground(1 half spaces, 3 boxes, 0 height fields)"
@@ -153,26 +153,26 @@ def test_quadruped_settles_on_its_feet(quadruped):
     motion = simulation.record(3.0)
     weight = quadruped.mass * gravity_of(quadruped)
     force = sum(motion["contact"]["force"][foot] for foot in FEET)
-    assert np.abs(force[:10]).max() == 0  # it falls
-    np.testing.assert_allclose(force[-1], [0, 0, weight], atol=1e-3 * weight)  # it sways a little still
+    assert np.abs(force[:10]).max() == 0  # in free fall
+    np.testing.assert_allclose(force[-1], [0, 0, weight], atol=1e-3 * weight)  # small residual motion
     for foot in FEET:
         f = motion["contact"]["force"][foot]
         assert (np.linalg.norm(f[:, :2], axis=1) <= 0.8 * f[:, 2] * (1 + 1e-9) + 1e-9).all()
         switch = motion["sensors"][foot + "_switch"]["values"][:, 0]
         assert switch[0] == 0 and switch[-1] == 1
-        felt = motion["sensors"][foot]["values"][-1]
+        measured = motion["sensors"][foot]["values"][-1]
         R = quadruped.frame_pose(simulation.q, foot)[:3, :3]
-        np.testing.assert_allclose(R @ felt[:3], simulation.contact_force(foot)[:3], atol=1e-9)
+        np.testing.assert_allclose(R @ measured[:3], simulation.contact_force(foot)[:3], atol=1e-9)
     inside = motion["contact"]["center_of_pressure"][-1]
     feet = np.array([quadruped.frame_pose(simulation.q, foot)[:3, 3] for foot in FEET])
     assert (feet.min(0)[:2] < inside[:2]).all() and (inside[:2] < feet.max(0)[:2]).all()
-    # Work and heat: what the energy lacks is what contacts and dampers took; here the contacts' part is bounded by it.
+    # Contacts and dampers dissipate the lost energy, so it bounds the part of the contacts.
     assert 0 < simulation.contact_dissipated < motion["energy"][0, 3]
     report = simulation.contact_report()
     assert report.touching == 4 and report.converged and report.residual < 1e-9 and report.penetration < 1.1e-5
 
 
-def test_the_same_as_the_scenario():
+def test_bouncing_ball_scenario():
     scenario = Scenario(str(ROOT / "docs/scenarios/bouncing_ball.toml"))
     end = scenario.run()
     assert end.dissipated == pytest.approx(1.118116, abs=1e-6)  # docs/contact.md
@@ -180,8 +180,8 @@ def test_the_same_as_the_scenario():
     assert two.dissipated.shape == (2,) and two.control_periods.shape == (2,)
 
 
-def test_the_drop_of_the_scenario_by_hand(quadruped):
-    """docs/scenarios/quadruped_drop.toml, which C++ reads, and the same world through this interface: the same bits."""
+def test_agrees_with_drop_scenario(quadruped):
+    """docs/scenarios/quadruped_drop.toml and the same world built in Python give the same bits."""
     scenario = Scenario(str(ROOT / "docs/scenarios/quadruped_drop.toml"))
     scenario.duration = 1.0
     end = scenario.run()
@@ -198,7 +198,7 @@ def test_the_drop_of_the_scenario_by_hand(quadruped):
 
 
 def test_self_contact(tmp_path):
-    """Two blocks on one rail run into each other, or through each other."""
+    """Two blocks on one rail collide, or pass through each other without self-contact."""
     text = 'name = "rail"\ngravity = [0, 0, 0]\n'
     for name, x in (("a", -1), ("middle", 0), ("b", 1)):
         text += f'[[link]]\nname = "{name}"\nsolid = {{shape = "box", mass = 1, size = [0.2, 0.2, 0.2]}}\n'
@@ -215,15 +215,15 @@ def test_self_contact(tmp_path):
         simulation = Simulation(world)
         simulation.set_state([0, 0, 0], [1, -1, 0])  # a moves right, the others stay
         simulation.run(2.5)
-        ends.append(simulation.q[0] - simulation.q.sum())  # where a is, less where b is, from the begin
+        ends.append(simulation.q[0] - simulation.q.sum())  # displacement of a relative to b
         if touches:
             points = simulation.contact_points()
             assert set(points.name) | set(points.other) >= {"a", "b"}
     assert ends[0] == pytest.approx(2.5, abs=1e-9)
-    assert ends[1] == pytest.approx(1.8, abs=1e-4)  # 2 m less the two halves
+    assert ends[1] == pytest.approx(1.8, abs=1e-4)  # 2 m minus the two half widths
 
 
-def test_controllers_may_read_contacts(quadruped):
+def test_controllers_can_read_contacts(quadruped):
     world = World(quadruped)
     world.set_contact(Ground.plane(), feet=dict.fromkeys(FEET, 0.022))
     simulation = Simulation(world)
@@ -240,16 +240,16 @@ def test_controllers_may_read_contacts(quadruped):
     assert seen[0] == [False] * 4 and seen[-1] == [True] * 4
 
 
-def test_another_thread_may_not_read_in_a_run(quadruped):
+def test_another_thread_cannot_read_during_a_run(quadruped):
     world = World(quadruped)
     world.set_contact(Ground.plane(), feet=FEET)
     simulation = Simulation(world)
     simulation.set_state(standing(quadruped))
-    began, enough = threading.Event(), threading.Event()
+    started, stop = threading.Event(), threading.Event()
 
     def controller(t, q, v):
-        began.set()
-        if enough.is_set():
+        started.set()
+        if stop.is_set():
             raise StopIteration
 
     def target():
@@ -260,16 +260,16 @@ def test_another_thread_may_not_read_in_a_run(quadruped):
     thread = threading.Thread(target=target)
     thread.start()
     try:
-        assert began.wait(20)
+        assert started.wait(600)
         with pytest.raises(limb.Error, match="is in a run"):
             simulation.contact_points()
     finally:
-        enough.set()
-        thread.join(20)
+        stop.set()
+        thread.join(600)
     assert not thread.is_alive()
 
 
-def test_pickles(ball):
+def test_pickling(ball):
     ground = Ground.stairs(count=2, friction=0.3)
     ground.add_half_space([0, 1, 1], -4, restitution=0.5)
     ground.add_height_field(np.arange(12.0).reshape(3, 4) * 0.01, cell=[0.2, 0.3])
@@ -283,7 +283,7 @@ def test_pickles(ball):
     np.testing.assert_array_equal(ends[0], ends[2])
 
 
-def test_mistakes_are_named(ball, quadruped):
+def test_errors_name_the_argument(ball, quadruped):
     def contact(ground=None, *arguments, **options):
         World(ball).set_contact(Ground.plane() if ground is None else ground, *arguments, **options)
 
@@ -314,14 +314,14 @@ def test_mistakes_are_named(ball, quadruped):
                        (lambda: ContactShape(ball, "ball", "cone"), "kind is 'cone', expected one of 'sphere'"),
                        (lambda: ContactShape(ball, "ball", "box", [1, 2]), "expected 3 numbers for a box"),
                        (lambda: ContactShape(ball, "ball", "sphere", -1), "size is -1"),
-                       (lambda: contact(feet="ball"), "feet is one text"),
+                       (lambda: contact(feet="ball"), "feet is a string"),
                        (lambda: contact(feet=["foot"]), "no frame is named 'foot'"),
                        (lambda: contact(feet=["ball"], radius=-1), "radius is -1"),
                        (lambda: contact(feet=[]), "name its feet"),
                        (lambda: contact(Ground()), "ground is empty"),
                        (lambda: contact(stiffness=-1), "stiffness is -1"),
                        (lambda: contact(damping=-1), "damping is -1"),
-                       (late, "the ground comes first"),
+                       (late, "set the ground before"),
                        (with_integrator, "semi-implicit"),
                        (lambda: Simulation(World(ball)).contact_points(), "has no ground"),
                        (lambda: Simulation(World(ball)).add_sensor("s", "contact", frame="ball"), "has no ground"),
@@ -332,7 +332,7 @@ def test_mistakes_are_named(ball, quadruped):
         World(ball).set_contact("plane")
 
 
-def test_meshes_are_left_out_loudly(tmp_path):
+def test_skipped_meshes_give_a_warning(tmp_path):
     path = tmp_path / "mesh.urdf"
     path.write_text('<robot name="m"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
                     'ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="a.stl"/></geometry></collision>'
@@ -359,4 +359,4 @@ def test_memory_does_not_grow(quadruped):
     for _ in range(120):
         once()
     gc.collect()
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4000  # kB; a leak of one world each is more
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4000  # kB; leaking one world per iteration would be more

@@ -1,4 +1,4 @@
-"""Controllers, against formulas, against SciPy, and on moving robots."""
+"""Controllers, compared with formulas and SciPy, and in closed loop."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def run(robot, controller, q, seconds, dt=1e-3):
     return q, v
 
 
-def test_pd_is_its_formula(arm):
+def test_pd_formula(arm):
     tau = control.JointPd(arm, 40, 5).step(Q, V, Q + 0.1)
     assert np.allclose(tau, 40 * 0.1 - 5 * V + arm.gravity(Q), atol=1e-12)
     plain = control.JointPd(arm, 40, 5, gravity=False).step(Q, V, Q + 0.1)
@@ -42,7 +42,7 @@ def test_computed_torque_gives_the_acceleration(arm):
     assert np.allclose(arm.aba(Q, V, tau), a_ref + w * w * 0.01 - 2 * w * 0.02, atol=1e-9)
 
 
-def test_impedance_gives_way_as_commanded(arm):
+def test_impedance_has_the_commanded_stiffness(arm):
     stiffness = np.array([400, 600, 900, 30, 40, 25])
     X = arm.frame_pose(Q, "tool")
     controller = control.CartesianImpedance(arm, "tool", stiffness, damping_ratio=1, posture=Q)
@@ -67,17 +67,17 @@ def test_operational_space_decouples(arm):
     assert controller.Lambda.shape == (6, 6)
 
 
-def test_hybrid_takes_the_force_over(arm):
+def test_hybrid_force_feedforward(arm):
     X = arm.frame_pose(Q, "tool")
     controller = control.HybridForceControl(arm, "tool", ["z"], force_ki=0, posture=Q)
     f_ref = np.array([0, 0, -20.0, 0, 0, 0])
-    felt = np.r_[X[:3, :3].T @ [0, 0, 20.0], 0, 0, 0]  # the table pushes back as much
-    tau = controller.step(Q, np.zeros(7), X, f_ref, felt)
+    measured = np.r_[X[:3, :3].T @ [0, 0, 20.0], 0, 0, 0]  # the reaction of the table is equal
+    tau = controller.step(Q, np.zeros(7), X, f_ref, measured)
     J = arm.frame_jacobian(Q, "tool", "local_world_aligned")
     assert np.allclose(tau, arm.gravity(Q) + J.T @ f_ref, atol=1e-9)
 
 
-def test_pid_learns_the_weight():
+def test_pid_integral_compensates_gravity():
     robot = limb.load("builtin:2r")
     pid = control.JointPid(robot, [600, 120], [90, 20], [1200, 300])
     goal = np.array([0.8, -0.2])
@@ -98,7 +98,7 @@ def test_riccati_against_scipy():
         Q_cost, R = C.T @ C, np.eye(m) * 0.7
         X, K = control.solve_riccati(A, B, Q_cost, R)
         expected = linalg.solve_continuous_are(A, B, Q_cost, R)
-        # Conditioning of the equation, measured: 1e-11 at worst.
+        # Measured error, from the conditioning of the equation: at most 1e-11.
         assert np.allclose(X, expected, rtol=0, atol=1e-9 * np.linalg.norm(expected))
         assert np.allclose(K, B.T @ X / 0.7, atol=1e-9 * np.linalg.norm(K))
         X, _ = control.solve_discrete_riccati(A, B, Q_cost, R)
@@ -106,7 +106,7 @@ def test_riccati_against_scipy():
         assert np.allclose(X, expected, rtol=0, atol=1e-9 * np.linalg.norm(expected))
 
 
-def test_lqr_holds_the_pole_up():
+def test_lqr_stabilises_the_cartpole():
     robot = limb.load("builtin:cartpole")
     up = np.array([0, np.pi])
     lqr = control.Lqr(robot, up, 1, 0.1)
@@ -117,14 +117,14 @@ def test_lqr_holds_the_pole_up():
     assert max(np.linalg.eigvals(A - B @ lqr.K).real) < 0
 
 
-def test_path_is_least_jerk(arm):
+def test_path_is_minimum_jerk(arm):
     path = control.JointPath(arm, [Q, Q + 0.5], [2.0])
     assert path.duration == 2
     q, v, a = path.sample(1.0)
     assert np.allclose(q, Q + 0.25) and np.allclose(v, 15 / 8 * 0.5 / 2) and np.allclose(a, 0, atol=1e-12)
 
 
-def test_limits_and_mistakes(arm):
+def test_limits_and_errors(arm):
     controller = control.JointPd(arm, 1e6, 0)
     tau = controller.step(Q, V, Q + 1)
     assert controller.saturated == 7 and np.allclose(np.abs(tau), [320, 320, 176, 176, 110, 40, 40])
@@ -132,7 +132,7 @@ def test_limits_and_mistakes(arm):
     assert np.allclose(np.abs(tau), 3)
     with pytest.raises(limb.Error, match="q has 3 entries, expected 7"):
         controller.step(np.ones(3), V, Q)
-    with pytest.raises(limb.Error, match="no finite number"):
+    with pytest.raises(limb.Error, match="is not finite"):
         controller.step(np.full(7, np.nan), V, Q)
     with pytest.raises(limb.Error, match="closest: 'tool'"):
         control.OperationalSpaceControl(arm, "tol")
@@ -145,15 +145,15 @@ def test_limits_and_mistakes(arm):
 
 
 def controllers(arm):
-    """Each controller of joints and frames: native, and the same as a Python function."""
+    """Each joint and frame controller, native and as a Python function."""
     X = arm.frame_pose(Q, "tool")
     X[1, 3] += 0.02
     hold = Q + 0.05
     path = control.JointPath(arm, [Q, hold], [0.2])
     f_ref = np.array([0, 0, -5.0, 0, 0, 0])
-    felt = np.array([0, 0, 4.0, 0.1, 0, 0])  # of the push below, in the tool's axes
+    push = np.array([0, 0, 4.0, 0.1, 0, 0])  # wrench applied below, in tool axes
 
-    kp = np.array([200, 200, 100, 100, 5, 5, 1])  # the inertias of the joints differ as much
+    kp = np.array([200, 200, 100, 100, 5, 5, 1])  # in proportion to the joint inertias
     kd = kp / 20
 
     def make(kind):
@@ -170,22 +170,22 @@ def controllers(arm):
             return native, native.controller(path), lambda t, q, v: python.step(q, v, *path.sample(t))
         if kind in ("operational space", "cartesian impedance"):
             return native, native.controller(X), lambda t, q, v: python.step(q, v, X)
-        if kind == "hybrid force":  # in the first step nothing has been felt yet
-            return native, native.controller(X, f_ref), lambda t, q, v: python.step(q, v, X, f_ref, felt if t > 0 else 0 * felt)
+        if kind == "hybrid force":  # no wrench is measured in the first step
+            return native, native.controller(X, f_ref), lambda t, q, v: python.step(q, v, X, f_ref, push if t > 0 else 0 * push)
         return native, native.controller(hold), lambda t, q, v: python.step(q, v, hold)
 
-    return calls, felt
+    return calls, push
 
 
 @pytest.mark.parametrize("kind", ["pd", "pid", "computed torque", "path", "joint impedance", "operational space",
                                   "cartesian impedance", "hybrid force"])
-def test_native_controllers_are_the_same(arm, kind):
-    calls, felt = controllers(arm)
+def test_native_controllers_agree(arm, kind):
+    calls, push = controllers(arm)
     law, native, python = calls(kind)
     ends = []
     for controller in (native, python):
         world = limb.sim.World(arm)
-        world.add_push("tool", begin=-1, end=9, force=felt[:3], moment=felt[3:], axes="frame")
+        world.add_push("tool", begin=-1, end=9, force=push[:3], moment=push[3:], axes="frame")
         simulation = limb.sim.Simulation(world)
         simulation.set_state(Q)
         simulation.set_controller(controller)
@@ -204,7 +204,7 @@ def test_native_regulator():
     assert np.allclose(simulation.q, [0, np.pi], atol=1e-3)
 
 
-def test_native_controllers_end_runs_with_their_reason(arm):
+def test_native_controller_errors(arm):
     simulation = limb.sim.Simulation(limb.sim.World(arm))
     with pytest.raises(limb.Error, match="nq=2, nv=2, expected nq=7, nv=7"):
         simulation.set_controller(control.JointPd(limb.load("builtin:2r"), 1, 1).controller([0, 0]))
@@ -217,4 +217,4 @@ def test_native_controllers_end_runs_with_their_reason(arm):
     for law in (control.JointPid(arm, 1, 1, 1).controller(Q),
                 control.HybridForceControl(arm, "tool", ["z"]).controller(arm.frame_pose(Q, "tool"), np.zeros(6))):
         with pytest.raises(limb.Error, match="control_period is 0.002 s, expected that of the controller, 0.001 s"):
-            slow.set_controller(law)  # its integrals would be half
+            slow.set_controller(law)  # its integrals would be wrong by a factor of two

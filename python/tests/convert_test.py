@@ -1,4 +1,4 @@
-"""Customs of other libraries, against the libraries where they are installed."""
+"""Conventions of other libraries, compared with the libraries if they are installed."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ import limb
 
 def state(robot, seed=5):
     random = np.random.default_rng(seed)
-    return robot.random(seed), random.normal(size=robot.nv), random.normal(size=robot.nv)
+    return robot.random_configuration(seed), random.normal(size=robot.nv), random.normal(size=robot.nv)
 
 
 @pytest.mark.parametrize("library", ["pinocchio", "mujoco", "drake", "rbdl"])
-def test_there_and_back(quadruped, library):
+def test_round_trip(quadruped, library):
     q, v, a = state(quadruped)
     to, back = getattr(limb.convert, f"to_{library}"), getattr(limb.convert, f"from_{library}")
     there = to(quadruped, q, v, a, a)
@@ -29,7 +29,7 @@ def test_there_and_back(quadruped, library):
 
 
 def test_pinocchio_agrees(quadruped):
-    pin = pytest.importorskip("pinocchio", reason="the wheel pin is not installed")
+    pin = pytest.importorskip("pinocchio", reason="the package pin is not installed")
     rigid = limb.load("builtin:quadruped", armature=False, damping=False, friction=False)
     model = limb.convert.pinocchio_model(rigid)
     data = model.createData()
@@ -43,13 +43,13 @@ def test_pinocchio_agrees(quadruped):
     assert np.allclose(c.mass_matrix_to(q, rigid.mass_matrix(q)), M, rtol=1e-12, atol=1e-12)
 
 
-def test_couplings_are_refused_by_name():
+def test_couplings_are_refused():
     leg = limb.load("builtin:belt-leg")
     c = limb.convert.pinocchio(leg)
-    q = leg.random(1)
+    q = leg.random_configuration(1)
     if any(joint.q_index < 0 for joint in leg.joints):
         assert c.q_to(q).shape == (c.nq,)
-        with pytest.raises(limb.Error, match="q_from: joints of this robot follow others"):
+        with pytest.raises(limb.Error, match="q_from: joints of this robot are coupled to others"):
             c.q_from(c.q_to(q))
 
 

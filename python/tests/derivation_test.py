@@ -1,4 +1,4 @@
-"""Closed forms in Python: as text, LaTeX, SymPy and functions, against numbers of the same robot."""
+"""Closed forms as text, LaTeX, SymPy and functions, compared with numerical dynamics of the same robot."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,11 @@ def closed(robot):
     return robot.derive()
 
 
-def test_lambdify_is_the_robot(robot, closed):
+def test_lambdify_agrees_with_the_robot(robot, closed):
     random = np.random.default_rng(1)
     Q, V, A = random.normal(size=(3, 50, 2))
     M, tau = closed.M.lambdify(), closed.tau.lambdify()
-    # Two orders of a dozen sums of products.
+    # A dozen sums of products in different order.
     assert np.allclose(M(Q), robot.mass_matrix(Q), rtol=1e-13, atol=1e-13)
     assert np.allclose(tau(Q, V, A), robot.rnea(Q, V, A), rtol=1e-12, atol=1e-12)
     assert np.allclose(closed.G.lambdify()(Q[0]), robot.gravity(Q[0]), rtol=1e-13, atol=1e-13)
@@ -37,7 +37,7 @@ def test_parameters(closed):
     assert not np.allclose(M(q, **{name: 5.0}), M(q))
     with pytest.raises(limb.Error, match="M: unknown parameter 'mass', expected some of: "):
         M(q, mass=1)
-    with pytest.raises(limb.Error, match="tau: qd is missing, expected 2 numbers a state"):
+    with pytest.raises(limb.Error, match="tau: qd is missing, expected 2 numbers per state"):
         closed.tau.lambdify()(q)
     with pytest.raises(limb.Error, match=r"M: q has shape \(3,\), expected \(2,\) or \(..., 2\)"):
         M([1, 2, 3])
@@ -61,17 +61,17 @@ def test_pages_and_functions(closed):
         closed.page("pdf")
 
 
-def test_frames_and_ways(robot):
+def test_frames_and_methods(robot):
     frame = robot.frames[-1]
-    closed = robot.derive(["M", "J", "Jdot"], frames=[frame], way="lagrange")
+    closed = robot.derive(["M", "J", "Jdot"], frames=[frame], method="lagrange")
     q, v = [0.3, -0.4], [1.0, 2.0]
     J = closed.frame(frame, "J").lambdify()(q)
     assert np.allclose(J, robot.frame_jacobian(q, frame, "local_world_aligned"), atol=1e-14)
     dJ = closed.frame(frame, "Jdot").lambdify()(q, v)
     assert np.allclose(dJ, robot.frame_jacobian_rate(q, v, frame, "local_world_aligned"), atol=1e-14)
     assert np.allclose(closed.frame(frame, "p").lambdify()(q), robot.frame_pose(q, frame)[:3, 3], atol=1e-14)
-    with pytest.raises(limb.Error, match="way is 'hamilton'"):
-        robot.derive(way="hamilton")
+    with pytest.raises(limb.Error, match="method is 'hamilton'"):
+        robot.derive(method="hamilton")
 
 
 def test_no_closed_form(quadruped):
@@ -80,14 +80,14 @@ def test_no_closed_form(quadruped):
 
 
 def test_sympy(closed, robot):
-    sympy = pytest.importorskip("sympy", reason="the wheel sympy is not installed")
+    sympy = pytest.importorskip("sympy", reason="the package sympy is not installed")
     M = closed.M.sympy()
     q2 = sympy.Symbol("q2")
     assert M.shape == (2, 2) and M == M.T and M.diff(q2) != sympy.zeros(2, 2)
     values = {sympy.Symbol(name): value for name, value in closed.parameters.items()}
     numbers = np.array(M.subs(values).subs({sympy.Symbol("q1"): 0.1, q2: 0.2}), float)
     assert np.allclose(numbers, robot.mass_matrix([0.1, 0.2]), rtol=1e-13)
-    # The Christoffel symbols are the derivatives of M.
+    # The Christoffel symbols are combinations of derivatives of M.
     gamma, q = closed.christoffel.sympy(), sympy.symbols("q1 q2")
     expected = (M[0, 0].diff(q[1]) + M[0, 1].diff(q[0]) - M[0, 1].diff(q[0])) / 2
     assert sympy.simplify(gamma[0, 0, 1] - expected) == 0

@@ -1,4 +1,4 @@
-"""Derivatives against difference quotients and against each other."""
+"""Derivatives, compared with difference quotients and with each other."""
 
 import numpy as np
 import pytest
@@ -15,14 +15,14 @@ def robot(request):
 
 def state(robot, seed=6):
     random = np.random.default_rng(seed)
-    return robot.random(seed), *random.normal(size=(2, robot.nv))
+    return robot.random_configuration(seed), *random.normal(size=(2, robot.nv))
 
 
 def slopes(robot, function, q, *others):
-    """By tangents of q, then by each other argument: central differences, a column for each direction."""
+    """Central differences by tangents of q, then by each other argument, with one column per direction."""
     steps = E * np.eye(robot.nv)
-    ahead, behind = robot.integrate(q, steps), robot.integrate(q, -steps)
-    result = [np.moveaxis((function(ahead, *others) - function(behind, *others)) / (2 * E), 0, -1)]
+    plus_q, minus_q = robot.integrate(q, steps), robot.integrate(q, -steps)
+    result = [np.moveaxis((function(plus_q, *others) - function(minus_q, *others)) / (2 * E), 0, -1)]
     for k, x in enumerate(others):
         plus, minus = list(others), list(others)
         plus[k], minus[k] = x + steps, x - steps
@@ -31,7 +31,7 @@ def slopes(robot, function, q, *others):
 
 
 def close(found, expected, size=1.0):
-    # Rounding of the function's size over the step, and the square of the step.
+    # Rounding errors of the function divided by the step, and the square of the step.
     assert found.shape == expected.shape
     assert np.abs(found - expected).max() < 1e-7 * max(1, np.abs(expected).max(), size)
 
@@ -43,7 +43,7 @@ def test_frames(robot):
         d = robot.frame_velocity_derivatives(q, v, frame, axes)
         for found, slope in zip(d, slopes(robot, lambda q, v: robot.frame_velocity(q, v, frame, axes), q, v)):
             close(found, slope)
-        assert np.allclose(d.dv, robot.frame_jacobian(q, frame, axes), atol=1e-14)
+        assert np.allclose(d.dV_dv, robot.frame_jacobian(q, frame, axes), atol=1e-14)
         for kind in ("spatial", "classical"):
             d = robot.frame_acceleration_derivatives(q, v, a, frame, axes, kind)
             expected = slopes(robot, lambda q, v, a: robot.frame_acceleration(q, v, a, frame, axes, kind), q, v, a)
@@ -51,7 +51,7 @@ def test_frames(robot):
                 close(found, slope)
 
 
-def test_mass_centre_and_momentum(robot):
+def test_center_of_mass_and_momentum(robot):
     q, v, a = state(robot)
     cases = [(robot.center_of_mass_velocity_derivatives(q, v), slopes(robot, robot.center_of_mass_velocity, q, v)),
              (robot.centroidal_momentum_derivatives(q, v), slopes(robot, robot.centroidal_momentum, q, v)),
@@ -86,12 +86,12 @@ def test_second_derivatives():
     robot = limb.load("builtin:rr")
     q, v, a = state(robot)
     S = robot.rnea_second_derivatives(q, v, a)
-    expected = slopes(robot, lambda q, v, a: robot.rnea_derivatives(q, v, a).dq, q, v, a)[0]
+    expected = slopes(robot, lambda q, v, a: robot.rnea_derivatives(q, v, a).dtau_dq, q, v, a)[0]
     close(S.qq, expected)
     w = np.array([0.3, -0.8])
     assert np.allclose(np.einsum("i,ijk->jk", w, S.qq), robot.rnea_hessian(q, v, a, w).qq, atol=1e-10)
     T = robot.aba_second_derivatives(q, v, a)
-    close(T.vq, slopes(robot, lambda q, v, a: robot.aba_derivatives(q, v, a).dv, q, v, a)[0])
+    close(T.vq, slopes(robot, lambda q, v, a: robot.aba_derivatives(q, v, a).da_dv, q, v, a)[0])
 
 
 def test_contacts(quadruped):
@@ -121,7 +121,7 @@ def test_parameters(robot):
     d = rigid.aba_parameter_derivatives(q, v, tau)
     # M da/dp = -Y at the accelerations.
     assert np.allclose(rigid.mass_matrix(q) @ d, -rigid.regressor(q, v, a), atol=1e-7)
-    if robot.name == "belt-leg":  # its links are rods, which no solid body is
+    if robot.name == "belt-leg":  # its links are rods: their inertia is singular
         with pytest.raises(limb.Error, match="log_cholesky_parameters: body 'thigh'"):
             rigid.log_cholesky_parameters()
         return

@@ -1,4 +1,4 @@
-"""State estimation from Python, against the truth of synthetic walks."""
+"""State estimation, compared with the true states of synthetic walks."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def run(dog, walk, **options):
 
 
 @pytest.mark.parametrize("kind", ["inekf", "eskf"])
-def test_follows_the_truth_within_its_bands(dog, walk, kind):
+def test_error_is_within_three_sigma(dog, walk, kind):
     estimator, found = run(dog, walk, filter=kind)
     assert estimator.filter == kind
     truth = walk["q_true"][-len(found["t"]):, :3]
@@ -35,7 +35,7 @@ def test_follows_the_truth_within_its_bands(dog, walk, kind):
     length = np.linalg.norm(np.diff(truth[:, :2], axis=0), axis=1).sum()
     assert length > 0.5
     assert np.linalg.norm(error[-1]) < 0.02 * length
-    # Once in 370 samples a normal number is beyond three deviations; neighbours go together.
+    # One of 370 normal samples is outside three standard deviations; neighbouring samples are correlated.
     assert np.mean(np.abs(error) < 3 * found["sigma"][:, :3] + 1e-4) > 0.97
     last = estimator.estimate()
     assert np.allclose(last.gyro_bias, [0.01, -0.02, 0.005], atol=0.01)
@@ -56,7 +56,7 @@ def test_fixes_and_reset(dog, walk):
     assert estimator.yaw_fix(t, np.arctan2(estimator.estimate().R[1, 0], estimator.estimate().R[0, 0]))
     estimator.reset()
     assert not estimator.ready
-    with pytest.raises(limb.Error, match="there is none yet"):
+    with pytest.raises(limb.Error, match="not available yet"):
         estimator.estimate()
 
 

@@ -1,4 +1,4 @@
-"""Every example runs: as a script, and the cells of its notebook one after the other."""
+"""Every example runs, as a script and as a notebook."""
 
 import json
 import os
@@ -10,17 +10,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "python/examples").glob("*.py"))
-STATES = "20000"  # of the million
+STATES = "20000"  # instead of a million
 
 
 @pytest.fixture(autouse=True)
 def solver(request):
-    """Examples of legged robots need limb to be built with it."""
+    """Skips examples of legged robots if limb was built without a QP solver."""
     import limb
 
     path = request.node.callspec.params.get("path") if hasattr(request.node, "callspec") else None
     if path is not None and path.stem in ("whole_body", "legged") and not limb.control.has_qp():
-        pytest.skip("limb was built without a solver of quadratic programs")
+        pytest.skip("limb was built without a QP solver")
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -33,7 +33,7 @@ def test_script(path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_notebook(path, monkeypatch):
-    """The cells as a notebook runs them; the last expression of each must show itself."""
+    """Runs the cells in order; the last expression of each must have a representation."""
     import ast
 
     monkeypatch.setenv("LIMB_EXAMPLE_STATES", STATES)
@@ -53,7 +53,7 @@ def test_notebook(path, monkeypatch):
                     assert getattr(value, method)()
 
 
-def test_notebooks_are_the_scripts():
+def test_notebooks_are_up_to_date():
     done = subprocess.run([sys.executable, "-B", ROOT / "tools/make_notebooks.py", "--check"], capture_output=True,
                           text=True)
     assert done.returncode == 0, done.stderr
@@ -70,7 +70,7 @@ def test_every_controller_is_in_an_example():
 
 
 def test_every_page_is_in_the_site():
-    """mkdocs.yml lists all pages of docs/, and none that is not there."""
+    """mkdocs.yml lists all pages of docs/, and only those."""
     import re
 
     listed = re.findall(r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The reference values of real robots, through Python: every quantity, in the convention of the other library."""
+"""Reference values of real robots, in the conventions of Pinocchio."""
 
 import json
 
@@ -11,7 +11,7 @@ ROBOTS = ["double_pendulum_fixed", "double_pendulum_continuous_fixed", "ur5_fixe
           "panda_fixed", "go2_ff", "anymal_b_ff", "anymal_b_fixed", "hyq_ff", "simple_humanoid_ff",
           "talos_reduced_ff"]
 
-# The files promise 1e-9 relative, and both sides round along chains of up to 30 joints.
+# The files have relative errors of 1e-9, and both sides round along chains of up to 30 joints.
 TOLERANCE = 1e-9
 
 
@@ -24,13 +24,13 @@ def close(found, expected, what):
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def case(request, shared):
-    """The robot, what converts to the file's convention, and the file. Mimic joints are independent there."""
+    """The robot, the converter to the conventions of the file, and the file. Mimic joints are independent there."""
     name, _, base = request.param.rpartition("_")
     data = json.loads((shared / f"golden/{request.param}.json").read_text())
     robot = limb.load(shared / f"robots/{name}.urdf", base="free" if base == "ff" else "fixed",
                       armature=False, damping=False, friction=False)
     if any(joint.q_index < 0 for joint in robot.joints):
-        pytest.skip(f"joints of {name} follow others, which the file counts as independent")
+        pytest.skip(f"{name} has coupled joints, which are independent in the file")
     return robot, limb.convert.pinocchio(robot), data
 
 
@@ -89,9 +89,9 @@ def test_frames(case):
             close(robot.frame_acceleration(q, v, a, name, "local_world_aligned", "classical"),
                   frame["acc_lwa_classical"], "acc")
             close(robot.frame_acceleration(q, v, a, name), frame["acc_local_spatial"], "acc")
-            # At the other library's a = 0, which is limb's too: P is constant along the joints' own axes.
-            rest = there.a_from(q, v, np.zeros(there.nv))
-            close(robot.frame_acceleration(q, v, rest, name, "local_world_aligned", "classical"),
+            # At a = 0 of the other library, which is also a = 0 of limb: P is constant along the joint axes.
+            zero = there.a_from(q, v, np.zeros(there.nv))
+            close(robot.frame_acceleration(q, v, zero, name, "local_world_aligned", "classical"),
                   frame["Jdotv_lwa_classical"], "Jdot v")
 
 
@@ -100,12 +100,12 @@ def test_derivatives(case):
     for q, v, a, tau, state in states(case):
         if "dtau_dq" in state:
             d = robot.rnea_derivatives(q, v, a)
-            close(there.mass_matrix_to(q, d.dq), state["dtau_dq"], "dtau_dq")
-            close(there.mass_matrix_to(q, d.dv), state["dtau_dv"], "dtau_dv")
+            close(there.mass_matrix_to(q, d.dtau_dq), state["dtau_dq"], "dtau_dq")
+            close(there.mass_matrix_to(q, d.dtau_dv), state["dtau_dv"], "dtau_dv")
         if "ddq_dq" in state:
             d = robot.aba_derivatives(q, v, tau)
-            close(there.mass_matrix_to(q, d.dq), state["ddq_dq"], "ddq_dq")
-            close(there.mass_matrix_to(q, d.dv), state["ddq_dv"], "ddq_dv")
+            close(there.mass_matrix_to(q, d.da_dq), state["ddq_dq"], "da_dq")
+            close(there.mass_matrix_to(q, d.da_dv), state["ddq_dv"], "da_dv")
             close(there.a_to(q, v, d.a), state["ddq_aba"], "a")
         if "regressor" in state:
             Y = robot.regressor(q, v, a)
@@ -130,8 +130,8 @@ def test_external_wrench(case):
         close(there.a_to(q, v, robot.aba(q, v, tau, external=external)), fext["ddq_aba"], "ddq_aba with fext")
 
 
-def test_batches_are_the_states_one_by_one(case):
-    """All states of the file at once: the same bits."""
+def test_batches_equal_single_states(case):
+    """All states of the file at once give the same bits."""
     robot, _, _ = case
     rows = list(zip(*[(q, v, a, tau) for q, v, a, tau, _ in states(case)]))
     Q, V, A, Tau = (np.array(row) for row in rows)

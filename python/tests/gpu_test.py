@@ -1,4 +1,4 @@
-"""Arrays on a GPU, of every library that is installed and has one: in by DLPack, results back on the device."""
+"""Arrays on a GPU, for every installed library that supports one: read by DLPack, results on the same device."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import limb
 
 
 def on_gpu(library):
-    """A function from NumPy to the library's arrays on its first GPU, and one back; or skips."""
+    """Functions that copy a NumPy array to the first GPU, copy it back, and return the device; or skips."""
     module = pytest.importorskip(library, reason=f"the package {library} is not installed")
     if library == "torch":
         if not module.cuda.is_available():
@@ -34,13 +34,13 @@ def gpu(request):
 
 def states(robot, n, dtype):
     random = np.random.default_rng(5)
-    return [x.astype(dtype) for x in (robot.random(5, n), random.normal(size=(n, robot.nv)),
+    return [x.astype(dtype) for x in (robot.random_configuration(5, n), random.normal(size=(n, robot.nv)),
                                       random.normal(size=(n, robot.nv)))]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n", [1, 7, 1000])
-def test_results_come_back_to_their_device(gpu, quadruped, dtype, n):
+def test_results_are_on_the_same_device(gpu, quadruped, dtype, n):
     put, get, device = gpu
     host = states(quadruped, n, dtype)
     there = [put(x) for x in host]
@@ -49,7 +49,7 @@ def test_results_come_back_to_their_device(gpu, quadruped, dtype, n):
     assert type(tau) is type(there[0]) or isinstance(tau, type(there[0]))
     assert device(tau) == device(there[0])
     assert get(tau).dtype == dtype and np.array_equal(get(tau), quadruped.rnea(*host))
-    assert all(np.array_equal(get(x), y) for x, y in zip(there, kept))  # nothing mutates its inputs
+    assert all(np.array_equal(get(x), y) for x, y in zip(there, kept))  # inputs are not modified
 
 
 def test_several_results_and_compiled(gpu, arm):
@@ -57,8 +57,9 @@ def test_several_results_and_compiled(gpu, arm):
     host = states(arm, 64, "float64")
     there = [put(x) for x in host]
     derivatives, expected = arm.rnea_derivatives(*there), arm.rnea_derivatives(*host)
-    assert device(derivatives.dq) == device(there[0])
-    assert np.array_equal(get(derivatives.dq), expected.dq) and np.array_equal(get(derivatives.dv), expected.dv)
+    assert device(derivatives.dtau_dq) == device(there[0])
+    assert np.array_equal(get(derivatives.dtau_dq), expected.dtau_dq)
+    assert np.array_equal(get(derivatives.dtau_dv), expected.dtau_dv)
     fast = arm.compile(["rnea", "crba"])
     for dtype in ("float64", "float32"):
         host = states(arm, 64, dtype)
@@ -69,7 +70,7 @@ def test_several_results_and_compiled(gpu, arm):
 
 
 def test_slices_and_mixed_arguments(gpu, arm):
-    """Strided arrays are read right; the first argument of a library says where results go."""
+    """Strided arrays; the first argument of another library determines the device of the results."""
     put, get, device = gpu
     q, v, a = states(arm, 8, "float64")
     tau = arm.rnea(put(q)[::2], v[::2], put(a)[::2])
@@ -79,7 +80,7 @@ def test_slices_and_mixed_arguments(gpu, arm):
 def test_out_must_be_on_the_host(gpu, arm):
     put, _, _ = gpu
     q, v, a = states(arm, 3, "float64")
-    with pytest.raises(limb.Error, match=r"rnea: out is on device \(\d+, 0\), expected memory of the host"):
+    with pytest.raises(limb.Error, match=r"rnea: out is on device \(\d+, 0\), expected host memory"):
         arm.rnea(q, v, a, out=put(np.zeros((3, 7))))
 
 
@@ -95,6 +96,6 @@ def test_gradients_on_the_gpu(arm):
         (limb.torch.rnea(arm, *x) ** 2).sum().backward()
         assert x[0].grad.device.type == place
         grads.append([y.grad.cpu() for y in x])
-    for cpu, cuda in zip(*grads):  # the same Jacobians; the products with 2 tau are summed by other kernels
+    for cpu, cuda in zip(*grads):  # the same Jacobians; other kernels sum the products with 2 tau
         scale = cpu.abs().max().item()
         assert (cpu - cuda).abs().max().item() < 64 * np.finfo(float).eps * scale

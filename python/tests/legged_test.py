@@ -1,4 +1,4 @@
-"""limb.legged: a quadruped that walks on its own estimate, what it records, seeds in threads, mistakes."""
+"""limb.legged: a quadruped that walks on its own state estimate, recordings, seeds in threads, errors."""
 
 import concurrent.futures
 import subprocess
@@ -11,7 +11,7 @@ import limb
 from limb import control, legged
 
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
-needs_qp = pytest.mark.skipif(not control.has_qp(), reason="limb was built without a solver of quadratic programs")
+needs_qp = pytest.mark.skipif(not control.has_qp(), reason="limb was built without a QP solver")
 
 
 @pytest.fixture(scope="module")
@@ -40,20 +40,20 @@ def test_robots(robot, quadruped):
             call()
 
 
-def test_it_stands_without_a_plan(robot):
-    """Also where limb has no solver: joints are held."""
+def test_stands_without_a_plan(robot):
+    """Also without a QP solver: joints are held by PD control."""
     run = legged.LeggedRun(robot)
     assert run.run(1.0)
     steps = run.record()
     weight = 9.81 * 14.98
     assert steps["foot_force"].shape == (len(steps["t"]), 4, 3)
-    last = steps["t"] > 0.5  # noise of its sensors moves it a little
+    last = steps["t"] > 0.5  # sensor noise causes small motions
     assert steps["foot_force"][last, :, 2].sum(axis=1).mean() == pytest.approx(weight, rel=0.01)
     assert np.linalg.norm(steps["q"][-1, :2]) < 0.03 and np.abs(steps["v"][-1]).max() < 0.05
 
 
 @needs_qp
-def test_it_trots_on_its_own_estimate(robot):
+def test_trots_on_its_own_estimate(robot):
     run = trot(robot)
     summary = run.summary(2.5)
     assert summary.mean_velocity[0] == pytest.approx(0.5, rel=0.15) and not summary.fell
@@ -63,16 +63,16 @@ def test_it_trots_on_its_own_estimate(robot):
     t, estimate = steps["t"], steps["estimate"]
     assert (np.diff(t) > 0).all() and steps["q"].shape == (len(t), 19) and steps["tau"].shape == (len(t), 18)
     assert not steps["tau"][:, :6].any()
-    # The summary's own error, from the arrays: body velocities turned into the world.
+    # The error of the summary, computed from the arrays: body velocities rotated into world axes.
     late = t >= 2.5
     x, y, z, w = steps["q"][late, 3:7].T
     v_x = steps["v"][late, :3]
-    turn = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w),
+    R = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w),
                      1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 2 * (x * z - y * w), 2 * (y * z + x * w),
                      1 - 2 * (x * x + y * y)], axis=-1).reshape(-1, 3, 3)
-    error = estimate["v"][late] - np.einsum("nij,nj->ni", turn, v_x)
+    error = estimate["v"][late] - np.einsum("nij,nj->ni", R, v_x)
     assert np.sqrt((error**2).sum(axis=1).mean()) == pytest.approx(summary.velocity_error, rel=1e-9)
-    # It does not see the truth, and says nothing before it knows.
+    # The estimate differs from the true state, and is NaN before initialisation.
     assert np.isnan(estimate["p"][~estimate["ready"]]).all() and not np.isnan(estimate["p"][estimate["ready"]]).any()
     assert np.abs(steps["readings"]["joint_q"] - steps["q"][:, 7:]).max() > 1e-4
     assert steps["readings"]["gyro"].shape == steps["readings"]["accel"].shape == (len(steps["readings"]["imu_t"]), 3)
@@ -98,8 +98,8 @@ def test_pushes_and_blocks(robot):
 
 
 @needs_qp
-def test_seeds_in_threads_are_the_same(robot):
-    """Runs release the lock and share nothing but the robot."""
+def test_threads_do_not_change_results(robot):
+    """Runs release the GIL and share only the robot."""
     def end(seed):
         return trot(robot, seed, until=2.0).record()["q"][-1]
 
@@ -111,7 +111,7 @@ def test_seeds_in_threads_are_the_same(robot):
 
 
 @needs_qp
-def test_pieces_are_the_whole(robot):
+def test_run_in_pieces(robot):
     whole = trot(robot, until=2.5)
     run = legged.LeggedRun(robot, plan=[(1.5, control.Gait.trot(), (0.5, 0, 0))])
     for t in (0.5, 1.0, 2.5):
@@ -119,7 +119,7 @@ def test_pieces_are_the_whole(robot):
     np.testing.assert_array_equal(run.record()["q"], whole.record()["q"])
 
 
-def test_mistakes_are_named(robot):
+def test_errors_name_the_argument(robot):
     trot_gait = control.Gait.trot()
     for call, text in [(lambda: legged.LeggedRun(robot, plan=[(1, trot_gait)]), r"plan is \(1, Gait.*expected \(begin, gait"),
                        (lambda: legged.LeggedRun(robot, plan=[(1, trot_gait, [1, 2])]), r"command of the plan has shape \(2,\)"),
@@ -132,7 +132,7 @@ def test_mistakes_are_named(robot):
                        (lambda: legged.LeggedRun(robot, noise={"imu": 1}), "option is 'imu', expected one of gyro,"),
                        (lambda: legged.LeggedRun(robot, locomotion={"speed": 1}), "option is 'speed'"),
                        (lambda: legged.LeggedRun(robot, step=-1), "step is -1"),
-                       (lambda: legged.LeggedRun(robot, step=0.0015), "a part of the control period"),
+                       (lambda: legged.LeggedRun(robot, step=0.0015), "a divisor of the control period"),
                        (lambda: legged.LeggedRun(robot).run(np.nan), "t_end is nan"),
                        (lambda: legged.block_ground(1, size=0), "size|positive|0")]:
         with pytest.raises(limb.Error, match=text):
@@ -156,5 +156,5 @@ except KeyboardInterrupt:
 
 def test_control_c_ends_a_run():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(path=sys.path)], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=1200)
     assert done.stdout == "interrupted True\n", done.stderr

@@ -1,4 +1,4 @@
-"""Rotations, poses, quaternions and inertias, against closed forms in NumPy."""
+"""Rotations, poses, quaternions and inertias, compared with closed forms in NumPy."""
 
 import pickle
 
@@ -13,7 +13,7 @@ W = np.array([0.3, -0.5, 0.7])
 
 
 def rotation_matrix(w):
-    """Rodrigues."""
+    """Rodrigues' formula."""
     angle = np.linalg.norm(w)
     K = SO3.skew(w / angle)
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
@@ -60,7 +60,7 @@ def test_se3():
     assert np.allclose(X * p, X.R @ p + X.p, atol=8 * EPS)
     U = np.arange(6.0)
     assert np.allclose(X.act_motion(U), X.adjoint() @ U, atol=32 * EPS)
-    # Power is the same from every frame.
+    # Power is the same in every frame.
     F = np.array([3.0, -1, 2, 0.5, 1, -2])
     assert X.act_force(F) @ X.act_motion(U) == pytest.approx(F @ U, rel=1e-13)
     assert np.allclose(SE3(X.quaternion(), X.p).matrix(), X.matrix(), atol=8 * EPS)
@@ -77,8 +77,8 @@ def test_inertia():
     V = np.arange(6.0)
     assert np.allclose(I.momentum(V), I.matrix() @ V)
     X = SE3.exp([0.1, 0.2, 0.3, *W])
-    moved = I.seen_from(X)
-    # Kinetic energy is the same from every frame.
+    moved = I.transformed(X)
+    # Kinetic energy is the same in every frame.
     assert X.act_motion(V) @ moved.momentum(X.act_motion(V)) == pytest.approx(V @ I.momentum(V), rel=1e-13)
     assert (I + I).mass == 4 and np.asarray(I).shape == (6, 6)
     with pytest.raises(limb.Error, match="Inertia::from_com: mass is -1"):

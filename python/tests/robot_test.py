@@ -1,4 +1,4 @@
-"""What a robot is and can, each method by an identity that does not use it."""
+"""Properties and methods of a robot; each method is checked by an identity."""
 
 import subprocess
 import sys
@@ -13,11 +13,11 @@ EPS = np.finfo(float).eps
 
 def state(robot, seed=5):
     random = np.random.default_rng(seed)
-    return robot.random(seed), random.normal(size=robot.nv), random.normal(size=robot.nv)
+    return robot.random_configuration(seed), random.normal(size=robot.nv), random.normal(size=robot.nv)
 
 
 def close(found, expected, n, what=""):
-    """n eps of the size of what is expected; n grows with the number of joints and products."""
+    """Within n eps relative to the expected values; n grows with the number of joints and products."""
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, what
     scale = max(1.0, np.abs(expected).max(initial=0))
@@ -53,8 +53,10 @@ def test_equations_of_motion(robot):
     tau = robot.rnea(q, v, a)
     close(M @ a + h, tau, 2000, "M a + h")
     close(M, M.T, 0, "symmetric")
-    close(robot.crba(q), M, 0, "crba")
-    close(robot.aba(q, v, tau), a, 1e6, "forward undoes inverse dynamics, up to the condition of M")
+    close(robot.crba(q), M, 0, "crba is an alias")
+    close(robot.inverse_dynamics(q, v, a), tau, 0, "rnea is an alias")
+    close(robot.forward_dynamics(q, v, tau), robot.aba(q, v, tau), 0, "aba is an alias")
+    close(robot.aba(q, v, tau), a, 1e6, "forward dynamics inverts inverse dynamics, up to the condition of M")
     close(M @ robot.mass_inverse(q), np.eye(robot.nv), 1e6, "M^-1")
     close(robot.gravity(q), robot.rnea(q, 0 * v, 0 * a), 1000, "gravity")
 
@@ -94,7 +96,7 @@ def test_frames_and_points(robot):
         ahead = robot.frame_pose(robot.integrate(q, e * v), frame)
         behind = robot.frame_pose(robot.integrate(q, -e * v), frame)
         slope = ((ahead - behind) / (2 * e) @ [*point, 1])[:3]
-        assert np.abs(Jp @ v - slope).max() < 1e-8  # eps / e and e^2, times the size of a robot
+        assert np.abs(Jp @ v - slope).max() < 1e-8  # eps / e and e^2, times the size of the robot
         lwa = robot.frame_jacobian_rate_times_v(q, v, frame, "local_world_aligned")
         close(robot.point_jacobian_rate_times_v(q, v, frame, [0, 0, 0]), lwa[:3], 1000, "of the origin")
 
@@ -137,25 +139,28 @@ def test_base_parameters(arm):
     groups = base.K @ rigid.inertial_parameters()
     assert len(base.groups) == len(groups) == len(base.leading)
     Y = rigid.regressor(q, v, a)
-    # The factors K come from a decomposition with tolerance 1e-9.
+    # K is from a decomposition with tolerance 1e-9.
     assert np.allclose(Y[:, base.leading] @ groups, rigid.rnea(q, v, a), rtol=1e-7, atol=1e-7)
     assert np.abs(Y[:, base.unidentifiable]).max(initial=0) < 1e-9
 
 
-def test_derivatives_by_differences(robot):
+def test_derivatives_and_difference_quotients(robot):
     q, v, a = state(robot)
     d = robot.rnea_derivatives(q, v, a)
-    close(d.da, robot.mass_matrix(q), 1000, "dtau/da")
+    close(d.dtau_da, robot.mass_matrix(q), 1000, "dtau/da")
     e = 1e-6
     tau = np.abs(robot.rnea(q, v, a)).max()
     for k in (0, robot.nv // 2, robot.nv - 1):
         w = np.zeros(robot.nv)
         w[k] = e
         slope = (robot.rnea(robot.integrate(q, w), v, a) - robot.rnea(robot.integrate(q, -w), v, a)) / (2 * e)
-        assert np.abs(d.dq[:, k] - slope).max() < 1e-7 * (1 + tau)  # eps / e relative to the torques
+        assert np.abs(d.dtau_dq[:, k] - slope).max() < 1e-7 * (1 + tau)  # eps / e relative to the torques
     f = robot.aba_derivatives(q, v, robot.rnea(q, v, a))
-    close(f.dtau @ d.dq, -f.dq, 1e7, "M da/dq = -dtau/dq")
+    close(f.da_dtau @ d.dtau_dq, -f.da_dq, 1e7, "M da/dq = -dtau/dq")
     close(f.a, a, 1e6, "accelerations")
+    for found, expected in ((robot.inverse_dynamics_derivatives(q, v, a), d),
+                            (robot.forward_dynamics_derivatives(q, v, robot.rnea(q, v, a)), f)):
+        assert type(found) is type(expected) and all(map(np.array_equal, found, expected))
     pushed = {robot.frames[-1]: [1.0, -2, 3, 0.1, 0.2, -0.3]}
     f = robot.aba_derivatives(q, v, robot.rnea(q, v, a, external=pushed), external=pushed)
     close(f.a, a, 1e6, "accelerations under a wrench")
@@ -164,7 +169,7 @@ def test_derivatives_by_differences(robot):
 def test_manifold(robot):
     q0, v, _ = state(robot)
     q1 = robot.integrate(q0, 0.3 * v)
-    close(robot.difference(q0, q1), 0.3 * v, 1000, "difference undoes integrate")
+    close(robot.difference(q0, q1), 0.3 * v, 1000, "difference inverts integrate")
     close(robot.interpolate(q0, q1, 1.0), q1, 1000)
     halves = robot.interpolate(q0, q1, [0.0, 0.5])
     close(halves[0], q0, 100)
@@ -173,8 +178,8 @@ def test_manifold(robot):
     J = robot.integrate_jacobians(0.3 * v)
     D = robot.difference_jacobians(q0, q1)
     close(D.q1 @ J.v, np.eye(robot.nv), 4000, "difference(q, integrate(q, v)) = v")
-    assert robot.random(3, 5).shape == (5, robot.nq)
-    assert np.array_equal(robot.random(3, 5), robot.random(3, 5))
+    assert robot.random_configuration(3, 5).shape == (5, robot.nq)
+    assert np.array_equal(robot.random_configuration(3, 5), robot.random_configuration(3, 5))
     poses = robot.forward_kinematics(q0)
     assert poses.shape == (len(robot.joints) + 1, 4, 4) and np.array_equal(poses[0], np.eye(4))
 
@@ -191,28 +196,28 @@ def test_contacts(quadruped):
     J, drift = quadruped.constraint_jacobian(q, v, feet)
     assert J.shape == (12, 18) and motion.f.shape == (12,) and motion.rank == 12
     close(M @ motion.a + h, J.T @ motion.f, 1e5, "equation of motion")
-    close(J @ motion.a + drift, np.zeros(12), 1e5, "feet stay")
+    close(J @ motion.a + drift, np.zeros(12), 1e5, "zero foot acceleration")
     assert isinstance(motion.rank, int) and motion.residual < 1e-9
-    # Standing still: the feet carry the weight.
+    # At rest, the contact forces balance the weight.
     torques = quadruped.constrained_inverse_dynamics(q, v, 0 * v, feet)
     assert torques.f.reshape(4, 3)[:, 2].sum() == pytest.approx(9.81 * quadruped.mass, rel=1e-9)
     assert np.abs(torques.tau[:6]).max() == 0 and torques.residual < 1e-9
-    # A batch, and a set that is made once.
-    held = quadruped.contacts(feet, kind="point", axes="world")
-    assert held.rows == 12 and held.frames == feet
-    batch = quadruped.constrained_forward_dynamics(np.array([q, q]), v, tau, held)
+    # A batch, and a ContactSet that is made once.
+    contacts = quadruped.contacts(feet, kind="point", axes="world")
+    assert contacts.rows == 12 and contacts.frames == feet
+    batch = quadruped.constrained_forward_dynamics(np.array([q, q]), v, tau, contacts)
     assert np.array_equal(batch.f[1], motion.f) and batch.rank.tolist() == [12, 12]
-    hit = quadruped.impact(q, np.ones(18) * 0.1, held)
-    close(J @ hit.v, np.zeros(12), 1e5, "feet stay after the impact")
-    under = quadruped.underactuation(q, held)
+    after = quadruped.impact(q, np.ones(18) * 0.1, contacts)
+    close(J @ after.v, np.zeros(12), 1e5, "zero foot velocity after the impact")
+    under = quadruped.underactuation(q, contacts)
     assert (under.velocities, under.motors, under.rows, under.rank) == (18, 12, 12, 18)
     assert quadruped.underactuation(q).free_directions.shape == (18, 6)
-    parts = quadruped.legged_parts(M, h)
+    parts = quadruped.base_joint_partition(M, h)
     close(np.block([[parts.M_bb, parts.M_bj], [parts.M_bj.T, parts.M_jj]]), M, 0, "parts")
     S = quadruped.selection_matrix()
     close(S @ np.arange(18.0), np.arange(6.0, 18.0), 0, "selection")
     with pytest.raises(limb.Error, match="contacts were made for another robot"):
-        limb.load("builtin:quadruped").constrained_forward_dynamics(q, v, tau, held)
+        limb.load("builtin:quadruped").constrained_forward_dynamics(q, v, tau, contacts)
     with pytest.raises(limb.Error, match="contacts is int, expected a ContactSet, a frame or a list of frames"):
         quadruped.impact(q, v, 3)
 
@@ -231,11 +236,11 @@ def test_operational_space(arm):
 
 def test_inverse_kinematics(arm):
     frame = arm.frames[-1]
-    goals = arm.frame_pose(arm.random(8, 5), frame)
-    found = arm.inverse_kinematics({frame: goals}, arm.random(9), restarts=20)
+    goals = arm.frame_pose(arm.random_configuration(8, 5), frame)
+    found = arm.inverse_kinematics({frame: goals}, arm.random_configuration(9), restarts=20)
     assert found.converged.all() and found.position_error.shape == (5, 1)
     assert np.abs(arm.frame_pose(found.q, frame) - goals).max() < 1e-7
-    one = arm.inverse_kinematics({frame: goals[0, :3, 3]}, arm.random(9), restarts=20)
+    one = arm.inverse_kinematics({frame: goals[0, :3, 3]}, arm.random_configuration(9), restarts=20)
     assert one.converged is True and one.stop == "converged"
     far = arm.inverse_kinematics({frame: [50.0, 0, 0]})
     assert far.converged is False and far.stop == "unreachable"
@@ -243,20 +248,24 @@ def test_inverse_kinematics(arm):
         arm.inverse_kinematics([1])
 
 
-def test_floating_base_customs(quadruped):
+def test_base_velocity_conventions(quadruped):
     q, v, a = state(quadruped)
     pose = limb.SE3(quadruped.frame_pose(q, quadruped.joints[0].link))
     close(quadruped.base_velocity(q, v, "body"), v[:6], 10)
-    close(quadruped.base_velocity(q, v, "hybrid")[:3], pose.R @ v[:3], 100)
+    close(quadruped.base_velocity(q, v, "mixed"), [*(pose.R @ v[:3]), *(pose.R @ v[3:6])], 100)
+    close(quadruped.base_velocity(q, v, "mujoco"), [*(pose.R @ v[:3]), *v[3:6]], 100)
     close(quadruped.base_velocity(q, v, "world"), pose.act_motion(v[:6]), 100)
-    close(quadruped.base_acceleration(q, v, a, "hybrid")[:3], pose.R @ (a[:3] + np.cross(v[3:6], v[:3])), 100)
+    close(quadruped.base_acceleration(q, v, a, "mixed")[:3], pose.R @ (a[:3] + np.cross(v[3:6], v[:3])), 100)
+    with pytest.raises(limb.Error, match="base_velocity: convention is 'hybrid', expected 'body', 'mixed', 'mujoco' or "
+                                         "'world'"):
+        quadruped.base_velocity(q, v, "hybrid")
 
 
-def test_changed_robots(arm):
+def test_lock_joints_and_payload(arm):
     name = arm.joints[3].name
     locked = arm.lock_joints({name: 0.5})
     assert type(locked) is limb.Robot and locked.nv == 6
-    q = arm.random(4)
+    q = arm.random_configuration(4)
     q[3] = 0.5
     rest = np.delete(q, 3)
     frame = arm.frames[-1]

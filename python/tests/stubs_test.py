@@ -1,4 +1,4 @@
-"""Types of the compiled part: every public name is in the stub, with a type for each argument and result."""
+"""Type stubs of the C++ extension: every public name, with a type for each argument and result."""
 
 import ast
 import inspect
@@ -30,7 +30,7 @@ def test_the_package_is_typed():
     assert (STUB.parent / "py.typed").exists()
 
 
-def test_every_name_is_there(tree):
+def test_every_name_is_in_the_stub(tree):
     written = {part.name: part for part in tree.body if isinstance(part, (ast.ClassDef, ast.FunctionDef))}
     for name, value in vars(limb._limb).items():
         if name.startswith("_"):
@@ -59,7 +59,7 @@ def test_every_argument_has_a_type(tree):
 
 
 def test_every_type_is_known(tree):
-    """Names in annotations are those of the stub, of Python, or imported by the stub."""
+    """Names in annotations are defined in the stub, built in, or imported by the stub."""
     import builtins
 
     known = set(dir(builtins)) | {part.name for part in tree.body if isinstance(part, ast.ClassDef)}
@@ -76,8 +76,8 @@ def test_every_type_is_known(tree):
                     assert part.id in known, f"{name}: {part.id}"
 
 
-def test_mypy_reads_a_user(tmp_path):
-    """Where mypy is installed: a program that uses it right, and one that does not."""
+def test_mypy_checks_programs(tmp_path):
+    """If mypy is installed: a correct program, and one with a wrong type."""
     pytest.importorskip("mypy", reason="mypy is not installed")
     right = tmp_path / "right.py"
     right.write_text("import limb\nfrom limb.control import Gait, Locomotion\nrobot = limb.load('builtin:quadruped')\n"

@@ -1,4 +1,4 @@
-"""Gradients of limb.torch against difference quotients, and tensors through plain methods."""
+"""Gradients of limb.torch, compared with difference quotients; tensors as arguments of methods."""
 
 import numpy as np
 import pytest
@@ -12,22 +12,22 @@ import limb.torch  # noqa: E402
 def tensors(robot, n, seed=2):
     random = np.random.default_rng(seed)
     return [torch.tensor(x, requires_grad=True) for x in
-            (robot.random(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv)))]
+            (robot.random_configuration(seed, n), random.normal(size=(n, robot.nv)), random.normal(size=(n, robot.nv)))]
 
 
 @pytest.mark.parametrize("name", ["arm7", "belt-leg"])
-@pytest.mark.parametrize("function", ["rnea", "aba"])
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "rnea", "aba"])
 def test_gradients_of_angles(name, function):
     robot = limb.load(f"builtin:{name}")
     x = tensors(robot, 3)
     call = getattr(limb.torch, function)
-    # gradcheck compares with central differences of step 1e-6: errors of 1e-10 relative, times the curvature.
+    # gradcheck uses central differences with step 1e-6: relative errors of 1e-10, times the curvature.
     assert torch.autograd.gradcheck(lambda *args: call(robot, *args), x, eps=1e-6, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("function", ["rnea", "aba"])
 def test_gradients_along_tangents(quadruped, function):
-    """With a quaternion: the change along integrate(q, e w) is the gradient times the change of q's numbers."""
+    """With a quaternion: the change along integrate(q, e w) is the gradient times the change of the entries of q."""
     q, v, a = tensors(quadruped, 1)
     call = getattr(limb.torch, function)
     weights = torch.tensor(np.random.default_rng(3).normal(size=(1, quadruped.nv)))
@@ -43,7 +43,7 @@ def test_gradients_along_tangents(quadruped, function):
         ahead, behind = quadruped.integrate(start, w), quadruped.integrate(start, -w)
         slope = (value(ahead) - value(behind)) / (2 * e)
         rate = ((ahead - behind) / (2 * e) * q.grad.numpy()).sum()
-        # Central differences of step 1e-6 leave eps / 1e-6 relative to the size of the torques, about 1e3 here.
+        # Central differences with step 1e-6 have an error of eps / 1e-6 relative to the torques, about 1e3 here.
         assert abs(rate - slope) < 1e-5 * max(1, abs(slope)), k
 
 
@@ -51,9 +51,9 @@ def test_one_vector_for_a_batch(arm):
     q, v, a = tensors(arm, 4)
     single = v[0].detach().requires_grad_()
     limb.torch.rnea(arm, q, single, a).sum().backward()
-    spread = single.detach().expand(4, 7).clone().requires_grad_()
-    limb.torch.rnea(arm, q, spread, a).sum().backward()
-    assert torch.allclose(single.grad, spread.grad.sum(0))
+    repeated = single.detach().expand(4, 7).clone().requires_grad_()
+    limb.torch.rnea(arm, q, repeated, a).sum().backward()
+    assert torch.allclose(single.grad, repeated.grad.sum(0))
 
 
 def test_tensors_in_tensors_out(arm):
@@ -62,7 +62,7 @@ def test_tensors_in_tensors_out(arm):
     assert isinstance(tau, torch.Tensor) and tau.dtype == torch.float64
     assert np.array_equal(tau.numpy(), arm.rnea(q.numpy(), v.numpy(), a.numpy()))
     assert arm.rnea(q.float(), v.float(), a.float()).dtype == torch.float32
-    assert isinstance(arm.rnea_derivatives(q, v, a).dq, torch.Tensor)
+    assert isinstance(arm.rnea_derivatives(q, v, a).dtau_dq, torch.Tensor)
     assert isinstance(arm.compile(["rnea"]).rnea(q, v, a), torch.Tensor)
     with pytest.raises(limb.Error, match="rnea: q requires a gradient.*limb.torch"):
         arm.rnea(q.requires_grad_(), v, a)
@@ -70,7 +70,7 @@ def test_tensors_in_tensors_out(arm):
 
 def test_out_may_be_a_tensor(arm):
     q, v, a = (x.detach() for x in tensors(arm, 4))
-    room = torch.zeros(4, 7, dtype=torch.float64)
-    assert arm.rnea(q, v, a, out=room) is room and torch.equal(room, arm.rnea(q, v, a))
+    out = torch.zeros(4, 7, dtype=torch.float64)
+    assert arm.rnea(q, v, a, out=out) is out and torch.equal(out, arm.rnea(q, v, a))
     with pytest.raises(limb.Error, match="rnea: out requires a gradient"):
-        arm.rnea(q, v, a, out=room.clone().requires_grad_())
+        arm.rnea(q, v, a, out=out.clone().requires_grad_())

@@ -1,6 +1,6 @@
-"""The wheel: built of what the build has built, installed in an empty environment, and used there as a user would.
+"""The wheel: made from the binaries of the build, installed in an empty environment, and used there.
 
-That the same files also compile from a fresh clone takes minutes and is tried by hand: pip install . in one.
+Building it from source in a fresh clone takes minutes and is not tested here: pip install .
 """
 
 import os
@@ -21,7 +21,7 @@ PROGRAM = """
 import limb, numpy, pickle, sys
 assert sys.prefix in limb.__file__, limb.__file__
 robot = limb.load("builtin:quadruped")
-Q = robot.random(1, 100)
+Q = robot.random_configuration(1, 100)
 V = numpy.ones((100, 18))
 tau = robot.rnea(Q, V, V)
 assert numpy.allclose(robot.compile(["rnea"]).rnea(Q, V, V), tau)
@@ -59,7 +59,7 @@ def test_contents(wheel):
                  "limb/bin/limb"):
         assert name in names, name
     assert any(name.startswith("limb/_limb.") and name.endswith(".so") for name in names)
-    # Nothing but the package and its description.
+    # Only the package and its metadata.
     assert {name.partition("/")[0] for name in names} == {"limb", wheel.name.split("-cp")[0] + ".dist-info"}
 
 
@@ -71,7 +71,7 @@ def test_in_an_empty_environment(wheel, tmp_path):
                                 "--retries", "1", wheel], capture_output=True, text=True)
     if installed.returncode != 0 and ("No matching distribution found for numpy" in installed.stderr
                                       or "connection" in installed.stderr.lower()):
-        pytest.skip("numpy cannot be had: PyPI does not answer")
+        pytest.skip("numpy cannot be installed: PyPI is not reachable")
     assert installed.returncode == 0, installed.stderr
     assert run(python, "-I", "-c", PROGRAM, cwd=tmp_path).startswith("0.1.0 ")
     assert "arm7" in run(python, "-I", "-m", "limb", "info", "builtin:arm7", cwd=tmp_path)

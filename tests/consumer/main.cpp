@@ -4,8 +4,8 @@
 #include "limb/math/inertia.hpp"
 #include "limb/math/se3.hpp"
 
-// A quarter of the unit circle, driven as one constant twist, ends at (1, 1) and has turned left by
-// a quarter; a mass of 2 at distance 0.5 has the moment 0.5 and is carried along to (0.5, 1).
+// A quarter of the unit circle, followed with one constant twist, ends at (1, 1) with a quarter
+// turn to the left; a mass of 2 at distance 0.5 has the moment 0.5 and is moved to (0.5, 1).
 int main() {
   const double quarter = 1.5707963267948966;
   const auto X = limb::se3::exp<double>({{quarter, 0, 0}, {0, 0, quarter}});

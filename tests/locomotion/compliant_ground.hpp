@@ -5,21 +5,21 @@
 #include <functional>
 #include <vector>
 
-#include "limb/control/whole_body.hpp"
-#include "limb/dynamics/frames.hpp"
-#include "limb/sim/force_law.hpp"
+#include "limb/control/whole_body/whole_body.hpp"
+#include "limb/dynamics/kinematics/frames.hpp"
+#include "limb/sim/forces/force_law.hpp"
 
 namespace limb::testing {
 
-/// Ground that gives: at each point of each foot a spring and a damper along z, and Coulomb
-/// friction whose force grows over a small speed. Needs steps of about 0.1 ms.
+/// Compliant ground: at each point of each foot a spring and a damper along z, and regularised
+/// Coulomb friction. Needs steps of about 0.1 ms.
 class CompliantGround final : public ForceLaw {
  public:
   struct Parameters {
     double stiffness = 2e4, damping = 200;  ///< N/m, N s/m
     double friction = 0.8;
-    double slip_speed = 0.02;  ///< m/s at which friction is whole
-    /// Height of the ground at a place, m; empty: 0.
+    double slip_speed = 0.02;  ///< m/s at which friction reaches its full value
+    /// Height of the ground at (x, y), m; empty: 0.
     std::function<double(double x, double y)> height;
   };
 
@@ -33,7 +33,7 @@ class CompliantGround final : public ForceLaw {
     normal_.assign(feet.size(), 0);
   }
 
-  void add(Instant& now, Loads& loads) override {
+  void add(ForceInput& now, AppliedLoads& loads) override {
     std::fill(normal_.begin(), normal_.end(), 0);
     const Kinematics<double>& kinematics = now.kinematics();
     for (const Point& point : points_) {
@@ -56,7 +56,7 @@ class CompliantGround final : public ForceLaw {
   }
   int max_wrenches() const override { return static_cast<int>(points_.size()); }
 
-  /// N, of all points of a foot, when last asked.
+  /// N, sum over the points of a foot, at the last evaluation.
   double normal_force(std::size_t foot) const { return normal_[foot]; }
 
  private:
@@ -71,14 +71,14 @@ class CompliantGround final : public ForceLaw {
   std::vector<double> normal_;
 };
 
-/// Heights of square blocks, even within +-height, the same for one seed; none around the origin,
-/// where robots begin.
+/// Heights of square blocks, uniform within +-height, reproducible by the seed; level around the
+/// origin, where robots start.
 inline std::function<double(double, double)> blocks(double size, double height, unsigned seed) {
   return [=](double x, double y) {
     if (std::hypot(x, y) < 0.5) return 0.0;
     const auto i = static_cast<unsigned>(static_cast<int>(std::floor(x / size)));
     const auto j = static_cast<unsigned>(static_cast<int>(std::floor(y / size)));
-    unsigned hash = seed * 2654435761u + i * 2246822519u + j * 3266489917u;  // any mixing will do
+    unsigned hash = seed * 2654435761u + i * 2246822519u + j * 3266489917u;  // any hash works
     hash ^= hash >> 15;
     hash *= 2246822519u;
     hash ^= hash >> 13;

@@ -3,13 +3,13 @@
 #include <functional>
 
 #include "limb/control/testing/legged_robots.hpp"
-#include "limb/sim/simulation.hpp"
-#include "limb/sim/wrench_laws.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/world/simulation.hpp"
 #include "tests/locomotion/compliant_ground.hpp"
 
 namespace limb::testing {
 
-/// A legged robot on compliant ground under a controller, in steps of 0.1 ms.
+/// Simulation of a controlled legged robot on compliant ground, in steps of 0.1 ms.
 class GroundRun {
  public:
   GroundRun(const LeggedRobot& robot, double control_period,
@@ -22,11 +22,11 @@ class GroundRun {
     options.step = 1e-4;
     options.control_period = control_period;
     simulation_ = std::make_unique<Simulation>(world_, options);
-    simulation_->set_state(0, robot.q, VectorX<double>::Zero(robot.model.velocity_size()));
+    simulation_->set_state(0, robot.q, VectorX<double>::Zero(robot.model.nv()));
   }
 
   Simulation& simulation() { return *simulation_; }
-  const State<double>& state() const { return simulation_->state(); }
+  const RobotState<double>& state() const { return simulation_->state(); }
   const CompliantGround& ground() const { return ground_; }
 
  private:
@@ -35,10 +35,10 @@ class GroundRun {
   std::unique_ptr<Simulation> simulation_;
 };
 
-/// A constant force at a frame that gives this impulse in 0.1 s.
-inline WrenchSchedule::Push push(FrameId frame, double begin, const Vector3<double>& impulse) {
+/// A constant force at a frame with this impulse in 0.1 s.
+inline WrenchSchedule::Push push(FrameId frame, double start, const Vector3<double>& impulse) {
   constexpr double kDuration = 0.1;
-  return {frame, begin, begin + kDuration, Force<double>{impulse / kDuration, {0, 0, 0}},
+  return {frame, start, start + kDuration, Force<double>{impulse / kDuration, {0, 0, 0}},
           WrenchAxes::world};
 }
 

@@ -1,13 +1,13 @@
 #pragma once
 
 #include "limb/control/testing/legged_robots.hpp"
-#include "limb/sim/simulation.hpp"
-#include "limb/sim/wrench_laws.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/world/simulation.hpp"
 
 namespace limb::testing {
 
-/// A legged robot on rigid, level ground under a controller, in steps of 1 ms: all points of its
-/// feet can touch, and nothing else.
+/// Simulation of a controlled legged robot on rigid, level ground, in steps of 1 ms. Only the
+/// points of its feet collide.
 class RigidRun {
  public:
   RigidRun(const LeggedRobot& robot, double control_period,
@@ -27,11 +27,11 @@ class RigidRun {
     options.step = 1e-3;
     options.control_period = control_period;
     simulation_ = std::make_unique<Simulation>(world_, options);
-    simulation_->set_state(0, robot.q, VectorX<double>::Zero(robot.model.velocity_size()));
+    simulation_->set_state(0, robot.q, VectorX<double>::Zero(robot.model.nv()));
   }
 
   Simulation& simulation() { return *simulation_; }
-  const State<double>& state() const { return simulation_->state(); }
+  const RobotState<double>& state() const { return simulation_->state(); }
   const Contacts& contacts() const { return *world_.contacts(); }
 
  private:

@@ -1,12 +1,12 @@
-// Robots that stand: pushes, squats, and what the program promises at every step; on compliant
-// ground and on rigid ground.
+// Balance under pushes and during squats, with the constraints checked at every step; on compliant
+// and on rigid ground.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numbers>
 
-#include "limb/control/whole_body_balance.hpp"
-#include "tests/locomotion/expect_kept.hpp"
+#include "limb/control/whole_body/balance.hpp"
+#include "tests/locomotion/expect_within_tolerance.hpp"
 #include "tests/locomotion/ground_run.hpp"
 #include "tests/locomotion/rigid_run.hpp"
 
@@ -35,51 +35,51 @@ std::vector<WrenchSchedule::Push> six_pushes(const testing::LeggedRobot& robot) 
   return pushes;
 }
 
-/// How far the base is off at most, and at the end.
-struct Held {
-  double farthest = 0, end = 0, speed = 0;
+/// Displacement of the base: largest and final; final speed.
+struct Displacement {
+  double largest = 0, at_end = 0, speed = 0;
 };
 
 template <typename Run>
-Held hold(Run& run, const testing::LeggedRobot& robot) {
+Displacement balance_under_pushes(Run& run, const testing::LeggedRobot& robot) {
   Balance balance(robot.model, robot.feet);
   const Balance::Reference reference = balance.reference_at(robot.q);
-  testing::Worst worst;
-  Held held;
+  testing::WorstStep worst;
+  Displacement base;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     tau = balance.step(now.q, now.v, reference);
-    worst.take(balance.whole_body().report());
-    held.farthest = std::max(held.farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
+    worst.add(balance.whole_body().report());
+    base.largest = std::max(base.largest, (now.q.head<3>() - robot.q.head<3>()).norm());
   });
   run.simulation().run_until(7.5);
-  testing::expect_kept(worst, weight_of(robot));
+  testing::expect_within_tolerance(worst, weight_of(robot));
   const VectorX<double>& q = run.state().q;
-  held.end = (q.head<3>() - robot.q.head<3>()).norm();
-  held.speed = run.state().v.norm();
-  std::printf("pushed by 30 N s: %.1f mm off at most, %.2f mm at the end\n", 1e3 * held.farthest,
-              1e3 * held.end);
-  return held;
+  base.at_end = (q.head<3>() - robot.q.head<3>()).norm();
+  base.speed = run.state().v.norm();
+  std::printf("pushes of 30 N s: largest displacement %.1f mm, final %.2f mm\n", 1e3 * base.largest,
+              1e3 * base.at_end);
+  return base;
 }
 
-TEST_F(Standing, QuadrupedHoldsPushesOfThirtyNewtonSeconds) {
+TEST_F(Standing, QuadrupedRecoversFromPushes) {
   const testing::LeggedRobot robot = testing::quadruped();
   testing::GroundRun run(robot, 1e-3, six_pushes(robot));
-  const Held held = hold(run, robot);
-  EXPECT_LT(held.farthest, 0.04);
-  EXPECT_GT(held.farthest, 0.005);  // the pushes are felt
-  // Ground and friction of this test give a little: 1 mm of sinking, some of creeping.
-  EXPECT_LT(held.end, 0.01);
-  EXPECT_LT(held.speed, 0.02);
+  const Displacement base = balance_under_pushes(run, robot);
+  EXPECT_LT(base.largest, 0.04);
+  EXPECT_GT(base.largest, 0.005);  // the pushes have an effect
+  // The compliant ground allows 1 mm of penetration and some creep.
+  EXPECT_LT(base.at_end, 0.01);
+  EXPECT_LT(base.speed, 0.02);
 }
 
-TEST_F(Standing, QuadrupedHoldsThemOnRigidGround) {
+TEST_F(Standing, QuadrupedRecoversFromPushesOnRigidGround) {
   const testing::LeggedRobot robot = testing::quadruped();
   testing::RigidRun run(robot, 1e-3, six_pushes(robot));
-  const Held held = hold(run, robot);
-  EXPECT_LT(held.farthest, 0.02);
-  EXPECT_GT(held.farthest, 0.005);
-  EXPECT_LT(held.end, 1e-3);  // nothing gives: it comes back
-  EXPECT_LT(held.speed, 1e-3);
+  const Displacement base = balance_under_pushes(run, robot);
+  EXPECT_LT(base.largest, 0.02);
+  EXPECT_GT(base.largest, 0.005);
+  EXPECT_LT(base.at_end, 1e-3);  // no compliance: it returns
+  EXPECT_LT(base.speed, 1e-3);
 }
 
 /// The mass centre goes down by 0.1 m and up again in 4 s, then two pushes of 6 N s at the torso.
@@ -89,7 +89,7 @@ void squat(Run& run, const testing::LeggedRobot& robot) {
   Balance::Reference reference = balance.reference_at(robot.q);
   const Vector3<double> home(0.03, 0, reference.mass_center.z());  // above the middle of the soles
   constexpr double kDepth = 0.1, kRate = 2 * std::numbers::pi / 4;
-  testing::Worst worst;
+  testing::WorstStep worst;
   double lowest = home.z(), error = 0, farthest = 0;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     const double phase = now.t < 4 ? kRate * now.t : 0;
@@ -99,7 +99,7 @@ void squat(Run& run, const testing::LeggedRobot& robot) {
     reference.mass_center_acceleration.z() =
         now.t < 4 ? -kDepth / 2 * kRate * kRate * std::cos(phase) : 0;
     tau = balance.step(now.q, now.v, reference);
-    worst.take(balance.whole_body().report());
+    worst.add(balance.whole_body().report());
     const Vector3<double>& p = balance.whole_body().mass_center();
     lowest = std::min(lowest, p.z());
     if (now.t > 1 && now.t < 4) {
@@ -108,8 +108,9 @@ void squat(Run& run, const testing::LeggedRobot& robot) {
     if (now.t > 4) farthest = std::max(farthest, (p - home).norm());
   });
   run.simulation().run_until(8);
-  testing::expect_kept(worst, weight_of(robot));
-  std::printf("squat: %.1f mm off its way, %.1f mm by the pushes\n", 1e3 * error, 1e3 * farthest);
+  testing::expect_within_tolerance(worst, weight_of(robot));
+  std::printf("squat: tracking error %.1f mm, displacement by the pushes %.1f mm\n", 1e3 * error,
+              1e3 * farthest);
   EXPECT_LT(lowest, home.z() - 0.9 * kDepth);
   EXPECT_LT(error, 0.01);
   EXPECT_LT(farthest, 0.03);
@@ -123,46 +124,48 @@ std::vector<WrenchSchedule::Push> two_pushes(const testing::LeggedRobot& robot) 
   return {testing::push(torso, 4.5, {6, 0, 0}), testing::push(torso, 6, {0, 6, 0})};
 }
 
-TEST_F(Standing, HumanoidSquatsAndTakesPushes) {
+TEST_F(Standing, HumanoidSquatsAndRecoversFromPushes) {
   const testing::LeggedRobot robot = testing::humanoid();
   testing::GroundRun run(robot, 1e-3, two_pushes(robot));
   squat(run, robot);
 }
 
-TEST_F(Standing, HumanoidDoesOnRigidGround) {
+TEST_F(Standing, HumanoidSquatsAndRecoversFromPushesOnRigidGround) {
   const testing::LeggedRobot robot = testing::humanoid();
   testing::RigidRun run(robot, 1e-3, two_pushes(robot));
   squat(run, robot);
 }
 
-// Less friction than a push takes: the program knows, the feet stay, and the body gives way more.
-TEST_F(Standing, QuadrupedHoldsThemOnSmoothGround) {
+// Friction limits the reaction to a push: the program accounts for it, the feet do not slip, and
+// the body moves farther.
+TEST_F(Standing, QuadrupedRecoversFromPushesOnSmoothGround) {
   const testing::LeggedRobot robot = testing::quadruped();
   testing::RigidRun run(robot, 1e-3, six_pushes(robot), 0.3);
   BalanceOptions options;
   options.whole_body.friction = 0.28;
   Balance balance(robot.model, robot.feet, options);
   const Balance::Reference reference = balance.reference_at(robot.q);
-  testing::Worst worst;
-  double farthest = 0, used = 0, slid = 0;
+  testing::WorstStep worst;
+  double farthest = 0, used = 0, sliding = 0;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     tau = balance.step(now.q, now.v, reference);
-    worst.take(balance.whole_body().report());
+    worst.add(balance.whole_body().report());
     farthest = std::max(farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
     const Vector3<double> f = balance.whole_body().forces().rowwise().sum();
     used = std::max(used, f.head<2>().norm() / f.z());
     for (const ContactPoint& c : run.contacts().points()) {
-      slid = std::max(slid, c.velocity_W.head<2>().norm());
+      sliding = std::max(sliding, c.velocity_W.head<2>().norm());
     }
   });
   run.simulation().run_until(7.5);
-  testing::expect_kept(worst, weight_of(robot));
-  std::printf("smooth ground: %.1f mm off at most, friction %.3f, feet slide by %.4f m/s\n",
-              1e3 * farthest, used, slid);
+  testing::expect_within_tolerance(worst, weight_of(robot));
+  std::printf(
+      "smooth ground: largest displacement %.1f mm, friction %.3f, sliding velocity %.4f m/s\n",
+      1e3 * farthest, used, sliding);
   EXPECT_LT(farthest, 0.06);
   EXPECT_GT(used, 0.15);
   EXPECT_LE(used, 0.28 + 1e-6);
-  EXPECT_LT(slid, 1e-3);
+  EXPECT_LT(sliding, 1e-3);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// Quadrupeds that walk and trot, and what the programs promise at every step. Long runs over many
+// Quadrupeds that walk and trot, with the constraints checked at every step. Long runs over many
 // seeds are in bench/control_bench.cpp.
 #include <gtest/gtest.h>
 
 #include "limb/model/testing/shared.hpp"
-#include "tests/locomotion/expect_kept.hpp"
-#include "tests/locomotion/walker.hpp"
+#include "tests/locomotion/expect_within_tolerance.hpp"
+#include "tests/locomotion/simulated_walk.hpp"
 
 namespace limb {
 namespace {
@@ -19,7 +19,7 @@ class Trot : public ::testing::Test {
 void expect_walked(const testing::WalkResult& result, const testing::WalkSetup& setup) {
   EXPECT_FALSE(result.fell) << "at " << result.t << " s";
   EXPECT_GT(result.t, setup.until - 0.1);
-  testing::expect_kept(result.worst, result.weight);
+  testing::expect_within_tolerance(result.worst, result.weight);
   EXPECT_EQ(result.mpc_unsolved, 0);
   EXPECT_LE(result.mpc.stationarity, 1.1 * setup.options.mpc.qp.tolerance);
   EXPECT_LE(result.mpc.primal, 1.1 * setup.options.mpc.qp.tolerance);
@@ -82,7 +82,7 @@ TEST_F(Trot, QuadrupedOverBlocks) {
   EXPECT_NEAR(result.mean_velocity.x(), 0.3, 0.06);
 }
 
-// The same numbers for real robots of 15, 30 and 85 kg: nothing is made for one of them.
+// The same options for real robots of 15, 30 and 85 kg, without tuning for any of them.
 TEST_F(Trot, RealQuadrupeds) {
   const auto shared = testing::shared_folder();
   if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
@@ -92,7 +92,7 @@ TEST_F(Trot, RealQuadrupeds) {
     SCOPED_TRACE(robot.model.name());
     testing::WalkSetup setup;
     setup.command.forward = 0.4;
-    // Ground as hard as the robot is heavy.
+    // Stiffness of the ground proportional to the mass of the robot.
     setup.ground.stiffness *= robot.model.total_mass() / 15;
     setup.ground.damping *= robot.model.total_mass() / 15;
     setup.until = 4;

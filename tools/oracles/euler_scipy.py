@@ -6,7 +6,7 @@
 
 For each sequence three orientations: given angles -> quaternion and matrix (Rotation.from_euler),
 and that rotation -> angles (Rotation.as_euler). The given angles are drawn over three whole turns,
-so as_euler has to find the representative in range.
+so as_euler has to find the equivalent angles in range.
 """
 import itertools
 

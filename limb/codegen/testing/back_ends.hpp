@@ -9,8 +9,8 @@
 /// One computation in all back ends, for tests and fuzzers.
 namespace limb::testing {
 
-/// Where two batches of equal shape differ first: array and place; empty if nowhere. Numbers are
-/// the same if their bits are; of those that are no numbers any two are.
+/// Where two batches of equal shape first differ: array and index; empty if nowhere. Numbers are
+/// equal if their bits are; any two NaNs are equal.
 template <typename T>
 std::string difference(const Batch<T>& x, const Batch<T>& y,
                        const std::vector<codegen::Array>& arrays) {
@@ -32,7 +32,7 @@ Batch<T> cast(const Batch<double>& x) {
   return y;
 }
 
-/// What the interpreter gives.
+/// Results of the interpreter.
 struct Interpreted {
   Batch<double> f64;
   Batch<float> f32;
@@ -44,18 +44,18 @@ inline Interpreted interpreted(const codegen::Trace& trace, const Batch<double>&
   return {run_each(p, in, states), run_rows(p, cast<float>(in), states)};
 }
 
-/// The first back end that does not give the interpreter's bits, and where; empty if all do. One
+/// The first back end whose results differ from the interpreter's, and where; empty if none. One
 /// state, rows and columns, double and float, with the instructions of AVX2 and of AVX-512.
 inline std::string disagreement(const codegen::Trace& trace, const Batch<double>& in,
                                 std::int64_t states, const Interpreted& expected) {
   const Batch<float> in32 = cast<float>(in);
   for (const codegen::Isa isa : {codegen::Isa::avx2, codegen::Isa::avx512}) {
     if (isa > codegen::detect_isa()) continue;
-    const codegen::Program p(trace, {.most = isa});
-    if (!p.is_compiled()) return trace.name + " is not compiled: " + p.notice();
+    const codegen::Program p(trace, {.max_isa = isa});
+    if (!p.is_compiled()) return trace.name + " is not compiled: " + p.why_not_compiled();
     const auto compare = [&](const char* what, const auto& found, const auto& right) {
       const std::string text = difference(found, right, p.outputs());
-      return text.empty() ? text : std::string(name(isa)) + ", " + what + ": " + text;
+      return text.empty() ? text : std::string(to_text(isa)) + ", " + what + ": " + text;
     };
     for (const std::string& text :
          {compare("one state", run_each(p, in, states), expected.f64),

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "limb/codegen/emit_c.hpp"
+#include "limb/codegen/c/emit_c.hpp"
 
 namespace limb::testing {
 
-/// A folder for generated files that is gone afterwards.
+/// A temporary folder with generated files.
 class CFolder {
  public:
   explicit CFolder(const codegen::CPackage& package) {
@@ -28,7 +28,7 @@ class CFolder {
   CFolder& operator=(const CFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
 
-  /// Runs a command in it; what it printed is in log().
+  /// Runs a command in the folder; log() has its output.
   int run(const std::string& command) const {
     const std::string line = "cd " + path_.string() + " && (" + command + ") > log 2>&1";
     return std::system(line.c_str());  // NOLINT
@@ -43,7 +43,7 @@ class CFolder {
   std::filesystem::path path_;
 };
 
-/// Whether the system knows a command.
+/// Whether the system has a command.
 inline bool has_command(const std::string& name) {
   return std::system(("command -v " + name + " > /dev/null 2>&1").c_str()) == 0;  // NOLINT
 }

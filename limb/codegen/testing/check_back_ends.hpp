@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "limb/codegen/evaluate_impl.hpp"
+#include "limb/codegen/record/evaluate_impl.hpp"
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
-#include "limb/math/testing/patience.hpp"
+#include "limb/math/testing/sanitized.hpp"
 
 namespace limb::testing {
 
-inline Batch<double> by_template(const Model<double>& model, Function function,
+inline Batch<double> by_template(const Model<double>& model, DynamicsFunction function,
                                  const FunctionOptions& options, const codegen::Trace& p,
                                  const Batch<double>& in, std::int64_t states) {
   codegen::EvaluateScratch<double> scratch(model);
@@ -21,10 +21,10 @@ inline Batch<double> by_template(const Model<double>& model, Function function,
   return out;
 }
 
-/// A function in all back ends: the same bits, and the values of the template that was recorded.
-inline void check_back_ends(const Model<double>& model, Function function, std::int64_t states,
-                            unsigned seed) {
-  SCOPED_TRACE(name(function));
+/// Checks that all back ends have the same bits for a function, and the values of its template.
+inline void check_back_ends(const Model<double>& model, DynamicsFunction function,
+                            std::int64_t states, unsigned seed) {
+  SCOPED_TRACE(to_text(function));
   constexpr double eps = std::numeric_limits<double>::epsilon();
   const FunctionOptions options = options_for(model, function);
   const codegen::Trace trace = codegen::trace(model, function, options);
@@ -36,9 +36,10 @@ inline void check_back_ends(const Model<double>& model, Function function, std::
 
   if (!codegen::is_by_template(function)) return;
   const Batch<double> reference = by_template(model, function, options, trace, in, states);
-  // Rounding of another order, amplified by the mass matrix's condition where it is inverted (up to
-  // 1e4 for these robots); worst seen 40 eps, and 3e4 eps with an inverse.
-  const bool inverts = function == Function::aba || function == Function::mass_inverse;
+  // Other rounding order, amplified by the mass matrix's condition where it is inverted (up to 1e4
+  // for these robots); worst seen 40 eps, and 3e4 eps with an inverse.
+  const bool inverts =
+      function == DynamicsFunction::aba || function == DynamicsFunction::mass_inverse;
   for (std::size_t k = 0; k < reference.data.size(); ++k) {
     const double tolerance = (inverts ? 1e6 : 512) * eps;
     EXPECT_LT(relative(expected.f64.data[k], reference.data[k], states), tolerance);
@@ -47,15 +48,15 @@ inline void check_back_ends(const Model<double>& model, Function function, std::
   }
 }
 
-/// All functions that the robot has, on about a thousand random states: two blocks of lanes are not
-/// whole. Fewer where the results of one state are more than 1500 numbers (derivatives of robots
-/// with 23 or more degrees of freedom), whose code takes every path in a few blocks. Sanitizers see
-/// 35 states: blocks of every width, and what is left.
+/// Checks all functions of a robot on about a thousand random states, a number that is not a
+/// multiple of the lanes. Fewer where one state has more than 1500 results (derivatives of robots
+/// with 23 or more degrees of freedom), whose code takes every path in a few blocks. With
+/// sanitizers 35 states: blocks of every width, and a remainder.
 inline void check_all_functions(const std::string& robot, const Model<double>& model,
                                 unsigned seed) {
   SCOPED_TRACE(robot);
   for (int k = 0; k < kFunctionCount; ++k) {
-    const auto function = static_cast<Function>(k);
+    const auto function = static_cast<DynamicsFunction>(k);
     if (!has_function(model, function)) continue;
     int results = 0;
     for (const codegen::Array& a :

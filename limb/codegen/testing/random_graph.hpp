@@ -4,13 +4,13 @@
 #include <span>
 #include <string>
 
+#include "limb/codegen/record/trace.hpp"
 #include "limb/codegen/testing/run.hpp"
-#include "limb/codegen/trace.hpp"
 
-/// Computations made from bytes: any bytes are one, so that a fuzzer can change them.
+/// Computations made from bytes. Any bytes are valid, so that a fuzzer can change them.
 namespace limb::testing {
 
-/// Bytes one after the other; zeros when they end.
+/// A stream of bytes, followed by zeros.
 class Bytes {
  public:
   explicit Bytes(std::span<const unsigned char> data) : data_(data) {}
@@ -20,7 +20,7 @@ class Bytes {
     ++at_;
     return x % below;
   }
-  /// Plain numbers, and those at which arithmetic has its edges.
+  /// Ordinary numbers and edge cases of arithmetic.
   double number() {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     constexpr double kEdges[] = {
@@ -50,7 +50,7 @@ inline codegen::Trace random_graph(Bytes& bytes) {
     for (int i = 0; i < x.size(); ++i) pool.push_back(x[i]);
   }
   std::vector<TracedMask> masks = {pool[0] < pool.back()};
-  // Of the last 32 values mostly: deep graphs.
+  // Mostly one of the last 32 values: deep graphs.
   const auto value = [&]() -> const Traced& {
     const std::size_t window = std::min<std::size_t>(pool.size(), 32), k = bytes.next(256);
     return k < 224 ? pool[pool.size() - 1 - k % window] : pool[k % pool.size()];
@@ -113,7 +113,7 @@ inline codegen::Trace random_graph(Bytes& bytes) {
         pool.push_back(atan2(y, x));
         break;
       }
-      default: {  // what becomes one instruction
+      default: {  // fused into one instruction
         const Traced product = value() * value();
         pool.push_back(bytes.next(2) == 0 ? product + value() : value() - product);
       }

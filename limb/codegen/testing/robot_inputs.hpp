@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "limb/codegen/functions.hpp"
+#include "limb/codegen/record/function_tracer.hpp"
 #include "limb/codegen/testing/run.hpp"
 #include "limb/dynamics/testing/sample.hpp"
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 
 /// Functions of robots and states for them, for tests.
 namespace limb::testing {
@@ -21,35 +21,36 @@ inline Batch<double> random_inputs(const Model<double>& model, const codegen::Tr
   for (std::size_t k = 0; k < trace.inputs.size(); ++k) {
     for (double& x : in.data[k]) x = random.uniform(-1, 1);
     if (trace.inputs[k].name != "q") continue;
-    const std::size_t nq = static_cast<std::size_t>(model.position_size());
-    const VectorX<double> neutral = neutral_own(model);
+    const std::size_t nq = static_cast<std::size_t>(model.nq());
+    const VectorX<double> neutral = neutral_configuration(model);
     for (std::size_t i = 0; i < static_cast<std::size_t>(states); ++i) {
-      const VectorX<double> step = 1.5 * random_numbers(random, model.velocity_size());
-      const VectorX<double> q = integrate_own<double>(model, neutral, step);
+      const VectorX<double> step = 1.5 * random_numbers(random, model.nv());
+      const VectorX<double> q = integrate_configuration<double>(model, neutral, step);
       std::copy(q.begin(), q.end(), in.data[k].begin() + static_cast<std::ptrdiff_t>(i * nq));
     }
   }
   return in;
 }
 
-/// The last frame of the model; the first and the middle one, too, where they may be dependent.
-inline FunctionOptions options_for(const Model<double>& model, Function function) {
+/// The last frame of the model; also the first and the middle one, unless they must be independent.
+inline FunctionOptions options_for(const Model<double>& model, DynamicsFunction function) {
   FunctionOptions options;
   const int n = static_cast<int>(model.frames().size());
   options.frames.push_back(FrameId(n - 1));
-  if (function == Function::operational_space) return options;
+  if (function == DynamicsFunction::operational_space) return options;
   for (const int f : {0, n / 2}) options.frames.push_back(FrameId(f));
   return options;
 }
 
-/// Whether a function can be asked of a robot: straight-line code closes no loops, and what cannot
+/// Whether a robot has a function: straight-line code cannot close loops, and a frame that cannot
 /// move in six directions has no task inertia.
-inline bool has_function(const Model<double>& model, Function function) {
-  const bool solves = function == Function::aba || function == Function::aba_derivatives;
+inline bool has_function(const Model<double>& model, DynamicsFunction function) {
+  const bool solves =
+      function == DynamicsFunction::aba || function == DynamicsFunction::aba_derivatives;
   if (solves && !model.loops().empty()) return false;
-  if (function != Function::operational_space) return true;
+  if (function != DynamicsFunction::operational_space) return true;
   return model.body_count() > 1 &&
-         (model.body(BodyId(1)).joint.type() == JointType::free || model.velocity_size() >= 7);
+         (model.body(BodyId(1)).joint.type() == JointType::free || model.nv() >= 7);
 }
 
 struct NamedModel {
@@ -68,7 +69,7 @@ inline std::vector<NamedModel> shared_robots(const std::filesystem::path& shared
   std::vector<NamedModel> robots;
   for (const auto& file : files) {
     const std::string name = file.filename().string();
-    if (file.extension() == ".xml") {  // says itself what its base is
+    if (file.extension() == ".xml") {  // the file defines its base
       robots.push_back({name, load_model(file.string())});
       continue;
     }

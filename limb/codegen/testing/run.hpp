@@ -9,7 +9,7 @@
 /// Programs on arrays of random numbers, for tests.
 namespace limb::testing {
 
-/// One vector a state and array: all rows of array k in data[k].
+/// The arrays of several states: all rows of array k in data[k].
 template <typename T>
 struct Batch {
   std::vector<std::vector<T>> data;
@@ -52,7 +52,7 @@ Batch<T> run_rows(const codegen::Program& p, const Batch<T>& in, std::int64_t st
   return out;
 }
 
-/// The same states with an entry of all of them side by side, and back.
+/// Converts between rows and columns.
 template <typename T>
 Batch<T> transposed(const Batch<T>& x, const std::vector<codegen::Array>& arrays,
                     std::int64_t states, bool back = false) {
@@ -105,7 +105,7 @@ double relative(const std::vector<T>& x, const std::vector<U>& y, std::int64_t s
       size += b * b;
     }
     const double ratio = std::sqrt(difference) / std::max(1.0, std::sqrt(size));
-    if (!(ratio <= worst)) worst = ratio;  // not-a-number counts
+    if (!(ratio <= worst)) worst = ratio;  // also for NaN
   }
   return worst;
 }

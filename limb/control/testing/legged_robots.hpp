@@ -2,11 +2,11 @@
 
 #include <string>
 
-#include "limb/control/whole_body.hpp"
-#include "limb/dynamics/kinematics.hpp"
-#include "limb/model/load.hpp"
+#include "limb/control/whole_body/whole_body.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+#include "limb/model/core/load.hpp"
 
-/// Legged robots as their locomotion is tested: feet and a posture to stand in.
+/// Legged robots for the tests of locomotion: feet and a standing posture.
 namespace limb::testing {
 
 struct LeggedRobot {
@@ -15,7 +15,7 @@ struct LeggedRobot {
   VectorX<double> q;  ///< standing, the feet on z = 0 below an upright base
 };
 
-/// Lowers or lifts the base until the lowest point of the feet is on z = 0.
+/// Moves the base vertically until the lowest point of the feet is on z = 0.
 inline void put_on_ground(LeggedRobot& robot) {
   Kinematics<double> kinematics(robot.model);
   forward_kinematics(robot.model, robot.q, kinematics);
@@ -59,19 +59,20 @@ inline LeggedRobot humanoid() {
     joints.emplace_back(s + "_knee", 0.7);
     joints.emplace_back(s + "_ankle_pitch", -0.35);
   }
-  // The box of the foot: 0.2 m by 0.07 m, 0.03 m before the ankle.
+  // The box of the foot: 0.2 m by 0.07 m, 0.03 m in front of the ankle.
   const std::vector<Vector3<double>> corners = {
       {0.13, 0.035, 0}, {0.13, -0.035, 0}, {-0.07, 0.035, 0}, {-0.07, -0.035, 0}};
   return make_robot("builtin:humanoid", {"left_sole", "right_sole"}, corners, joints);
 }
 
-/// Real quadrupeds of a folder of URDF files: feet front left, front right, rear left, rear right.
+/// Real quadrupeds from a folder of URDF files: feet front left, front right, rear left, rear
+/// right.
 inline LeggedRobot anymal_b(const std::string& folder) {
   std::vector<std::pair<std::string, double>> joints;
   for (const char* leg : {"LF", "RF", "LH", "RH"}) {
-    const double bend = leg[1] == 'F' ? 1 : -1;
-    joints.emplace_back(std::string(leg) + "_HFE", 0.6 * bend);
-    joints.emplace_back(std::string(leg) + "_KFE", -1.2 * bend);
+    const double sign = leg[1] == 'F' ? 1 : -1;
+    joints.emplace_back(std::string(leg) + "_HFE", 0.6 * sign);
+    joints.emplace_back(std::string(leg) + "_KFE", -1.2 * sign);
   }
   return make_robot(folder + "/anymal_b.urdf", {"LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"},
                     {Vector3<double>::Zero()}, joints);
@@ -79,9 +80,9 @@ inline LeggedRobot anymal_b(const std::string& folder) {
 inline LeggedRobot hyq(const std::string& folder) {
   std::vector<std::pair<std::string, double>> joints;
   for (const char* leg : {"lf", "rf", "lh", "rh"}) {
-    const double bend = leg[1] == 'f' ? 1 : -1;
-    joints.emplace_back(std::string(leg) + "_hfe_joint", 0.7 * bend);
-    joints.emplace_back(std::string(leg) + "_kfe_joint", -1.4 * bend);
+    const double sign = leg[1] == 'f' ? 1 : -1;
+    joints.emplace_back(std::string(leg) + "_hfe_joint", 0.7 * sign);
+    joints.emplace_back(std::string(leg) + "_kfe_joint", -1.4 * sign);
   }
   return make_robot(folder + "/hyq.urdf", {"lf_foot", "rf_foot", "lh_foot", "rh_foot"},
                     {Vector3<double>::Zero()}, joints);

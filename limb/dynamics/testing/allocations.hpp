@@ -4,9 +4,8 @@
 #include <cstddef>
 #include <cstdlib>
 
-/// Counts the calls of malloc in a test program: operator new and Eigen both end there. To be
-/// included by one file of the program. Sanitizers bring a malloc of their own; with them nothing
-/// is counted.
+/// Counts the calls of malloc in a test program: operator new and Eigen both call it. To be
+/// included by one file of the program. Sanitizers replace malloc; with them nothing is counted.
 namespace limb::testing {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,7 +26,7 @@ namespace limb::testing {
 inline constexpr bool kCountsAllocations = LIMB_COUNTS_ALLOCATIONS;
 inline std::atomic<long> allocation_count{0};
 
-/// How many allocations the call makes.
+/// The number of allocations that the call makes.
 template <typename Call>
 long allocations(const Call& call) {
   const long before = allocation_count.load();
@@ -38,7 +37,7 @@ long allocations(const Call& call) {
 }  // namespace limb::testing
 
 #if LIMB_COUNTS_ALLOCATIONS
-extern "C" void* __libc_malloc(std::size_t);               // NOLINT: glibc's own
+extern "C" void* __libc_malloc(std::size_t);               // NOLINT: declared by glibc
 extern "C" void* __libc_calloc(std::size_t, std::size_t);  // NOLINT
 extern "C" void* __libc_realloc(void*, std::size_t);       // NOLINT
 

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "limb/dynamics/robot.hpp"
-#include "limb/dynamics/seeds.hpp"
+#include "limb/dynamics/derivatives/seeds.hpp"
+#include "limb/dynamics/robot/robot.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 
-/// What a robot's quantities are and how they change along directions of its state: by Dual, by
-/// ComplexStep, and by differences of the facade, which computes with machine numbers.
+/// Quantities of a robot and their derivatives along directions of its state: by Dual, by
+/// ComplexStep, and by finite differences of the Robot facade in double.
 namespace limb::testing {
 
-/// A state, and what the robot is driven by.
+/// A state with accelerations and joint torques.
 template <typename S>
 struct Inputs {
   VectorX<S> q, v, a, tau;
 };
 
-/// Named lists of numbers.
+/// Named vectors of results.
 template <typename S>
 struct Record {
   std::vector<std::string> names;
@@ -36,7 +36,7 @@ struct Record {
   void add(std::string name, const Force<S>& F) { add(std::move(name), F.vector()); }
 };
 
-/// Directions for q, v, a and tau, one under the other; a column for each.
+/// Random directions for q, v, a and tau, stacked; one per column.
 inline MatrixX<double> directions(int n, int count, unsigned seed) {
   Random random(seed);
   MatrixX<double> D(4 * n, count);
@@ -46,7 +46,7 @@ inline MatrixX<double> directions(int n, int count, unsigned seed) {
 
 template <typename S>
 Inputs<S> seeded(const Model<S>& model, const Sample& s, const MatrixX<double>& D) {
-  const int n = model.velocity_size();
+  const int n = model.nv();
   Inputs<S> x{VectorX<S>(s.q.size()), VectorX<S>(n), VectorX<S>(n), VectorX<S>(n)};
   VectorX<S> step(n);
   seed_position<S>(model, s.q, D.topRows(n), step, x.q);
@@ -58,7 +58,7 @@ Inputs<S> seeded(const Model<S>& model, const Sample& s, const MatrixX<double>& 
 
 inline Inputs<double> moved(const Robot& robot, const Sample& s, const MatrixX<double>& D,
                             double t) {
-  const int n = robot.model().velocity_size();
+  const int n = robot.model().nv();
   const VectorX<double> d = t * D.col(0);
   Robot at = robot;
   at.set_position(s.q);
@@ -82,19 +82,19 @@ VectorX<double> tangents(const VectorX<S>& x, int k) {
 }
 
 struct DirectionalTolerances {
-  double value, scalars, difference;  ///< relative to the size of what is compared, or 1
-  double step;                        ///< of the differences
+  double value, scalars, difference;  ///< relative to the norm of the expected value, or to 1
+  double step;                        ///< of the finite differences
 };
 
-/// compute(model, inputs) for both scalars against facade(robot, inputs): values, derivatives by
-/// differences, and the two scalars with each other along two directions.
+/// Compares compute(model, inputs) for both scalars with facade(robot, inputs): values, derivatives
+/// by finite differences, and the two scalars with each other along two directions.
 template <typename Compute, typename Facade>
 void expect_same_derivatives(const Sample& s, unsigned seed, const DirectionalTolerances& limits,
                              const Compute& compute, const Facade& facade) {
   using Two = Dual<double, 2>;
   using Complex = ComplexStep<double>;
   SCOPED_TRACE(s.name);
-  const MatrixX<double> D = directions(s.model.velocity_size(), 2, seed);
+  const MatrixX<double> D = directions(s.model.nv(), 2, seed);
   const Model<Two> two = s.model.cast<Two>();
   const Model<Complex> complex = s.model.cast<Complex>();
   const Record<Two> dual = compute(two, seeded<Two>(two, s, D));

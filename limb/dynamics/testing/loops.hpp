@@ -27,7 +27,7 @@ inline Description<double> random_tree_with_loops(unsigned seed, bool coupled) {
   return robot;
 }
 
-/// Two such robots a seed, on a free base: one without and one with couplings.
+/// Two such robots per seed, on a free base: one without and one with couplings.
 inline std::vector<Sample> samples_with_loops(unsigned seeds) {
   std::vector<Sample> all;
   for (unsigned seed = 1; seed <= seeds; ++seed) {

@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include "limb/dynamics/external.hpp"
-#include "limb/model/model.hpp"
+#include "limb/dynamics/recursive/external.hpp"
+#include "limb/model/core/model.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
-/// Robots and states for the tests of this room.
+/// Robots and states for the tests of this module.
 namespace limb::testing {
 
-/// A robot with a state in its own coordinates; `name` says how to make it again.
+/// A robot with a state; `name` identifies the seed and options that reproduce it.
 struct Sample {
   std::string name;
   Model<double> model;
@@ -23,9 +23,10 @@ inline VectorX<double> random_numbers(Random& random, int n) {
   return x;
 }
 
-/// q moved by v, in the robot's own coordinates: what the joints that follow none do.
+/// q moved by v, joint by joint for the independent joints.
 template <typename T>
-VectorX<T> integrate_own(const Model<T>& model, const VectorX<T>& q, const VectorX<T>& v) {
+VectorX<T> integrate_configuration(const Model<T>& model, const VectorX<T>& q,
+                                   const VectorX<T>& v) {
   VectorX<T> moved = q;
   for (std::size_t i = 1; i < model.bodies().size(); ++i) {
     const auto& row = model.coupling().rows()[i - 1];
@@ -36,9 +37,9 @@ VectorX<T> integrate_own(const Model<T>& model, const VectorX<T>& q, const Vecto
   return moved;
 }
 
-/// The neutral configuration in the robot's own coordinates.
-inline VectorX<double> neutral_own(const Model<double>& model) {
-  VectorX<double> q(model.position_size());
+/// The neutral configuration, joint by joint for the independent joints.
+inline VectorX<double> neutral_configuration(const Model<double>& model) {
+  VectorX<double> q(model.nq());
   for (std::size_t i = 1; i < model.bodies().size(); ++i) {
     const auto& row = model.coupling().rows()[i - 1];
     if (row.yq >= 0) model.bodies()[i].joint.neutral(q.data() + row.yq);
@@ -46,8 +47,8 @@ inline VectorX<double> neutral_own(const Model<double>& model) {
   return q;
 }
 
-/// Wrenches on two frames of a robot.
-inline std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
+/// External wrenches on two frames of a robot.
+inline std::vector<FrameWrench<double>> example_wrenches(const Model<double>& model) {
   const int last = static_cast<int>(model.frames().size()) - 1;
   return {{FrameId(last), {{3, -1, 2}, {0.5, 0.2, -0.4}}},
           {FrameId(last / 2), {{-1, 4, 0}, {0, 0.3, 0.1}}}};
@@ -55,9 +56,10 @@ inline std::vector<FrameWrench<double>> pushes(const Model<double>& model) {
 
 inline Sample sample_of(std::string name, Model<double> model, unsigned seed) {
   Random random(seed);
-  const int n = model.velocity_size();
+  const int n = model.nv();
   const VectorX<double> step = 1.5 * random_numbers(random, n);
-  const VectorX<double> q = integrate_own<double>(model, neutral_own(model), step);
+  const VectorX<double> q =
+      integrate_configuration<double>(model, neutral_configuration(model), step);
   const VectorX<double> v = random_numbers(random, n), a = random_numbers(random, n);
   const VectorX<double> tau = random_numbers(random, n);
   return {std::move(name), std::move(model), q, v, a, tau};

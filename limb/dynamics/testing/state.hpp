@@ -2,18 +2,18 @@
 
 #include <vector>
 
-#include "limb/dynamics/kinematics_impl.hpp"
-#include "limb/dynamics/manifold_impl.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics_impl.hpp"
+#include "limb/dynamics/kinematics/manifold_impl.hpp"
 #include "limb/math/testing/scalars.hpp"
-#include "limb/model/build_model_impl.hpp"
+#include "limb/model/core/build_model_impl.hpp"
 #include "limb/model/testing/random_tree.hpp"
 
-/// Robots and states for the tests of this room, in the robot's own coordinates, and the same
-/// states as functions of time: dual numbers whose derivative is exact.
+/// Robots and states for the tests of this module, and the same states as functions of time: dual
+/// numbers whose derivative is exact.
 namespace limb::testing {
 
-/// One seed, four robots over all joint types: welded, on a free base, on a planar joint, and on a
-/// free base with joints that follow others.
+/// Four robots per seed over all joint types: on a fixed base, on a free base, on a planar joint,
+/// and on a free base with couplings.
 inline std::vector<Model<double>> random_robots(unsigned seed) {
   RandomTreeOptions options{.joints = 14};
   std::vector<Model<double>> robots;
@@ -35,12 +35,12 @@ struct State {
 inline State random_state(const Model<double>& model, unsigned seed) {
   Random random(seed);
   const auto numbers = [&] {
-    VectorX<double> x(model.velocity_size());
+    VectorX<double> x(model.nv());
     for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = random.uniform(-1, 1);
     return x;
   };
   State s;
-  s.q.resize(model.position_size());
+  s.q.resize(model.nq());
   limb::neutral(model, s.q);
   limb::integrate(model, s.q, numbers(), s.q);
   s.v = numbers();
@@ -48,7 +48,7 @@ inline State random_state(const Model<double>& model, unsigned seed) {
   return s;
 }
 
-/// All orders at one state.
+/// Kinematics of order acceleration at a state.
 inline Kinematics<double> kinematics_at(const Model<double>& model, const State& s) {
   Kinematics<double> k(model);
   forward_kinematics(model, s.q, s.v, s.a, k);
@@ -88,7 +88,7 @@ inline Vector6<double> derivative(const Force<Dual>& F) {
   return derivative(F.vector());
 }
 
-/// |x - y| against the size of y, or 1 if that is less.
+/// |x - y| relative to |y|, or to 1 if that is larger.
 template <typename A, typename B>
 double relative(const Eigen::MatrixBase<A>& x, const Eigen::MatrixBase<B>& y) {
   return (x - y).norm() / std::max(1.0, double(y.norm()));

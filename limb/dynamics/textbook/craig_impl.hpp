@@ -1,20 +1,20 @@
 #pragma once
 
 #include "limb/dynamics/textbook/craig.hpp"
-#include "limb/model/joint_impl.hpp"
+#include "limb/model/core/joint_impl.hpp"
 
-// Symbols, all of link i and in its own axes; P, R place it in its parent p.
+// Symbols, all of link i and in link axes; P, R are its position and orientation in its parent p.
 //   w, wd, vd   angular velocity and acceleration, acceleration of the origin (the base's is -g)
-//   F, N        what moves the link: force m vd_C, moment about the link's ORIGIN
+//   F, N        resultant force m vd_C and moment on the link, about the link's ORIGIN
 //   f, n        force and moment that the parent exerts through the joint, about the origin
-//   w_J, v_J    motion of the joint seen from the parent, wd_J, vd_J its rates in the link's axes
+//   w_J, v_J    motion of the joint relative to the parent, wd_J, vd_J its rates in the link's axes
 //
 // The book has one line for a revolute joint (w_J = thetad Z, v_J = 0) and one for a prismatic
 // joint (w_J = 0, v_J = dd Z). Both are cases of the acceleration in a moving frame,
 //   vd = R^T (vd_p + wd_p x P + w_p x (w_p x P)) + 2 R^T w_p x v_J + (vd_J + w_J x v_J),
-// which holds for the other joints too. The book's moment about the mass centre C and the lever
-// P_C x F of the inward step stand together here as the moment about the origin: it needs m P_C
-// and the tensor about the origin, and no division by the mass.
+// which holds for the other joints too. The book's moment about the mass centre C and the term
+// P_C x F of the backward pass are combined here in the moment about the origin: it needs m P_C and
+// the tensor about the origin, and no division by the mass.
 namespace limb::textbook::craig {
 
 template <typename T>
@@ -38,7 +38,7 @@ VectorX<T> inverse_dynamics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& 
   std::vector<Force<T>> F_ext(links.size());
   add_external("craig::inverse_dynamics", model, external, F_ext);
 
-  // Outward: motion of each link from its parent's, and the force and moment that it takes.
+  // Forward pass: motion of each link from its parent's, and the force and moment that it requires.
   links[0].vd = -model.gravity();
   for (std::size_t i = 1; i < links.size(); ++i) {
     const Body<T>& body = model.bodies()[i];
@@ -68,8 +68,8 @@ VectorX<T> inverse_dynamics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& 
     link.n = N - F_ext[i].n;
   }
 
-  // Inward: what the parent exerts is what the link takes and what it passes on to its children.
-  VectorX<T> tau(model.nv());
+  // Backward pass: the parent exerts the force on the link plus those on its children.
+  VectorX<T> tau(model.uncoupled_nv());
   for (std::size_t i = links.size() - 1; i > 0; --i) {
     const Body<T>& body = model.bodies()[i];
     const Link& link = links[i];

@@ -2,12 +2,12 @@
 
 #include "limb/dynamics/textbook/featherstone.hpp"
 #include "limb/dynamics/textbook/ldlt.hpp"
-#include "limb/model/joint_impl.hpp"
+#include "limb/model/core/joint_impl.hpp"
 
-// Symbols, all of body i and in its own frame; p is its parent. Six-vectors are linear before
-// angular, where the book has angular first; no equation is touched by that.
-//   X   motion from p to i; its transpose carries forces from i to p
-//   S   motion of the joint at unit rates, c   S-dot v + V x S v
+// Symbols, all of body i and in its body frame; p is its parent. Six-vectors are linear before
+// angular, where the book has angular first; the equations are the same.
+//   X   motion transform from p to i; its transpose transforms forces from i to p
+//   S   motion subspace of the joint, c   S-dot v + V x S v
 //   V   velocity, A   acceleration (that of the base is -g), F   force through the joint
 //   I   inertia, Ic   of the subtree, IA, pA   articulated inertia and bias force
 namespace limb::textbook::featherstone {
@@ -22,7 +22,7 @@ struct Link {
   Vector6<T> V = Vector6<T>::Zero(), c = Vector6<T>::Zero(), F_ext = Vector6<T>::Zero();
 };
 
-/// What the three algorithms share: frames, velocities and inertias of all bodies.
+/// Frames, velocities and inertias of all bodies, shared by the three algorithms.
 template <typename T>
 std::vector<Link<T>> links(const char* call, const Model<T>& model, const VectorX<T>& q,
                            const VectorX<T>& v, WrenchesIn<T> external) {
@@ -63,7 +63,7 @@ Vector6<T> base_acceleration(const Model<T>& model) {
   return stack<T>(-model.gravity(), Vector3<T>::Zero());
 }
 
-/// S x for the few entries of x that are the joint's own.
+/// S x for the entries x of one joint.
 template <typename T, typename X>
 Vector6<T> times(const Matrix6X<T>& S, const X& x) {
   return S.lazyProduct(x);
@@ -90,7 +90,7 @@ VectorX<T> rnea(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<
         X * A[static_cast<std::size_t>(p)] + detail::times<T>(S, a_joint.segment(v_start, nv)) + c;
     F[i] = I * A[i] + detail::bias_force(links[i]);
   }
-  VectorX<T> tau(model.nv());
+  VectorX<T> tau(model.uncoupled_nv());
   for (std::size_t i = links.size() - 1; i > 0; --i) {
     const auto& [p, v_start, nv, X, I, S, V, c, F_ext] = links[i];
     tau.segment(v_start, nv) = S.transpose().lazyProduct(F[i]);
@@ -102,13 +102,13 @@ VectorX<T> rnea(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<
 template <typename T>
 MatrixX<T> crba(const Model<T>& model, VectorIn<T>& q) {
   check_position("featherstone::crba", "q", model, q);
-  const VectorX<T> rest = VectorX<T>::Constant(model.nv(), T(0));
+  const VectorX<T> rest = VectorX<T>::Constant(model.uncoupled_nv(), T(0));
   const auto links = detail::links<T>("featherstone::crba", model,
                                       model.coupling().expand_position(VectorX<T>(q)), rest, {});
 
   std::vector<Matrix6<T>> Ic;
   for (const auto& link : links) Ic.push_back(link.I);
-  MatrixX<T> M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
+  MatrixX<T> M = MatrixX<T>::Constant(model.uncoupled_nv(), model.uncoupled_nv(), T(0));
   for (std::size_t i = links.size() - 1; i > 0; --i) {
     const auto& [p, v_start, nv, X, I, S, V, c, F_ext] = links[i];
     Ic[static_cast<std::size_t>(p)] += X.transpose() * Ic[i] * X;
@@ -135,7 +135,7 @@ VectorX<T> aba(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T
   check_velocity("featherstone::aba", "v", model, v);
   check_velocity("featherstone::aba", "tau", model, tau);
   if (!model.coupling().is_identity()) {
-    const VectorX<T> rest = VectorX<T>::Constant(model.velocity_size(), T(0));
+    const VectorX<T> rest = VectorX<T>::Constant(model.nv(), T(0));
     const VectorX<T> force = tau - rnea<T>(model, q, v, rest, external);
     return Ldlt<T>("featherstone::aba", crba<T>(model, q)).solve(force);
   }
@@ -161,7 +161,7 @@ VectorX<T> aba(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& v, VectorIn<T
     IA[static_cast<std::size_t>(p)] += X.transpose() * Ia * X;
     pA[static_cast<std::size_t>(p)] += X.transpose() * pa;
   }
-  VectorX<T> a(model.nv());
+  VectorX<T> a(model.uncoupled_nv());
   std::vector<Vector6<T>> A(n, detail::base_acceleration(model));
   for (std::size_t i = 1; i < n; ++i) {
     const auto& [p, v_start, nv, X, I, S, V, c, F_ext] = links[i];

@@ -4,22 +4,22 @@
 
 #include "limb/dynamics/arguments.hpp"
 
-/// Energies, mass matrix and gravity from the Jacobians of the mass centres, as the derivation from
-/// the Lagrangian writes them. Short, slow, readable; oracle and for teaching.
-/// [Spong 2006, Euler-Lagrange equations]
+/// Energies, mass matrix and gravity from the Jacobians of the mass centres, as in the derivation
+/// from the Lagrangian. Short, slow, readable: test oracle and teaching code. Each function
+/// allocates and throws Error for a wrong size. [Spong 2006, Euler-Lagrange equations]
 namespace limb::textbook::lagrange {
 
-/// How one body's mass centre moves with the robot's velocities; world axes.
+/// Mass centre of one body and its Jacobians by the generalized velocities; world axes.
 template <typename T>
 struct MassCenter {
   T mass;
-  Vector3<T> p;       ///< where it is
+  Vector3<T> p;       ///< position
   Matrix3<T> I;       ///< tensor about it, R I_body R^T
-  MatrixX<T> Jv, Jw;  ///< 3 x velocity_size: its velocity Jv v, the body's angular velocity Jw v
+  MatrixX<T> Jv, Jw;  ///< 3 x nv: its velocity Jv v, the body's angular velocity Jw v
 };
 
-/// Of all bodies but the world. Mass centres divide by masses; a body without mass has its own
-/// origin for one.
+/// Mass centres of all bodies but the world. They divide by masses; a massless body has its origin
+/// as mass centre.
 template <typename T>
 std::vector<MassCenter<T>> mass_centers(const Model<T>& model, VectorIn<T>& q);
 
@@ -27,7 +27,7 @@ std::vector<MassCenter<T>> mass_centers(const Model<T>& model, VectorIn<T>& q);
 template <typename T>
 MatrixX<T> mass_matrix(const Model<T>& model, VectorIn<T>& q);
 
-/// G = -sum of m Jv^T g: what holds the robot still.
+/// G = -sum of m Jv^T g: the torques that compensate gravity.
 template <typename T>
 VectorX<T> gravity(const Model<T>& model, VectorIn<T>& q);
 

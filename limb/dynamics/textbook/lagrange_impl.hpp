@@ -1,8 +1,11 @@
 #pragma once
 
 #include "limb/dynamics/textbook/lagrange.hpp"
-#include "limb/model/joint_impl.hpp"
+#include "limb/model/core/joint_impl.hpp"
 
+// Symbols: m, p, I mass, mass centre and tensor about it of a body, world axes; Jv, Jw Jacobians of
+// the mass centre's velocity and of the angular velocity; S motion of a joint at unit rate; G
+// matrix of the couplings (in gravity(): the gravity torques).
 namespace limb::textbook::lagrange {
 namespace detail {
 
@@ -36,8 +39,8 @@ std::vector<MassCenter<T>> mass_centers(const Model<T>& model, VectorIn<T>& q) {
     const Matrix3<T>& R = X_WB[i].R;
     const Vector3<T> p = X_WB[i] * c;
 
-    // One column for each joint on the way to the root: S, seen from the mass centre.
-    MatrixX<T> Jv = MatrixX<T>::Constant(3, model.nv(), T(0)), Jw = Jv;
+    // One column per joint velocity on the path to the root: S, moved to the mass centre.
+    MatrixX<T> Jv = MatrixX<T>::Constant(3, model.uncoupled_nv(), T(0)), Jw = Jv;
     for (std::size_t j = i; j > 0;) {
       const Body<T>& joint_body = model.bodies()[j];
       Motion<T> S[6];
@@ -57,7 +60,7 @@ std::vector<MassCenter<T>> mass_centers(const Model<T>& model, VectorIn<T>& q) {
 
 template <typename T>
 MatrixX<T> mass_matrix(const Model<T>& model, VectorIn<T>& q) {
-  MatrixX<T> M = MatrixX<T>::Constant(model.velocity_size(), model.velocity_size(), T(0));
+  MatrixX<T> M = MatrixX<T>::Constant(model.nv(), model.nv(), T(0));
   for (const auto& [m, p, I, Jv, Jw] : mass_centers<T>(model, q)) {
     const MatrixX<T> IJw = I.lazyProduct(Jw);
     M += m * Jv.transpose().lazyProduct(Jv) + Jw.transpose().lazyProduct(IJw);
@@ -67,7 +70,7 @@ MatrixX<T> mass_matrix(const Model<T>& model, VectorIn<T>& q) {
 
 template <typename T>
 VectorX<T> gravity(const Model<T>& model, VectorIn<T>& q) {
-  VectorX<T> G = VectorX<T>::Constant(model.velocity_size(), T(0));
+  VectorX<T> G = VectorX<T>::Constant(model.nv(), T(0));
   for (const auto& [m, p, I, Jv, Jw] : mass_centers<T>(model, q)) {
     G -= m * Jv.transpose().lazyProduct(model.gravity());
   }

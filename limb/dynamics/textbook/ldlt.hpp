@@ -5,21 +5,22 @@
 
 namespace limb::textbook {
 
-/// A = L D L^T of a symmetric positive matrix, without pivoting: no comparison, so any scalar.
+/// A = L D L^T of a symmetric positive definite matrix, without pivoting: no comparisons, so it
+/// works for any scalar.
 template <typename T>
 class Ldlt {
  public:
   Ldlt() = default;
-  /// @throws Error (computation failed) if a pivot is not clearly positive; numbers only.
+  /// @throws Error (computation failed) if a pivot is not clearly positive; Real scalars only.
   Ldlt(const char* call, const MatrixX<T>& A) : LD_(A) {
     for (Eigen::Index k = 0; k < A.rows(); ++k) {
       for (Eigen::Index j = 0; j < k; ++j) {
         LD_(k, k) -= LD_(k, j) * LD_(k, j) * LD_(j, j);
       }
-      // What is left of the diagonal is rounding: 64 for the length of the sums that made A.
+      // A pivot this small is rounding: 64 for the length of the sums in A.
       if constexpr (Real<T>) {
         if (!(LD_(k, k) > T(64) * epsilon<T>() * A(k, k))) {
-          fail_computation(call, "the mass matrix is singular: some joint has no mass to move");
+          fail_computation(call, "the mass matrix is singular: no inertia opposes some joint");
         }
       }
       for (Eigen::Index i = k + 1; i < A.rows(); ++i) {

@@ -1,23 +1,23 @@
 #pragma once
 
 #include "limb/dynamics/textbook/modern_robotics.hpp"
-#include "limb/model/joint_impl.hpp"
+#include "limb/model/core/joint_impl.hpp"
 
 // Symbols: T poses as 4 x 4 matrices, V = (w, v) twists, F = (m, f) wrenches, in the link's frame.
-// The book puts link frames into mass centres, where G is block diagonal. Here they are limb's
-// body frames and G has both off-diagonal blocks, so that no mass divides; every equation of the
-// recursion is the same.
+// The book puts link frames at mass centres, where G is block diagonal. Here they are limb's body
+// frames and G has off-diagonal blocks, so that no division by a mass is needed; every equation of
+// the recursion is the same.
 namespace limb::textbook::modern_robotics {
 namespace detail {
 
-/// exp([S] theta) for a unit screw S: a turn with |w| = 1, or a pure translation.
+/// exp([S] theta) for a unit screw S: a rotation with |w| = 1, or a pure translation.
 template <typename T>
-Matrix4<T> exp_screw(const Vector6<T>& S, const T& theta, bool turns) {
+Matrix4<T> exp_screw(const Vector6<T>& S, const T& theta, bool rotates) {
   using std::cos;
   using std::sin;
   const Vector3<T> w = S.template head<3>(), v = S.template tail<3>();
   Matrix4<T> X = Matrix4<T>::Identity();
-  if (!turns) {
+  if (!rotates) {
     X.template topRightCorner<3, 1>() = v * theta;
     return X;
   }
@@ -50,45 +50,48 @@ Matrix6<T> ad(const Vector6<T>& V) {
   return blocks<T>(skew(w), Matrix3<T>::Zero(), skew(v), skew(w));
 }
 
-/// The joint's screw axes in its own frame, in the order in which they move.
+/// The joint's screw axes in the joint frame, in the order in which they move.
 template <typename T>
 std::vector<Vector6<T>> screws(const Joint<T>& joint) {
   const Vector3<T> zero = Vector3<T>::Zero();
-  const auto turn = [&](const Vector3<T>& axis) { return stack<T>(axis, zero); };
-  const auto slide = [&](const Vector3<T>& axis) { return stack<T>(zero, axis); };
+  const auto rotation = [&](const Vector3<T>& axis) { return stack<T>(axis, zero); };
+  const auto translation = [&](const Vector3<T>& axis) { return stack<T>(zero, axis); };
   switch (joint.type()) {
     case JointType::prismatic:
-      return {slide(joint.axis())};
+      return {translation(joint.axis())};
     case JointType::helical:
       return {stack<T>(joint.axis(), joint.axis() * joint.pitch())};
     case JointType::cylindrical:
-      return {slide(joint.axis()), turn(joint.axis())};
+      return {translation(joint.axis()), rotation(joint.axis())};
     case JointType::universal:
-      return {turn(joint.axis()), turn(joint.axis2())};
+      return {rotation(joint.axis()), rotation(joint.axis2())};
     case JointType::translation:
-      return {slide(Vector3<T>::UnitX()), slide(Vector3<T>::UnitY()), slide(Vector3<T>::UnitZ())};
+      return {translation(Vector3<T>::UnitX()), translation(Vector3<T>::UnitY()),
+              translation(Vector3<T>::UnitZ())};
     default:
-      return {turn(joint.axis())};
+      return {rotation(joint.axis())};
   }
 }
 
-inline bool moves_as_a_whole(JointType type) {
+/// Whether the velocities of this joint are not rates of its coordinates.
+inline bool has_quasi_velocities(JointType type) {
   return type == JointType::planar || type == JointType::spherical || type == JointType::free;
 }
 
-/// Whether the k-th screw of this joint turns or only slides.
-inline bool turns(JointType type, int k) {
+/// Whether the k-th screw of this joint is a rotation, not a translation.
+inline bool is_rotational(JointType type, int k) {
   return type != JointType::prismatic && type != JointType::translation &&
          !(type == JointType::cylindrical && k == 0);
 }
 
-/// Displacement from home in the link's own frame: exp([A] q), or the pose of a joint that moves
-/// as a whole.
+/// Displacement from home in the link frame: exp([A] q), or the pose of a joint with
+/// quasi-velocities.
 template <typename T>
 Matrix4<T> displacement(const Model<T>& model, const ScrewLink<T>& link, const VectorX<T>& q) {
   const Body<T>& body = model.bodies()[static_cast<std::size_t>(link.body)];
   if (!link.is_screw) return body.joint.pose(q.data() + link.q).matrix();
-  return exp_screw<T>(link.A.col(0), q[link.q], turns(body.joint.type(), link.q - body.q_start));
+  return exp_screw<T>(link.A.col(0), q[link.q],
+                      is_rotational(body.joint.type(), link.q - body.q_start));
 }
 
 }  // namespace detail
@@ -112,7 +115,7 @@ std::vector<ScrewLink<T>> screw_links(const Model<T>& model) {
     link.body = static_cast<int>(i);
     link.q = body.q_start;
     link.v = body.v_start;
-    link.is_screw = !detail::moves_as_a_whole(body.joint.type());
+    link.is_screw = !detail::has_quasi_velocities(body.joint.type());
     link.M = body.X_PJ.matrix();
     if (link.is_screw) {
       const auto screws = detail::screws(body.joint);
@@ -152,8 +155,8 @@ std::vector<Pose<T>> forward_kinematics(const Model<T>& model, VectorIn<T>& q) {
     const ScrewLink<T>& link = links[i];
     const Body<T>& body = model.bodies()[static_cast<std::size_t>(link.body)];
     if (link.is_screw) {
-      const bool turns = detail::turns(body.joint.type(), link.q - body.q_start);
-      E[i] = detail::exp_screw<T>(link.S.col(0), q_joint[link.q], turns);
+      const bool rotates = detail::is_rotational(body.joint.type(), link.q - body.q_start);
+      E[i] = detail::exp_screw<T>(link.S.col(0), q_joint[link.q], rotates);
     } else {
       E[i] =
           link.M_space * detail::displacement(model, link, q_joint) * detail::inverse(link.M_space);
@@ -181,7 +184,7 @@ VectorX<T> inverse_dynamics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& 
   std::vector<Force<T>> F_ext(model.bodies().size());
   add_external("modern_robotics::inverse_dynamics", model, external, F_ext);
 
-  // Forward: T_{i,i-1} = exp(-[A] q) M^-1, twists and their rates.
+  // Forward pass: T_{i,i-1} = exp(-[A] q) M^-1, twists and their rates.
   const Vector6<T> Vdot_0 = stack<T>(Vector3<T>::Zero(), -model.gravity());
   std::vector<Matrix6<T>> Ad_T(n);
   std::vector<Vector6<T>> V(n), Vdot(n), F(n);
@@ -198,14 +201,14 @@ VectorX<T> inverse_dynamics(const Model<T>& model, VectorIn<T>& q, VectorIn<T>& 
     if (!root) V[i] += Ad_T[i] * V[p];
     Vdot[i] = Ad_T[i] * (root ? Vdot_0 : Vdot[p]) + detail::ad(V[i]) * A_qd + A_qdd;
     F[i] = link.G * Vdot[i] - detail::ad(V[i]).transpose() * (link.G * V[i]);
-    const bool carries_body = i + 1 == n || links[i + 1].body != link.body;
-    if (carries_body) {
+    const bool is_last_of_body = i + 1 == n || links[i + 1].body != link.body;
+    if (is_last_of_body) {
       const Force<T>& F_i = F_ext[static_cast<std::size_t>(link.body)];
       F[i] -= stack<T>(F_i.n, F_i.f);
     }
   }
-  // Backward: tau = A^T F, and F goes on to the parent.
-  VectorX<T> tau(model.nv());
+  // Backward pass: tau = A^T F, and F is passed to the parent.
+  VectorX<T> tau(model.uncoupled_nv());
   for (std::size_t i = n; i-- > 0;) {
     const ScrewLink<T>& link = links[i];
     tau.segment(link.v, link.A.cols()) = link.A.transpose().lazyProduct(F[i]);

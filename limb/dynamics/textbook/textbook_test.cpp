@@ -1,4 +1,4 @@
-// The books' iterations agree with each other, and with mechanics from first principles.
+// The textbook algorithms agree with each other, and with mechanics from first principles.
 #include <gtest/gtest.h>
 
 #include <numbers>
@@ -10,9 +10,9 @@
 #include "limb/dynamics/textbook/modern_robotics_impl.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/scalars.hpp"
-#include "limb/model/build_model_impl.hpp"
-#include "limb/model/builder.hpp"
-#include "limb/model/testing/walk.hpp"
+#include "limb/model/core/build_model_impl.hpp"
+#include "limb/model/core/builder.hpp"
+#include "limb/model/testing/reference_dynamics.hpp"
 
 namespace limb::textbook {
 namespace {
@@ -43,7 +43,7 @@ std::vector<FrameWrench<double>> wrenches(const Model<double>& model, unsigned s
 // Sums of up to some 13 bodies with arms of up to 4 m: worst seen 7 eps of the whole result.
 constexpr double kTrees = 64;
 
-TEST(Textbook, InverseDynamicsOfAllBooks) {
+TEST(Textbook, InverseDynamicsByAllBooks) {
   double worst = 0;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
@@ -61,7 +61,7 @@ TEST(Textbook, InverseDynamicsOfAllBooks) {
   RecordProperty("worst_in_eps", std::to_string(worst));
 }
 
-TEST(Textbook, ExternalWrenchesOfAllBooks) {
+TEST(Textbook, ExternalWrenchesByAllBooks) {
   double worst = 0;
   for (const auto& [name, model, q, v, a, tau] : samples(6)) {
     SCOPED_TRACE(name);
@@ -88,7 +88,7 @@ TEST(Textbook, ExternalWrenchesOfAllBooks) {
   RecordProperty("worst_in_eps", std::to_string(worst));
 }
 
-TEST(Textbook, MassMatrixOfCompositeBodiesAndOfJacobians) {
+TEST(Textbook, MassMatrixFromCompositeBodiesAndFromJacobians) {
   double worst = 0;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
@@ -107,16 +107,16 @@ TEST(Textbook, MassMatrixOfCompositeBodiesAndOfJacobians) {
   RecordProperty("worst_in_eps", std::to_string(worst));
 }
 
-TEST(Textbook, GravityOfMassCentres) {
+TEST(Textbook, GravityFromMassCentres) {
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
-    const Vector rest = Vector::Zero(model.velocity_size());
+    const Vector rest = Vector::Zero(model.nv());
     const Vector expected = featherstone::rnea(model, q, rest, rest);
     EXPECT_LT(relative(lagrange::gravity(model, q), expected), kTrees);
   }
 }
 
-// What is left of tau, relative to the largest terms that M a sums up: worst seen 0.1 eps.
+// Residual of tau, relative to the largest terms in M a: worst seen 0.1 eps.
 TEST(Textbook, ForwardDynamicsUndoesInverseDynamics) {
   double worst = 0;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
@@ -148,7 +148,7 @@ TEST(Textbook, PosesByProductsOfExponentials) {
   RecordProperty("worst_in_eps", std::to_string(worst));
 }
 
-// One chain of the book: link frames in the joints, screw axes read off the drawing at home.
+// One chain of the book: link frames at the joints, screw axes at home.
 TEST(Textbook, ScrewAxesOfAnArmAtHome) {
   const double l1 = 0.7;
   RobotBuilder<double> arm("arm");
@@ -162,26 +162,26 @@ TEST(Textbook, ScrewAxesOfAnArmAtHome) {
   ASSERT_EQ(links.size(), 2u);
   Vector6<double> S1, S2;
   S1 << 0, 0, 1, 0, -l1, 0;  // v = -w x p
-  S2 << 0, 0, 0, -1, 0, 0;   // y of a frame turned by a quarter about z
+  S2 << 0, 0, 0, -1, 0, 0;   // y of a frame rotated by a quarter turn about z
   EXPECT_LT((links[0].S - S1).norm(), 4 * kEps);
   EXPECT_LT((links[1].S - S2).norm(), 4 * kEps);
   EXPECT_NEAR(links[0].G(1, 1), 1.01, 4 * kEps);  // I + m c_x^2
   EXPECT_NEAR(links[0].G(5, 1), -0.1, 4 * kEps);  // f_z = -m c_x wd_y
 }
 
-// d(tau)/dt along the motion by dual numbers, against a symmetric difference: error of order
+// d(tau)/dt along the motion by dual numbers, against a central difference: error of order
 // step^2 = 1e-10 and of rounding over the step, eps/1e-5.
 TEST(Textbook, DualNumbersPassThrough) {
   for (const auto& [name, model, q, v, a, tau] : samples(2)) {
     SCOPED_TRACE(name);
     const Model<Dual> dual_model = model.cast<Dual>();
-    const VectorX<Dual> q_dual = limb::testing::integrate_own<Dual>(
+    const VectorX<Dual> q_dual = limb::testing::integrate_configuration<Dual>(
         dual_model, q.cast<Dual>(), limb::testing::dual<-1, 1>(Vector::Zero(v.size()), v));
     const VectorX<Dual> v_dual = limb::testing::dual<-1, 1>(v, a), a_dual = a.cast<Dual>();
     const double step = 1e-5;
     const auto at = [&, &model = model, &q = q, &v = v, &a = a](double t) {
-      return featherstone::rnea(model, limb::testing::integrate_own<double>(model, q, t * v),
-                                v + t * a, a);
+      return featherstone::rnea(
+          model, limb::testing::integrate_configuration<double>(model, q, t * v), v + t * a, a);
     };
     const Vector expected = (at(step) - at(-step)) / (2 * step);
     const VectorX<Dual> results[] = {
@@ -199,7 +199,7 @@ TEST(Textbook, DualNumbersPassThrough) {
   }
 }
 
-// Four robots at once, each lane its own state: equal to the states one by one.
+// Four states at once, one per lane: equal to the states one by one.
 TEST(Textbook, PacksPassThrough) {
   const Sample s = samples(1)[3];
   const Model<Pack> packs = s.model.cast<Pack>();
@@ -225,7 +225,7 @@ TEST(Textbook, PacksPassThrough) {
         EXPECT_NEAR(t[i].lane[lane], expected[i], kTrees * kEps * (1 + expected.norm()));
       }
       EXPECT_NEAR(M(i, 0).lane[lane], M_one(i, 0), kTrees * kEps * M_one.norm());
-      // Two solutions of systems with condition numbers of some 1e3.
+      // Two linear solutions with condition numbers of some 1e3.
       EXPECT_NEAR(back[i].lane[lane], one.a[i], 1e3 * kTrees * kEps);
     }
   }
@@ -248,7 +248,7 @@ TEST(Textbook, ErrorsNameTheCall) {
   empty.joint("joint", Joint<double>::revolute(Vector3<double>::UnitZ()), "base", "nothing");
   const Vector one = Vector::Ones(1);
   EXPECT_EQ(message([&] { featherstone::aba(empty.build(), one, one, one); }),
-            "featherstone::aba: the mass matrix is singular: some joint has no mass to move "
+            "featherstone::aba: the mass matrix is singular: no inertia opposes some joint "
             "[computation failed]");
 }
 

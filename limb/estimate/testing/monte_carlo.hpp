@@ -1,18 +1,18 @@
 #pragma once
 
-#include "limb/estimate/base_estimator.hpp"
-#include "limb/estimate/synthetic_walk.hpp"
+#include "limb/estimate/estimator/base_estimator.hpp"
+#include "limb/estimate/walk/synthetic_walk.hpp"
 
 namespace limb::testing {
 
-/// Deviations of the first state in the common errors: p, rotation, v, biases.
+/// Standard deviations of the initial state in the common errors: p, rotation, v, biases.
 inline Eigen::Matrix<double, 15, 1> initial_deviations(double tilt = 0.02, double yaw = 0.02) {
   Eigen::Matrix<double, 15, 1> d;
   d << 0.01, 0.01, 0.01, tilt, tilt, yaw, 0.05, 0.05, 0.05, 5e-3, 5e-3, 5e-3, 0.05, 0.05, 0.05;
   return d;
 }
 
-/// Noise of a common MEMS unit, of good encoders, and feet that creep a little.
+/// Noise of a typical MEMS unit and of good encoders, and feet that creep a little.
 inline WalkErrors typical_errors() {
   WalkErrors errors;
   errors.encoder = 1e-3;
@@ -21,7 +21,7 @@ inline WalkErrors typical_errors() {
   return errors;
 }
 
-/// An estimator that is told the truth about that noise.
+/// Estimator options that match that noise.
 inline EstimatorOptions matching_options(const WalkErrors& errors, FilterKind kind) {
   EstimatorOptions options;
   options.filter = kind;
@@ -34,7 +34,7 @@ inline EstimatorOptions matching_options(const WalkErrors& errors, FilterKind ki
   return options;
 }
 
-/// A state that is off the truth by the negative of a common error.
+/// The truth changed by the negative of a common error.
 inline FilterState off_by(const FilterState& truth, const Eigen::Matrix<double, 15, 1>& e) {
   FilterState x = truth;
   x.p_WS -= e.segment<3>(0);
@@ -45,12 +45,12 @@ inline FilterState off_by(const FilterState& truth, const Eigen::Matrix<double, 
   return x;
 }
 
-/// One estimator over one noisy walk, from a first state that is drawn from its covariance. Calls
-/// see(walk, estimator) after each instant.
-template <typename See>
+/// Runs an estimator over a noisy walk, from an initial state drawn from its covariance. Calls
+/// observe(walk, estimator) after each instant.
+template <typename Observe>
 void run_walk(const SyntheticWalk& walk, WalkErrors errors, const EstimatorOptions& options,
-              std::uint64_t seed, const See& see) {
-  NoiseSource start(derived_seed(seed, 1));
+              std::uint64_t seed, const Observe& observe) {
+  NoiseGenerator start(derived_seed(seed, 1));
   const Eigen::Matrix<double, 15, 1> deviations = initial_deviations();
   Eigen::Matrix<double, 15, 1> e;
   for (int i = 0; i < 15; ++i) e[i] = deviations[i] * start.normal();
@@ -67,7 +67,7 @@ void run_walk(const SyntheticWalk& walk, WalkErrors errors, const EstimatorOptio
       forces[i] = noisy.instant().contact[i] ? 100 : 0;
     }
     estimator.legs(noisy.instant().t, noisy.q(), noisy.v(), forces);
-    see(noisy, estimator);
+    observe(noisy, estimator);
   }
 }
 

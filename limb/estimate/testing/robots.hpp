@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "limb/model/load.hpp"
+#include "limb/model/core/load.hpp"
 #include "limb/model/testing/shared.hpp"
 
 namespace limb::testing {
 
-/// A robot that walks: where it is, its feet, its inertial sensor.
+/// A legged robot: its file, its feet and its inertial sensor.
 struct Walker {
-  std::string name;  ///< builtin:..., or a file among the shared robots
+  std::string name;  ///< builtin:..., or a file of the shared robots
   std::vector<std::string> feet;
   std::string imu;
 
-  bool is_here() const { return name.starts_with("builtin:") || !shared_folder().empty(); }
+  bool is_available() const { return name.starts_with("builtin:") || !shared_folder().empty(); }
   Model<double> load() const {
     if (name.starts_with("builtin:")) return load_model(name);
     return load_model((shared_folder() / "robots" / name).string(), Base::free);

@@ -8,8 +8,8 @@
 
 namespace limb::testing {
 
-/// The text of the Error that the call throws, followed by " [computation failed]" where it is of
-/// the kind that the caller could not have mended.
+/// The text of the Error that the call throws, followed by " [computation failed]" if it is of that
+/// kind; "no error" if it throws none.
 template <typename Call>
 std::string message(const Call& call) {
   try {
@@ -21,7 +21,7 @@ std::string message(const Call& call) {
   return "no error";
 }
 
-/// Largest difference of the ten numbers, each relative to the size of its kind in a.
+/// Largest error of mass, first moment and tensor, each relative to its size in a.
 template <typename T>
 double relative_error(const Inertia<T>& a, const Inertia<T>& b) {
   const auto part = [](double difference, double size) {

@@ -9,7 +9,7 @@
 
 namespace limb::testing {
 
-/// Seeded source of everything random in tests. The seed is in the test, so a failure repeats;
+/// Seeded random values for tests. The seed is in the test, so a failure is reproducible;
 /// SCOPED_TRACE(random.text()) also prints it.
 class Random {
  public:
@@ -33,7 +33,7 @@ class Random {
     const double x = normal(), y = normal(), z = normal();
     return Vector3<double>(x, y, z).normalized().cast<T>();
   }
-  /// Of any length but 0.
+  /// A quaternion of any nonzero length.
   template <typename T>
   Quaternion<T> quaternion() {
     const double x = normal(), y = normal(), z = normal(), w = normal();

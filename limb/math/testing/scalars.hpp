@@ -6,8 +6,8 @@
 
 #include "limb/math/dual.hpp"
 
-/// Two small scalars that stand for the kinds limb must serve besides machine numbers: one that
-/// carries a derivative, and one with several values at once on which no program can branch.
+/// Two scalars that represent the types limb must support besides machine numbers: one with a
+/// derivative, and one with several values at once, on which code cannot branch.
 namespace limb::testing {
 
 /// One derivative.
@@ -24,12 +24,12 @@ struct Mask {
   }
 };
 
-/// Four doubles that move together; a comparison has four answers.
+/// Four doubles that are processed together; a comparison has four results.
 struct Pack {
   std::array<double, kLanes> lane{};
 
   Pack() = default;
-  Pack(double v) { lane.fill(v); }  // NOLINT: numbers are constants
+  Pack(double v) { lane.fill(v); }  // NOLINT: implicit on purpose
 
   template <typename F>
   static Pack map(const Pack& a, F f) {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "limb/model/model.hpp"
+#include "limb/model/core/model.hpp"
 #include "limb/model/testing/shared.hpp"
 
 /// Recorded values of real robots (golden/README.md in the shared folder), for tests.
@@ -26,7 +26,7 @@ inline MatrixX<double> matrix_of(const nlohmann::json& j) {
   return m;
 }
 
-/// One recorded file; the test skips where there is no such folder.
+/// One recorded file; the test is skipped if there is no such folder.
 class GoldenTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

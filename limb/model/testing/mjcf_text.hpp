@@ -2,16 +2,16 @@
 
 #include <string>
 
-#include "limb/model/read_mjcf.hpp"
+#include "limb/model/mjcf/read_mjcf.hpp"
 
 namespace limb::testing {
 
-/// What parse_mjcf makes of a text, with everything that it remarks, one line each.
+/// Result of parse_mjcf with its diagnostics.
 struct ParsedMjcf {
   Description<double> description;
   Diagnostics diagnostics;
 
-  /// "rule at line" of each remark, in order: "class-unknown:3 geom-size:7".
+  /// "rule:line" of each diagnostic, in order: "class-unknown:3 geom-size:7".
   [[nodiscard]] std::string rules() const {
     std::string result;
     for (const Diagnostic& d : diagnostics) {

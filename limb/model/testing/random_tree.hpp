@@ -5,22 +5,23 @@
 #include <vector>
 
 #include "limb/math/testing/random.hpp"
-#include "limb/model/description.hpp"
+#include "limb/model/core/description.hpp"
 
 namespace limb::testing {
 
 struct RandomTreeOptions {
-  int joints = 12;  ///< fixed ones included, the root's joint not
-  /// Types to draw from; every one comes up once before any comes up twice.
+  int joints = 12;  ///< including fixed ones, without the root's joint
+  /// Types to draw from, without replacement until all have been used.
   std::vector<JointType> types = {kJointTypes.begin(), kJointTypes.end()};
-  /// How the root link hangs on the world; fixed: it is the root of the file, as in URDF.
+  /// Joint between the world and the root link; fixed: the link is the root of the file, as in
+  /// URDF.
   JointType root = JointType::fixed;
-  bool with_couplings = false;  ///< some joints of one freedom follow others
+  bool with_couplings = false;  ///< some joints with one degree of freedom follow others
 };
 
-/// A seeded robot: links l0, l1, ... with plausible inertias, joints of all the given types on
-/// random parents with random axes and placements. Names of joints are drawn, so their alphabetical
-/// order is not that of the file. Same seed and options, same robot.
+/// A random robot: links l0, l1, ... with plausible inertias, joints of all the given types on
+/// random parents with random axes and placements. Joint names are random, so that their
+/// alphabetical order differs from the file order. Same seed and options, same robot.
 inline Description<double> random_tree(unsigned seed, const RandomTreeOptions& options = {}) {
   Random random(seed);
   const auto pick = [&](int n) { return std::min(n - 1, static_cast<int>(random.uniform(0, n))); };
@@ -35,7 +36,7 @@ inline Description<double> random_tree(unsigned seed, const RandomTreeOptions& o
     InertialDescription<double> inertial;
     inertial.mass = random.uniform(0.5, 3);
     inertial.X_LI = random.pose<double>(0.1);
-    // Moments of a solid box of these edges: always those of a real body.
+    // Moments of a solid box with these edges: always physically consistent.
     const Eigen::Vector3d edge(random.uniform(0.1, 0.4), random.uniform(0.1, 0.4),
                                random.uniform(0.1, 0.4));
     const Eigen::Vector3d square = edge.cwiseAbs2() * (inertial.mass / 12);
@@ -65,13 +66,13 @@ inline Description<double> random_tree(unsigned seed, const RandomTreeOptions& o
   } else {
     add_joint("base_joint", options.root, kWorldLink);
   }
-  std::vector<JointType> deck;
+  std::vector<JointType> remaining;
   for (int i = 0; i < options.joints; ++i) {
-    if (deck.empty()) deck = options.types;
-    const int card = pick(static_cast<int>(deck.size()));
-    const JointType type = deck[static_cast<std::size_t>(card)];
-    deck.erase(deck.begin() + card);
-    // A drawn letter decides the alphabetical place, the number keeps names apart.
+    if (remaining.empty()) remaining = options.types;
+    const int index = pick(static_cast<int>(remaining.size()));
+    const JointType type = remaining[static_cast<std::size_t>(index)];
+    remaining.erase(remaining.begin() + index);
+    // A random letter decides the alphabetical order, the number makes names unique.
     const std::string name = numbered({static_cast<char>('a' + pick(26)), '_'}, i);
     add_joint(name, type, link_name(pick(static_cast<int>(robot.links.size()))));
   }

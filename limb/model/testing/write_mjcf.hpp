@@ -5,15 +5,15 @@
 #include <initializer_list>
 #include <string>
 
-#include "limb/model/model.hpp"
+#include "limb/model/core/model.hpp"
 
 namespace limb::testing {
 
-/// Whether the text of a robot has what its drives add to the rigid bodies.
+/// Whether the text contains damping and armature of the joints.
 enum class Drives { left_out, written };
 
-/// A robot of hinges, with or without a free base, as MuJoCo reads it: bodies without shapes, names
-/// of joints as in the model. `inside(i)` is text that body i gets too; 0 is the world.
+/// A robot with hinge joints, with or without a free base, as MJCF: bodies without shapes, in the
+/// order of the model. `inside(i)` is additional text inside body i; 0 is the world.
 inline std::string write_mjcf(const Model<double>& model, Drives drives,
                               const std::function<std::string(int)>& inside = {}) {
   const auto numbers = [](std::initializer_list<double> x) {

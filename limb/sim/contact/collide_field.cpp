@@ -1,9 +1,9 @@
-// Solids against heights over a grid.
+// Shapes against a height field.
 #include <algorithm>
 #include <cmath>
 
+#include "limb/sim/contact/capsule.hpp"
 #include "limb/sim/contact/collide.hpp"
-#include "limb/sim/contact/round.hpp"
 
 namespace limb {
 namespace {
@@ -12,22 +12,24 @@ using Vector = Vector3<double>;
 using Field = Ground::HeightField;
 
 struct Cells {
-  Eigen::Index i0, i1, j0, j1;  ///< first and one past the last
+  Eigen::Index i0, i1, j0, j1;  ///< first, and one past the last
 };
 
-/// Cells within a distance of a place, seen from above.
+/// Cells within a horizontal distance of a point.
 Cells cells_near(const Field& field, const Vector& p, double distance) {
-  const auto range = [](double x, double corner, double cell, double reach, Eigen::Index points,
-                        Eigen::Index& first, Eigen::Index& last) {
+  const auto cell_range = [](double x, double corner, double cell, double cutoff,
+                             Eigen::Index points, Eigen::Index& first, Eigen::Index& last) {
     const double limit = double(points - 1);
     first =
-        static_cast<Eigen::Index>(std::clamp(std::floor((x - reach - corner) / cell), 0.0, limit));
+        static_cast<Eigen::Index>(std::clamp(std::floor((x - cutoff - corner) / cell), 0.0, limit));
     last =
-        static_cast<Eigen::Index>(std::clamp(std::ceil((x + reach - corner) / cell), 0.0, limit));
+        static_cast<Eigen::Index>(std::clamp(std::ceil((x + cutoff - corner) / cell), 0.0, limit));
   };
   Cells cells;
-  range(p[0], field.corner[0], field.cell[0], distance, field.heights.rows(), cells.i0, cells.i1);
-  range(p[1], field.corner[1], field.cell[1], distance, field.heights.cols(), cells.j0, cells.j1);
+  cell_range(p[0], field.corner[0], field.cell[0], distance, field.heights.rows(), cells.i0,
+             cells.i1);
+  cell_range(p[1], field.corner[1], field.cell[1], distance, field.heights.cols(), cells.j0,
+             cells.j1);
   return cells;
 }
 
@@ -43,7 +45,7 @@ bool is_over(const Field& field, const Vector& p) {
          v <= double(field.heights.cols() - 1);
 }
 
-/// The point of a triangle nearest to p, and whether it lies inside and not on its rim.
+/// The point of a triangle nearest to p, and whether it is inside and not on the boundary.
 /// [Ericson 2005, Sec. 5.1.5]
 Vector nearest_on_triangle(const Vector& p, const Vector& a, const Vector& b, const Vector& c,
                            bool& inside) {
@@ -68,26 +70,26 @@ Vector nearest_on_triangle(const Vector& p, const Vector& a, const Vector& b, co
   return a + ab * (vb * scale) + ac * (vc * scale);
 }
 
-/// A point inside the solid, or on it: out along the triangle's normal.
+/// A point on or below the surface: pushed out along the normal of the triangle.
 void under_surface(const Field& field, const Vector& p, double radius, double margin, int feature,
-                   Touches& touches) {
+                   CollisionPoints& points) {
   Vector n;
   const double gap = (p[2] - field.height(p[0], p[1], &n)) * n[2] - radius;
-  if (gap <= margin) touches.add({p - (radius + gap / 2) * n, n, gap, feature});
+  if (gap <= margin) points.add({p - (radius + gap / 2) * n, n, gap, feature});
 }
 
-/// A sphere: every face whose inside it is nearest to, so that it rests in a valley on two; or the
-/// nearest edge or corner, on a ridge.
+/// A sphere: every face whose nearest point is interior, so that it rests on two faces in a valley;
+/// or the nearest edge or corner, on a ridge.
 void sphere_field(const Vector& p, double radius, const Field& field, double margin, int feature,
-                  Touches& touches) {
+                  CollisionPoints& points) {
   if (is_over(field, p) && p[2] <= field.height(p[0], p[1])) {
-    under_surface(field, p, radius, margin, feature, touches);
+    under_surface(field, p, radius, margin, feature, points);
     return;
   }
-  const double reach = radius + margin;
-  const Cells cells = cells_near(field, p, reach);
-  Touches faces;
-  Touch nearest;
+  const double cutoff = radius + margin;
+  const Cells cells = cells_near(field, p, cutoff);
+  CollisionPoints faces;
+  CollisionPoint nearest;
   nearest.gap = margin;
   bool ridge = false;
   for (Eigen::Index i = cells.i0; i < cells.i1; ++i) {
@@ -101,28 +103,28 @@ void sphere_field(const Vector& p, double radius, const Field& field, double mar
         if (gap > margin || distance == 0) continue;
         const Vector n = (p - q) / distance;
         if (n[2] <= 0) continue;
-        const Touch touch{p - (radius + gap / 2) * n, n, gap, feature};
-        if (inside) faces.add(touch);
+        const CollisionPoint point{p - (radius + gap / 2) * n, n, gap, feature};
+        if (inside) faces.add(point);
         if (gap < nearest.gap - 1e-12) {
-          nearest = touch;
+          nearest = point;
           ridge = !inside;
         }
       }
     }
   }
-  if (ridge) touches.add(nearest);
+  if (ridge) points.add(nearest);
   faces.keep_nearest(ridge ? 2 : 3);
   for (int k = 0; k < faces.size(); ++k) {
     faces[k].feature = feature + 1 + k;
-    touches.add(faces[k]);
+    points.add(faces[k]);
   }
 }
 
 /// Corners of the box in the field, and corners of the field in the box.
-void box_field(const PlacedShape& a, const Field& field, double margin, Touches& touches) {
+void box_field(const PlacedShape& a, const Field& field, double margin, CollisionPoints& points) {
   const Matrix3<double>& R = a.X_WS.R;
   const Vector half = a.size / 2;
-  Touches found;
+  CollisionPoints found;
   for (int k = 0; k < 8; ++k) {
     const Vector p = a.X_WS * Vector((k & 1 ? 1 : -1) * half[0], (k & 2 ? 1 : -1) * half[1],
                                      (k & 4 ? 1 : -1) * half[2]);
@@ -132,7 +134,7 @@ void box_field(const PlacedShape& a, const Field& field, double margin, Touches&
   for (Eigen::Index i = cells.i0; i <= cells.i1; ++i) {
     for (Eigen::Index j = cells.j0; j <= cells.j1; ++j) {
       const Vector p = vertex(field, i, j), local = R.transpose() * (p - a.X_WS.p);
-      // The face through which a corner leaves the box; it must look down.
+      // The face through which a vertex of the field leaves the box; it must face down.
       int face = -1;
       double gap = -1e300;
       for (int axis = 0; axis < 3; ++axis) {
@@ -153,26 +155,27 @@ void box_field(const PlacedShape& a, const Field& field, double margin, Touches&
     }
   }
   found.keep_nearest(6);
-  for (int k = 0; k < found.size(); ++k) touches.add(found[k]);
+  for (int k = 0; k < found.size(); ++k) points.add(found[k]);
 }
 
 }  // namespace
 
-void collide(const PlacedShape& a, const Ground::HeightField& b, double margin, Touches& touches) {
+void collide(const PlacedShape& a, const Ground::HeightField& b, double margin,
+             CollisionPoints& points) {
   const double radius = bounding_radius(a.kind, a.size);
   if (a.X_WS.p[2] - radius - margin > b.heights.maxCoeff()) return;
   if (a.kind == ContactShape::Kind::box) {
-    box_field(a, b, margin, touches);
+    box_field(a, b, margin, points);
     return;
   }
-  // A capsule is felt along its length, no coarser than the cells.
-  const Round round = round_of(a);
-  const double length = (round.b - round.a).norm();
+  // A capsule is sampled by spheres along its length, no coarser than the cells.
+  const Capsule capsule = to_capsule(a);
+  const double length = (capsule.b - capsule.a).norm();
   const int steps =
       length > 0 ? std::clamp(static_cast<int>(std::ceil(length / b.cell.minCoeff())), 1, 6) : 0;
   for (int k = 0; k <= steps; ++k) {
     const double t = steps > 0 ? double(k) / steps : 0;
-    sphere_field(round.a + t * (round.b - round.a), round.radius, b, margin, 8 * k, touches);
+    sphere_field(capsule.a + t * (capsule.b - capsule.a), capsule.radius, b, margin, 8 * k, points);
   }
 }
 

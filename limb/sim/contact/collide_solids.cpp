@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "limb/sim/contact/capsule.hpp"
 #include "limb/sim/contact/collide.hpp"
-#include "limb/sim/contact/round.hpp"
 
 namespace limb {
 namespace {
@@ -16,9 +16,9 @@ struct SolidBox {
   Vector half;
 };
 
-/// Adds what a point with a radius does at a box; sign -1: the box is the first solid.
-void round_point(const Vector& p, double radius, const SolidBox& box, double margin, double sign,
-                 int feature, Touches& touches) {
+/// A sphere against a box; sign -1: the box is the first solid.
+void collide_sphere_box(const Vector& p, double radius, const SolidBox& box, double margin,
+                        double sign, int feature, CollisionPoints& points) {
   const Vector local = box.X.R.transpose() * (p - box.X.p);
   const Vector nearest = local.cwiseMax(-box.half).cwiseMin(box.half);
   Vector n_B = local - nearest;
@@ -36,17 +36,18 @@ void round_point(const Vector& p, double radius, const SolidBox& box, double mar
   const double gap = distance - radius;
   if (gap > margin) return;
   const Vector n = box.X.R * n_B;
-  touches.add({p - (radius + gap / 2) * n, sign * n, gap, feature});
+  points.add({p - (radius + gap / 2) * n, sign * n, gap, feature});
 }
 
-/// A capsule or sphere at a box: its ends, and the nearest place between them where that is
-/// nearer than both.
-void round_box(const Round& a, const SolidBox& box, double margin, double sign, Touches& touches) {
-  const double reach = (a.b - a.a).norm() / 2 + a.radius + box.half.norm() + margin;
-  if (((a.a + a.b) / 2 - box.X.p).squaredNorm() > reach * reach) return;
-  round_point(a.a, a.radius, box, margin, sign, 0, touches);
+/// A capsule or sphere against a box: its ends, and the closest point between them if that is
+/// closer than both.
+void collide_capsule_box(const Capsule& a, const SolidBox& box, double margin, double sign,
+                         CollisionPoints& points) {
+  const double cutoff = (a.b - a.a).norm() / 2 + a.radius + box.half.norm() + margin;
+  if (((a.a + a.b) / 2 - box.X.p).squaredNorm() > cutoff * cutoff) return;
+  collide_sphere_box(a.a, a.radius, box, margin, sign, 0, points);
   if (a.a == a.b) return;
-  round_point(a.b, a.radius, box, margin, sign, 1, touches);
+  collide_sphere_box(a.b, a.radius, box, margin, sign, 1, points);
   // The distance to a convex solid is convex along the segment.
   const auto distance = [&](double t) {
     const Vector local = box.X.R.transpose() * (a.a + t * (a.b - a.a) - box.X.p);
@@ -61,11 +62,11 @@ void round_box(const Round& a, const SolidBox& box, double margin, double sign, 
   const double t = (low + high) / 2;
   const double ends = std::min(distance(0), distance(1));
   if (t < 1e-4 || t > 1 - 1e-4 || distance(t) > ends * (1 - 1e-6)) return;
-  round_point(a.a + t * (a.b - a.a), a.radius, box, margin, sign, 2, touches);
+  collide_sphere_box(a.a + t * (a.b - a.a), a.radius, box, margin, sign, 2, points);
 }
 
 /// The nearest points of two segments. [Ericson 2005, Sec. 5.1.9]
-void nearest_on_segments(const Round& a, const Round& b, Vector& on_a, Vector& on_b) {
+void nearest_on_segments(const Capsule& a, const Capsule& b, Vector& on_a, Vector& on_b) {
   const Vector d1 = a.b - a.a, d2 = b.b - b.a, r = a.a - b.a;
   const double A = d1.squaredNorm(), E = d2.squaredNorm(), f = d2.dot(r), c = d1.dot(r);
   const double B = d1.dot(d2), denominator = A * E - B * B;
@@ -82,14 +83,14 @@ void nearest_on_segments(const Round& a, const Round& b, Vector& on_a, Vector& o
   on_b = b.a + t * d2;
 }
 
-void round_round(const Round& a, const Round& b, double margin, Touches& touches) {
+void collide_capsules(const Capsule& a, const Capsule& b, double margin, CollisionPoints& points) {
   Vector on_a, on_b;
   nearest_on_segments(a, b, on_a, on_b);
   Vector n = on_a - on_b;
   const double distance = n.norm(), gap = distance - a.radius - b.radius;
   if (gap > margin) return;
   n = distance > 0 ? Vector(n / distance) : Vector(Vector::UnitZ());
-  touches.add({on_b + (b.radius + gap / 2) * n, n, gap, 0});
+  points.add({on_b + (b.radius + gap / 2) * n, n, gap, 0});
 }
 
 /// Separating axes of two boxes, then the smaller face clipped by the larger one, or the two edges.
@@ -98,13 +99,13 @@ class BoxBox {
  public:
   BoxBox(const SolidBox& a, const SolidBox& b) : a_(a), b_(b), d_(a.X.p - b.X.p) {}
 
-  void find(double margin, Touches& touches) {
+  void find(double margin, CollisionPoints& points) {
     for (int i = 0; i < 3; ++i) try_axis(a_.X.R.col(i), i, 1);
-    // Faces that lie on each other are equally near: the same one stays the reference, and the
-    // points keep their identity.
+    // Two faces in contact are equally close: the same one stays the reference, so that the points
+    // keep their feature numbers.
     const double own = best_;
     for (int i = 0; i < 3; ++i) try_axis(b_.X.R.col(i), 3 + i, own + 1e-6);
-    // An edge must be clearly better than a face: faces hold steadier.
+    // An edge must be clearly better than a face: contact of faces is more stable.
     const double face = best_;
     for (int i = 0; i < 3; ++i) {
       for (int j = 0; j < 3; ++j) {
@@ -115,18 +116,18 @@ class BoxBox {
       }
     }
     if (best_ > margin) return;
-    const int before = touches.size();
+    const int before = points.size();
     if (which_ < 3) {
-      clip(a_, which_, b_, -1, margin, touches);
+      clip(a_, which_, b_, -1, margin, points);
     } else if (which_ < 6) {
-      clip(b_, which_ - 3, a_, 1, margin, touches);
+      clip(b_, which_ - 3, a_, 1, margin, points);
     } else {
-      edges(touches);
+      edges(points);
     }
     double deepest = std::numeric_limits<double>::infinity();
-    for (int k = before; k < touches.size(); ++k) deepest = std::min(deepest, touches[k].gap);
+    for (int k = before; k < points.size(); ++k) deepest = std::min(deepest, points[k].gap);
     if (best_ >= 0 || which_ >= 6 || deepest <= best_ + 1e-4) return;
-    // A corner that reaches over a side of the face.
+    // A corner that extends beyond a side of the face.
     const SolidBox& other = which_ < 3 ? b_ : a_;
     const Vector inward = which_ < 3 ? n_ : Vector(-n_);
     Vector corner = other.X.p;
@@ -134,7 +135,7 @@ class BoxBox {
       const Vector axis = other.X.R.col(k);
       corner += (axis.dot(inward) > 0 ? 1 : -1) * other.half[k] * axis;
     }
-    touches.add({corner - best_ / 2 * inward, n_, best_, 3});
+    points.add({corner - best_ / 2 * inward, n_, best_, 3});
   }
 
  private:
@@ -150,10 +151,10 @@ class BoxBox {
     n_ = axis;
   }
 
-  /// The face of `other` that looks at face `axis` of `reference`, cut to that face's sides. `side`
-  /// is +1 where the normal n_ leaves the reference solid.
+  /// The face of `other` opposite to face `axis` of `reference`, clipped by the sides of that face.
+  /// `side` is +1 if the normal n_ points out of the reference solid.
   void clip(const SolidBox& reference, int axis, const SolidBox& other, double side, double margin,
-            Touches& touches) {
+            CollisionPoints& points) {
     const Vector out = side * n_;  // out of the reference
     const Vector toward = other.X.R.transpose() * out;
     int face = 0;
@@ -188,7 +189,7 @@ class BoxBox {
         if (count == 0) return;
       }
     }
-    // Of up to eight corners, those farthest out along the diagonals of the reference face.
+    // From up to eight corners, takes those farthest along the diagonals of the reference face.
     const double level = out.dot(reference.X.p) + reference.half[axis];
     const Vector x = reference.X.R.col(sides[0]), y = reference.X.R.col(sides[1]);
     int chosen[4];
@@ -205,11 +206,11 @@ class BoxBox {
       if (std::find(chosen, chosen + k, best) != chosen + k) continue;
       const Vector& p = polygon[static_cast<std::size_t>(best)];
       const double gap = out.dot(p) - level;
-      if (gap <= margin) touches.add({p - gap / 2 * out, n_, gap, 4 * (which_ + 1) + k});
+      if (gap <= margin) points.add({p - gap / 2 * out, n_, gap, 4 * (which_ + 1) + k});
     }
   }
 
-  void edges(Touches& touches) {
+  void edges(CollisionPoints& points) {
     const int i = (which_ - 6) / 3, j = (which_ - 6) % 3;
     const auto edge = [](const SolidBox& box, int along, const Vector& direction) {
       Vector middle = box.X.p;
@@ -219,11 +220,11 @@ class BoxBox {
         middle += (axis.dot(direction) > 0 ? 1 : -1) * box.half[k] * axis;
       }
       const Vector half = box.half[along] * box.X.R.col(along);
-      return Round{middle - half, middle + half, 0};
+      return Capsule{middle - half, middle + half, 0};
     };
     Vector on_a, on_b;
     nearest_on_segments(edge(a_, i, -n_), edge(b_, j, n_), on_a, on_b);
-    touches.add({(on_a + on_b) / 2, n_, best_, 4 * (which_ + 1)});
+    points.add({(on_a + on_b) / 2, n_, best_, 4 * (which_ + 1)});
   }
 
   const SolidBox &a_, &b_;
@@ -234,7 +235,7 @@ class BoxBox {
 
 }  // namespace
 
-Round round_of(const PlacedShape& shape) {
+Capsule to_capsule(const PlacedShape& shape) {
   const Vector axis = shape.X_WS.R.col(2), &c = shape.X_WS.p;
   switch (shape.kind) {
     case ContactShape::Kind::capsule:
@@ -251,29 +252,29 @@ Round round_of(const PlacedShape& shape) {
   }
 }
 
-void collide(const PlacedShape& a, const Ground::Box& b, double margin, Touches& touches) {
-  const double reach = bounding_radius(a.kind, a.size) + b.half.norm() + margin;
-  if ((a.X_WS.p - b.X_WG.p).squaredNorm() > reach * reach) return;
+void collide(const PlacedShape& a, const Ground::Box& b, double margin, CollisionPoints& points) {
+  const double cutoff = bounding_radius(a.kind, a.size) + b.half.norm() + margin;
+  if ((a.X_WS.p - b.X_WG.p).squaredNorm() > cutoff * cutoff) return;
   const SolidBox box{b.X_WG, b.half};
   if (a.kind == ContactShape::Kind::box) {
     const SolidBox own{a.X_WS, a.size / 2};
-    BoxBox(own, box).find(margin, touches);
+    BoxBox(own, box).find(margin, points);
   } else {
-    round_box(round_of(a), box, margin, 1, touches);
+    collide_capsule_box(to_capsule(a), box, margin, 1, points);
   }
 }
 
-void collide(const PlacedShape& a, const PlacedShape& b, double margin, Touches& touches) {
+void collide(const PlacedShape& a, const PlacedShape& b, double margin, CollisionPoints& points) {
   const bool box_a = a.kind == ContactShape::Kind::box, box_b = b.kind == ContactShape::Kind::box;
   const SolidBox solid_a{a.X_WS, a.size / 2}, solid_b{b.X_WS, b.size / 2};
   if (box_a && box_b) {
-    BoxBox(solid_a, solid_b).find(margin, touches);
+    BoxBox(solid_a, solid_b).find(margin, points);
   } else if (box_b) {
-    round_box(round_of(a), solid_b, margin, 1, touches);
+    collide_capsule_box(to_capsule(a), solid_b, margin, 1, points);
   } else if (box_a) {
-    round_box(round_of(b), solid_a, margin, -1, touches);
+    collide_capsule_box(to_capsule(b), solid_a, margin, -1, points);
   } else {
-    round_round(round_of(a), round_of(b), margin, touches);
+    collide_capsules(to_capsule(a), to_capsule(b), margin, points);
   }
 }
 

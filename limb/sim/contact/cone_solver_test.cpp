@@ -1,5 +1,5 @@
-// The laws of contact themselves, checked on random problems with more contacts than freedoms, and
-// against closed forms of one contact.
+// The contact laws, checked on random problems with more contacts than degrees of freedom, and
+// against closed forms for one contact.
 #include "limb/sim/contact/cone_solver.hpp"
 
 #include <gtest/gtest.h>
@@ -15,16 +15,16 @@ namespace {
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
 
-/// A random robot of n freedoms with unit mass matrix: A = J J^T, b = J v.
-void fill(testing::Random& random, int freedoms, int contacts, int rows, ConeSolver& solver) {
+/// A random robot with unit mass matrix: A = J J^T, b = J v.
+void fill(testing::Random& random, int dofs, int contacts, int rows, ConeSolver& solver) {
   solver.resize(contacts, rows);
   const int n = solver.size();
-  Matrix J(n, freedoms);
+  Matrix J(n, dofs);
   for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < freedoms; ++k) J(i, k) = random.uniform(-1, 1);
+    for (int k = 0; k < dofs; ++k) J(i, k) = random.uniform(-1, 1);
   }
-  Vector v(freedoms);
-  for (int k = 0; k < freedoms; ++k) v[k] = random.uniform(-1, 1);
+  Vector v(dofs);
+  for (int k = 0; k < dofs; ++k) v[k] = random.uniform(-1, 1);
   solver.A.topLeftCorner(n, n) = J * J.transpose();
   solver.b.head(n) = J * v;
   solver.p.head(n).setZero();
@@ -35,8 +35,7 @@ void fill(testing::Random& random, int freedoms, int contacts, int rows, ConeSol
   }
 }
 
-/// The largest violation of the law as the header states it, in its own units; not the residual
-/// that the solver watches.
+/// The largest violation of the law as the header states it, independent of the solver's residual.
 double violation(const ConeSolver& s) {
   const int n = s.size();
   const Vector u = s.A.topLeftCorner(n, n) * s.p.head(n) + s.b.head(n);
@@ -63,8 +62,8 @@ TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
     testing::Random random(seed);
     ConeSolver solver;
     const int contacts = 1 + static_cast<int>(seed % 8), rows = static_cast<int>(seed % 3);
-    const int freedoms = 3 + static_cast<int>(seed % 16);  // fewer than rows in most of them
-    fill(random, freedoms, contacts, rows, solver);
+    const int dofs = 3 + static_cast<int>(seed % 16);  // mostly fewer than rows
+    fill(random, dofs, contacts, rows, solver);
     const auto report = solver.solve({1e-10, 1e-10, 400});
     failed += report.converged ? 0 : 1;
     sweeps += report.sweeps;
@@ -76,9 +75,9 @@ TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
     const double scale = 1 + solver.p.head(solver.size()).lpNorm<Eigen::Infinity>();
     worst = std::max(worst, violation(solver) / scale);
   }
-  std::printf("sweeps a problem %.1f, not solved %d, worst violation %.1e\n", sweeps / 2000.,
+  std::printf("sweeps per problem %.1f, not solved %d, worst violation %.1e\n", sweeps / 2000.,
               failed, worst);
-  // The residual is 1e-10; complementarity multiplies it with impulses of some 10.
+  // The residual is 1e-10; complementarity multiplies it by impulses of about 10.
   EXPECT_LT(worst, 1e-8);
   EXPECT_EQ(failed, 0);
 }
@@ -96,8 +95,8 @@ TEST(ConeSolver, NeverAddsEnergy) {
   }
 }
 
-// A unit point mass that comes down at (1, 0, -1) m/s: friction stops it or takes mu of the
-// normal impulse.
+// A unit point mass that lands with (1, 0, -1) m/s: friction stops it, or is mu times the normal
+// impulse.
 TEST(ConeSolver, OneContactInClosedForm) {
   for (const double mu : {0.0, 0.3, 0.999, 1.001, 2.0}) {
     ConeSolver solver;
@@ -113,9 +112,9 @@ TEST(ConeSolver, OneContactInClosedForm) {
   }
 }
 
-// Without friction the problem is a linear complementarity problem, here solved by trying all sets
-// of contacts that may push.
-TEST(ConeSolver, WithoutFrictionAgreesWithAllCases) {
+// Without friction the problem is a linear complementarity problem, here solved by enumerating all
+// active sets.
+TEST(ConeSolver, WithoutFrictionAgreesWithEnumeration) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     testing::Random random(seed);
     ConeSolver solver;
@@ -160,7 +159,7 @@ TEST(ConeSolver, SameProblemSameBitsNoAllocation) {
     solver.solve({});
   }
   EXPECT_EQ(solver.p, first);
-  // Its own solution is a start that needs no sweep.
+  // Started at its solution it needs no sweep.
   EXPECT_EQ(solver.solve({}).sweeps, 0);
 }
 

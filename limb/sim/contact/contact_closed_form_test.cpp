@@ -1,4 +1,4 @@
-// Contact against the closed forms of the books: bouncing, sliding, sticking, rolling, impact.
+// Contact against textbook closed forms: bouncing, sliding, sticking, rolling, impact.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "limb/math/inertia_solids.hpp"
-#include "limb/model/builder.hpp"
-#include "limb/sim/simulation.hpp"
+#include "limb/model/core/builder.hpp"
+#include "limb/sim/world/simulation.hpp"
 
 namespace limb {
 namespace {
@@ -17,9 +17,9 @@ using Kind = ContactShape::Kind;
 
 constexpr double kG = 9.81;
 
-/// One free body of mass m and the given tensor, as one shape.
-struct Body1 {
-  Body1(double m, const Matrix3<double>& tensor, Kind kind, const Vector3<double>& size)
+/// One free body of mass m and the given rotational inertia, with one shape.
+struct SingleBody {
+  SingleBody(double m, const Matrix3<double>& tensor, Kind kind, const Vector3<double>& size)
       : model([&] {
           RobotBuilder<double> robot("body");
           robot.link("body", m, {0, 0, 0}, tensor);
@@ -35,10 +35,10 @@ struct Body1 {
   ContactShape shape;
 };
 
-Body1 ball(double m, double r) {
+SingleBody ball(double m, double r) {
   return {m, 0.4 * m * r * r * Matrix3<double>::Identity(), Kind::sphere, {r, 0, 0}};
 }
-Body1 block(double m, const Vector3<double>& size) {
+SingleBody block(double m, const Vector3<double>& size) {
   const Vector3<double> s = size.cwiseAbs2();
   return {m,
           Vector3<double>(s[1] + s[2], s[0] + s[2], s[0] + s[1]).asDiagonal() *
@@ -47,9 +47,10 @@ Body1 block(double m, const Vector3<double>& size) {
 }
 
 struct BodyRun {
-  BodyRun(const Body1& body, const Ground& ground, double step, ContactParameters parameters = {})
+  BodyRun(const SingleBody& body, const Ground& ground, double step,
+          ContactParameters parameters = {})
       : world(body.model), simulation((prepare(body, ground, parameters), world), {.step = step}) {}
-  void prepare(const Body1& body, const Ground& ground, const ContactParameters& parameters) {
+  void prepare(const SingleBody& body, const Ground& ground, const ContactParameters& parameters) {
     world.set_contact({ground, {body.shape}, parameters});
   }
   void start(const Vector3<double>& p, const Quaternion<double>& q, const Vector3<double>& v_W,
@@ -66,7 +67,7 @@ struct BodyRun {
     return to_matrix(quat_xyzw(q[3], q[4], q[5], q[6]));
   }
   Vector3<double> velocity() const { return rotation() * simulation.state().v.head<3>(); }
-  Vector3<double> turn() const { return rotation() * simulation.state().v.tail<3>(); }
+  Vector3<double> angular_velocity() const { return rotation() * simulation.state().v.tail<3>(); }
 
   World world;
   Simulation simulation;
@@ -76,7 +77,7 @@ const Quaternion<double> kUpright = quat_xyzw(0., 0., 0., 1.);
 
 // Dropped from H, the n-th bounce reaches e^(2 n) H, and it rests after
 // sqrt(2 H / g) (1 + e) / (1 - e).
-TEST(Contact, BallBouncesAsHighAsItsRestitutionSays) {
+TEST(Contact, BallBouncesToTheHeightOfItsRestitution) {
   const double r = 0.1, H = 1, e = 0.8;
   std::vector<double> error;
   for (const double h : {1e-3, 5e-4, 2.5e-4}) {
@@ -99,7 +100,7 @@ TEST(Contact, BallBouncesAsHighAsItsRestitutionSays) {
     error.push_back(worst);
   }
   std::printf("apex heights, relative error %.1e %.1e %.1e\n", error[0], error[1], error[2]);
-  // Each bounce is exact at its moment; the highest point lies up to h / 2 beside a step: g h^2
+  // Each bounce is exact at its time; the apex is up to h / 2 away from the end of a step: g h^2
   // / 8.
   for (std::size_t k = 0; k < 3; ++k) {
     const double h = 1e-3 / std::pow(2., static_cast<double>(k));
@@ -113,8 +114,8 @@ TEST(Contact, BallBouncesAsHighAsItsRestitutionSays) {
   EXPECT_NEAR(run.velocity().norm(), 0, 1e-9);
 }
 
-// A ball that bounces for ever keeps its height: the modified energy of the method is reversed
-// exactly, not only nearly.
+// A ball with restitution 1 keeps its height: the impact preserves the modified energy of the
+// method exactly.
 TEST(Contact, PerfectBouncesKeepTheirHeight) {
   const double r = 0.1, h = 1e-3;
   BodyRun run(ball(0.5, r), Ground::plane({0.5, 1}), h);
@@ -125,10 +126,10 @@ TEST(Contact, PerfectBouncesKeepTheirHeight) {
     run.simulation.run_until(run.simulation.state().t + h);
     highest_late = std::max(highest_late, run.position()[2] - r);
   }
-  EXPECT_NEAR(highest_late, 1, 2e-6);  // 110 bounces; the highest point lies beside a step
+  EXPECT_NEAR(highest_late, 1, 2e-6);  // 110 bounces; the apex is between steps
 }
 
-// Slides with g (sin a - mu cos a) above the friction angle and does not move below it.
+// Accelerates with g (sin a - mu cos a) above the friction angle and does not move below it.
 TEST(Contact, BlockSlidesAndSticksAtTheExactFrictionAngle) {
   const double mu = 0.4;
   const Vector3<double> size(0.3, 0.2, 0.1);
@@ -141,7 +142,7 @@ TEST(Contact, BlockSlidesAndSticksAtTheExactFrictionAngle) {
     const Vector3<double> along = R.col(0);
     const double expected = std::max(0.0, kG * (std::sin(angle) - mu * std::cos(angle)));
     const double v = along.dot(run.velocity());
-    // Each step's impulses are exact to 1e-10 m/s.
+    // The impulses of each step are exact to 1e-10 m/s.
     EXPECT_NEAR(v, expected, 1e-8) << part;
     EXPECT_NEAR(R.col(2).dot(run.position()), size[2] / 2, 1e-9);
     const ContactReport& report = run.world.contacts()->report();
@@ -154,8 +155,8 @@ TEST(Contact, BlockSlidesAndSticksAtTheExactFrictionAngle) {
   }
 }
 
-// Thrown without spin it slides until 5/7 of its speed are left, at t = 2 v / (7 mu g).
-TEST(Contact, BallGoesFromSlidingToRollingAtFiveSevenths) {
+// Launched without spin, it slides until 5/7 of its speed remain, at t = 2 v / (7 mu g).
+TEST(Contact, BallRollsAtFiveSeventhsOfItsSpeed) {
   const double r = 0.11, mu = 0.2, v = 7;
   BodyRun run(ball(3, r), Ground::plane({mu, 0}), 1e-3);
   run.start({0, 0, r}, kUpright, {v, 0, 0});
@@ -164,19 +165,19 @@ TEST(Contact, BallGoesFromSlidingToRollingAtFiveSevenths) {
   EXPECT_NEAR(run.velocity()[0], v - mu * kG * (t - 0.05), 1e-3 * mu * kG);
   run.simulation.run_until(t + 0.05);
   EXPECT_NEAR(run.velocity()[0], 5 * v / 7, 1e-9);
-  EXPECT_NEAR(run.turn()[1] * r, 5 * v / 7, 1e-9);
-  run.simulation.run_until(t + 5);  // it rolls on without loss
+  EXPECT_NEAR(run.angular_velocity()[1] * r, 5 * v / 7, 1e-9);
+  run.simulation.run_until(t + 5);  // rolls without loss
   EXPECT_NEAR(run.velocity()[0], 5 * v / 7, 1e-8);
-  // 2/7 of the energy went into the sliding.
+  // Sliding dissipated 2/7 of the energy.
   EXPECT_NEAR(run.world.contacts()->dissipated(), 2. / 7 * 0.5 * 3 * v * v, 0.01);
 }
 
 // A rod falls with v, at an angle a to the ground, without friction: the end that hits stops (e =
-// 0), and with the impulse P = m v / (1 + 3 cos^2 a) it turns with w = 6 P cos a / (m l).
-TEST(Contact, RodDroppedAtAnAngleTurnsAsTheBookSays) {
+// 0), and after the impulse P = m v / (1 + 3 cos^2 a) it rotates with w = 6 P cos a / (m l).
+TEST(Contact, RodDroppedAtAnAngleRotatesAsInClosedForm) {
   const double m = 1.5, l = 0.8, a = 0.6, v = 2;
-  Body1 rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(), Kind::capsule,
-            {0, l, 0});
+  SingleBody rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(),
+                 Kind::capsule, {0, l, 0});
   for (const double e : {0.0, 0.5}) {
     BodyRun run(rod, Ground::plane({0, e}), 1e-5);
     // Along z of the body; its lower end at the ground, its upper end towards +x.
@@ -184,40 +185,40 @@ TEST(Contact, RodDroppedAtAnAngleTurnsAsTheBookSays) {
     run.start({0, 0, l / 2 * std::sin(a)}, quaternion_from_matrix(R), {0, 0, -v});
     run.simulation.run_until(1e-5);
     const double P = m * v * (1 + e) / (1 + 3 * std::cos(a) * std::cos(a));
-    EXPECT_NEAR(run.velocity()[2], -v + P / m, 2e-4);  // and the weight of one step, 1e-4 m/s
-    EXPECT_NEAR(run.turn()[1], 6 * P * std::cos(a) / (m * l), 1e-3);
+    EXPECT_NEAR(run.velocity()[2], -v + P / m, 2e-4);  // gravity in one step: 1e-4 m/s
+    EXPECT_NEAR(run.angular_velocity()[1], 6 * P * std::cos(a) / (m * l), 1e-3);
     EXPECT_NEAR(run.velocity()[0], 0, 1e-12);
   }
 }
 
-// The same from heights that let it land anywhere in a step, here of 2 ms: the whole impact is in
-// the step of landing, and the end that hits lies on the ground when it is over.
-TEST(Contact, LandingsDoNotDependOnWhereInAStepTheyFall) {
+// The same from heights for which it lands at any time within a step, here of 2 ms: the impact is
+// completed in the step of landing, after which the end that hit is on the ground.
+TEST(Contact, LandingsDoNotDependOnTheirTimeWithinAStep) {
   const double m = 1.5, l = 0.8, a = 0.6, h = 2e-3;
-  Body1 rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(), Kind::capsule,
-            {0, l, 0});
+  SingleBody rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(),
+                 Kind::capsule, {0, l, 0});
   const Matrix3<double> R = axis_rotation(1, std::numbers::pi / 2 - a);
   for (int k = 0; k < 40; ++k) {
-    const double H = 0.2 + 1e-4 * k, v = std::sqrt(2 * kG * H);  // 2 m/s, 4 mm a step
+    const double H = 0.2 + 1e-4 * k, v = std::sqrt(2 * kG * H);  // 2 m/s, 4 mm per step
     BodyRun run(rod, Ground::plane({0, 0}), h);
     run.start({0, 0, l / 2 * std::sin(a) + H}, quaternion_from_matrix(R), {0, 0, 0});
     double w = 0;
     while (w == 0) {
       ASSERT_LT(run.simulation.state().t, 1);
       run.simulation.run_until(run.simulation.state().t + h);
-      w = run.turn()[1];
+      w = run.angular_velocity()[1];
     }
     const double P = m * v / (1 + 3 * std::cos(a) * std::cos(a));
-    // The weight of half a step is g h / 2 = 0.01 m/s, 0.5 % of v.
+    // Gravity in half a step: g h / 2 = 0.01 m/s, 0.5 % of v.
     EXPECT_NEAR(w * m * l / (6 * P * std::cos(a)), 1, 6e-3) << H;
     const double low = run.position()[2] - l / 2 * run.rotation()(2, 2);
-    EXPECT_NEAR(low, 0, 1.1 * w * w * l / 2 * h * h / 2) << H;  // the bend of its path in a step
+    EXPECT_NEAR(low, 0, 1.1 * w * w * l / 2 * h * h / 2) << H;  // curvature of its path in a step
     EXPECT_NEAR(run.world.contacts()->dissipated(), P * v / 2, 0.01 * P * v) << H;
   }
 }
 
-// A second body just above the ground falls on undisturbed while the first one lands.
-TEST(Contact, WhatIsAboveTheGroundFallsOn) {
+// A second body just above the ground falls undisturbed while the first one lands.
+TEST(Contact, BodyAboveTheGroundKeepsFalling) {
   RobotBuilder<double> robot("two");
   for (const char* name : {"a", "b"}) {
     robot.link(name, 1, {0, 0, 0}, 0.01 * Matrix3<double>::Identity());
@@ -232,7 +233,7 @@ TEST(Contact, WhatIsAboveTheGroundFallsOn) {
     }
     world.set_contact(setup);
     Simulation simulation(world, {.step = h});
-    // The other one ends its step just above the ground, so that it is looked at as well.
+    // The other one ends its step just above the ground, so that it is a candidate.
     const double fall = v + kG * h;
     simulation.set_state(0, Vector::Map(std::array{part * h * fall, 1.02 * h * fall}.data(), 2),
                          Vector::Constant(2, -v));
@@ -245,7 +246,7 @@ TEST(Contact, WhatIsAboveTheGroundFallsOn) {
   }
 }
 
-// Spring and damper: it rests at depth m g / (4 k) on four corners, and friction is the same.
+// Spring and damper: at rest its depth is m g / (4 k) with four corners; friction is the same.
 TEST(Contact, CompliantModeRestsOnItsSprings) {
   const Vector3<double> size(0.3, 0.2, 0.1);
   ContactParameters parameters;

@@ -1,7 +1,7 @@
 // Contact on robots: a quadruped that stands, and robots dropped in random poses.
 #include <gtest/gtest.h>
 
-#include "limb/dynamics/center_of_mass.hpp"
+#include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/sim/testing/drops.hpp"
 
@@ -37,9 +37,9 @@ struct Standing {
   Vector target;
 };
 
-TEST(StandingQuadruped, CarriesItsWeightAndDoesNotCreep) {
+TEST(StandingQuadruped, ForcesBalanceItsWeightAndItDoesNotCreep) {
   Standing robot;
-  // The slowest mode of the legs on their PD falls by e in 0.4 s.
+  // The slowest mode of the legs under PD has a time constant of 0.4 s.
   robot.simulation->run_until(8);
   const Vector settled = robot.simulation->state().q;
   const Contacts& contacts = *robot.world.contacts();
@@ -58,8 +58,8 @@ TEST(StandingQuadruped, CarriesItsWeightAndDoesNotCreep) {
   std::printf("sum of normal forces / weight - 1: %.1e, creep in 10 s %.1e, residual %.1e m/s\n",
               worst, creep, residual);
   EXPECT_LT(worst, 1e-6);
-  EXPECT_LT(creep, 1e-8);  // m and rad; asked for: 1e-4 m
-  // The centre of pressure lies below the mass centre.
+  EXPECT_LT(creep, 1e-8);  // m and rad; required: 1e-4 m
+  // The centre of pressure is below the centre of mass.
   Kinematics<double> kinematics(robot.world.model());
   forward_kinematics(robot.world.model(), robot.simulation->state().q, kinematics);
   const Vector3<double> com = center_of_mass(robot.world.model(), kinematics);
@@ -72,16 +72,16 @@ TEST(StandingQuadruped, SameBitsAndNoAllocation) {
   b.simulation->run_until(1);
   EXPECT_EQ(a.simulation->state().q, b.simulation->state().q);
   EXPECT_EQ(a.simulation->state().v, b.simulation->state().v);
-  // A state that is set anew leaves no trace of what was before.
+  // After set_state() the run does not depend on what happened before.
   b.simulation->set_state(0, b.target, Vector::Zero(18));
   b.simulation->run_until(1);
   EXPECT_EQ(a.simulation->state().q, b.simulation->state().q);
-  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers bring an allocator of their own";
+  if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers replace the allocator";
   EXPECT_EQ(testing::allocations([&] { a.simulation->run_until(1.5); }), 0);
 }
 
 // Compiled forward dynamics, hard stops and exact friction of joints in the same problem.
-TEST(StandingQuadruped, CompiledAndWithHardStopsItStandsTheSame) {
+TEST(StandingQuadruped, StandsTheSameCompiledAndWithHardStops) {
   WorldOptions options;
   options.dynamics = WorldOptions::Dynamics::compiled;
   options.stops = WorldOptions::Stops::hard;
@@ -91,8 +91,8 @@ TEST(StandingQuadruped, CompiledAndWithHardStopsItStandsTheSame) {
   EXPECT_LT((plain.simulation->state().q - other.simulation->state().q).norm(), 1e-6);
 }
 
-/// Robots that fall and whip: no friction of joints, and hard stops.
-WorldOptions loose() {
+/// No joint friction, and hard stops: links reach high velocities.
+WorldOptions frictionless() {
   WorldOptions options;
   options.friction = WorldOptions::Friction::none;
   options.stops = WorldOptions::Stops::hard;
@@ -106,15 +106,14 @@ TEST_P(RandomDrops, StayFiniteAboveGroundAndGainNoEnergy) {
   testing::Drop worst;
   double growth = 0, deepest = 0, gain = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, loose());
+    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, frictionless());
     EXPECT_TRUE(d.finite) << "seed " << seed;
-    EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;  // 1e-3 is what we promise
-    // What contact does, at every step: impulses, of up to 100 N s here, that leave no more energy
-    // than there would have been without them.
+    EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;  // documented: 1e-3
+    // The impulses of a step, up to 100 N s here, never add energy.
     EXPECT_LT(d.energy_gain, 1e-14) << "seed " << seed;
-    // The lightest links of the humanoid whip when they hit a stop.
+    // The lightest links of the humanoid are fast after they hit a stop.
     EXPECT_LT(d.fastest, 300) << "seed " << seed;
-    // Steps whose problem is not solved to the end: worst measured 2e-5 m/s.
+    // Steps whose problem did not converge: worst measured 2e-5 m/s.
     EXPECT_LT(d.residual, 1e-4) << "seed " << seed;
     deepest = std::max(deepest, d.penetration);
     growth = std::max(growth, d.energy_growth);
@@ -125,7 +124,7 @@ TEST_P(RandomDrops, StayFiniteAboveGroundAndGainNoEnergy) {
     worst.fastest = std::max(worst.fastest, d.fastest);
   }
   EXPECT_LE(worst.not_converged, worst.steps / 4000);  // above 1e-6 m/s
-  // What the method of integration does between contacts: arms whip with 60 J, measured 1.8e-3 J.
+  // Error of the integrator between contacts: motions with 60 J, measured 1.8e-3 J.
   EXPECT_LT(growth, 5e-3);
   std::printf(
       "%s: deepest %.1e m, impulses add %.1e J, growth %.1e J, not converged %ld of %ld, contacts "
@@ -137,28 +136,28 @@ INSTANTIATE_TEST_SUITE_P(Robots, RandomDrops,
                          ::testing::Values("builtin:arm7", "builtin:quadruped",
                                            "builtin:humanoid"));
 
-// Where the energy grew most, it grows by the error of the method alone, which is of order 2; the
-// same without any ground. Before, the worst of these gained 3.1 J, and half of it at half the
-// step.
-TEST(Drops, EnergyGrowsByTheErrorOfTheMethodAlone) {
+// Where the energy grows most, it grows only by the error of the integrator, which is of order 2,
+// as without ground. Without center_velocity() the worst of these gained 3.1 J, and half of it at
+// half the step.
+TEST(Drops, EnergyGrowsOnlyByTheErrorOfTheIntegrator) {
   const testing::DropRobot robot("builtin:arm7");
   for (const unsigned seed : {121u, 397u, 473u, 786u, 1097u}) {
-    const double whole = testing::drop(robot, seed, 1, 1e-3, loose()).energy_growth;
-    const double half = testing::drop(robot, seed, 1, 5e-4, loose()).energy_growth;
+    const double whole = testing::drop(robot, seed, 1, 1e-3, frictionless()).energy_growth;
+    const double half = testing::drop(robot, seed, 1, 5e-4, frictionless()).energy_growth;
     EXPECT_LT(whole, 0.02) << "seed " << seed;
     EXPECT_LT(half, std::max(whole / 3, 1e-4)) << "seed " << seed;
   }
 }
 
-// Wrists at 200 to 600 rad/s, whose paths bend by millimetres in a step: the first two went 1.9 mm
-// and 1.1 mm deep while steps were not taken in parts.
-TEST(Drops, LinksThatWhipStayAboveGround) {
+// Wrists at 200 to 600 rad/s, whose paths curve by millimetres in a step: without subdivided steps
+// the first two penetrated by 1.9 mm and 1.1 mm.
+TEST(Drops, FastLinksStayAboveGround) {
   const testing::DropRobot robot("builtin:humanoid");
   double fastest = 0;
   for (const unsigned seed : {1291u, 746u, 2555u, 2948u}) {
-    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, loose());
+    const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, frictionless());
     EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;
-    EXPECT_GT(d.steps, 1000) << "seed " << seed;  // some were taken in parts
+    EXPECT_GT(d.steps, 1000) << "seed " << seed;  // some were subdivided
     fastest = std::max(fastest, d.fastest);
   }
   EXPECT_GT(fastest, 200);

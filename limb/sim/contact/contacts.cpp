@@ -5,23 +5,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "limb/sim/step_end.hpp"
-#include "limb/sim/sticking_joints.hpp"
+#include "limb/control/controlled_robot.hpp"
+#include "limb/dynamics/kinematics/frames.hpp"
+#include "limb/sim/forces/joint_impulse_solver.hpp"
+#include "limb/sim/integrate/step_end.hpp"
 
 namespace limb {
 namespace {
 
 using Vector = Vector3<double>;
 
-/// Part of a step. Steps end up to a millionth of their length beside the sum of their lengths
-/// (next_step), and times late in a run have few digits left for short steps.
+/// Relative to the step. The end of a step may differ from the sum of step lengths by a millionth
+/// of a step (next_step), and late in a run times have few digits left for short steps.
 constexpr double kSameTime = 1e-3;
+
+/// m/s; target velocity of a contact that is not active yet: nothing approaches faster.
+constexpr double kInactive = -1e3;
+/// Relative rounding error of a sum over contacts.
+constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Columns n, t1, t2: right-handed, and the same for the same normal.
+/// Columns n, t1, t2: right-handed, a function of the normal only.
 Matrix3<double> contact_axes(const Vector& n) {
   const Vector other = std::abs(n[0]) < 0.9 ? Vector::UnitX() : Vector::UnitY();
   Matrix3<double> axes;
@@ -39,9 +46,13 @@ void check_parameters(const char* call, const ContactParameters& p) {
   check_not_negative(call, "restitution_speed", p.restitution_speed);
   check_not_negative(call, "slop", p.slop);
   check_not_negative(call, "recovery_speed", p.recovery_speed);
+  if (!(p.max_path_deviation > 0)) {
+    fail(call, "max_path_deviation", to_text(p.max_path_deviation), "positive");
+  }
   check_positive(call, "solver.tolerance", p.solver.tolerance);
-  if (p.solver.max_points < 0) {
-    fail(call, "solver.max_points", std::to_string(p.solver.max_points), "0 or more");
+  if (p.solver.max_proximal_steps < 0) {
+    fail(call, "solver.max_proximal_steps", std::to_string(p.solver.max_proximal_steps),
+         "0 or more");
   }
   check_surface(call, p.self_surface);
 }
@@ -49,8 +60,8 @@ void check_parameters(const char* call, const ContactParameters& p) {
 Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     : setup_(std::move(setup)),
       space_(model),
-      rows_(model),
-      correction_(VectorX<double>::Zero(model.velocity_size())),
+      delassus_(model),
+      correction_(VectorX<double>::Zero(model.nv())),
       pending_acceleration_(correction_),
       acceleration_(correction_) {
   check_parameters("Contacts", setup_.parameters);
@@ -68,60 +79,63 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
             : 3;
     for (int k = 0; k < sizes; ++k) check_not_negative("Contacts", name + ".size", shape.size[k]);
     if (shape.own_surface) check_surface("Contacts", shape.surface);
-    radius_.push_back(bounding_radius(shape.kind, shape.size));
-    reach_.push_back(shape.X_BS.p.norm() + radius_.back());
+    shape_radius_.push_back(bounding_radius(shape.kind, shape.size));
+    body_radius_.push_back(shape.X_BS.p.norm() + shape_radius_.back());
     placed_.push_back({shape.kind, shape.size, {}});
   }
   if (!setup_.parameters.self_contact) return;
-  // Neighbours overlap at their joint, and shapes that overlap from the start are meant to.
-  VectorX<double> q(model.position_size());
+  // Neighbours overlap at their joint; shapes that overlap in the neutral configuration are assumed
+  // to do so by design.
+  VectorX<double> q(model.nq());
   q = make_state(model).q;
-  const auto& kinematics = rows_.place(model, q);
+  const auto& kinematics = delassus_.update_kinematics(model, q);
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     placed_[i].X_WS = kinematics.X_WB[at(setup_.shapes[i].body.value())] * setup_.shapes[i].X_BS;
     for (std::size_t j = 0; j < i; ++j) {
       const BodyId a = setup_.shapes[i].body, b = setup_.shapes[j].body;
       if (a == b || model.body(a).parent == b || model.body(b).parent == a) continue;
-      touches_.clear();
-      collide(placed_[i], placed_[j], 0, touches_);
-      if (touches_.size() == 0) pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
+      collision_points_.clear();
+      collide(placed_[i], placed_[j], 0, collision_points_);
+      if (collision_points_.size() == 0)
+        pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
     }
   }
 }
 
-void Contacts::add_candidates(int shape, int other, const Surface& surface) {
+void Contacts::add_candidates(int shape, int other, const ContactSurface& surface) {
   const ContactShape& own = setup_.shapes[at(shape)];
-  const Surface& counts = own.own_surface ? own.surface : surface;
-  for (int i = 0; i < touches_.size(); ++i) {
+  const ContactSurface& used = own.own_surface ? own.surface : surface;
+  for (int i = 0; i < collision_points_.size(); ++i) {
     Candidate c;
     c.point.shape = shape;
     c.point.other = other;
-    c.point.feature = touches_[i].feature;
-    c.point.gap = touches_[i].gap;
-    c.point.friction = counts.friction;
-    c.point.p_W = touches_[i].p_W;
-    c.point.n_W = touches_[i].n_W;
+    c.point.feature = collision_points_[i].feature;
+    c.point.gap = collision_points_[i].gap;
+    c.point.friction = used.friction;
+    c.point.p_W = collision_points_[i].p_W;
+    c.point.n_W = collision_points_[i].n_W;
     c.axes_W = contact_axes(c.point.n_W);
-    c.restitution = counts.restitution;
+    c.restitution = used.restitution;
     candidates_.push_back(c);
   }
 }
 
-/// m; no shape moves farther with these velocities. Needs the bodies' places.
-double Contacts::reach(const Model<double>& model, const VectorX<double>& v, double h) {
-  const auto& speeds = rows_.speed_bounds(model, v);
+/// m; upper bound of how far any shape moves in a time h with these velocities. Needs the poses of
+/// the bodies.
+double Contacts::max_travel(const Model<double>& model, const VectorX<double>& v, double h) {
+  const auto& speeds = delassus_.speed_bounds(model, v);
   double fastest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const auto body = at(setup_.shapes[i].body.value());
-    fastest = std::max(fastest, speeds[body].linear + speeds[body].angular * reach_[i]);
+    fastest = std::max(fastest, speeds[body].linear + speeds[body].angular * body_radius_[i]);
   }
   return h * fastest;
 }
 
-/// All places that are nearer than the margin. Needs the bodies' places.
-void Contacts::find(double margin) {
+/// All pairs of points closer than the margin. Needs the poses of the bodies.
+void Contacts::find_candidates(double margin) {
   candidates_.clear();
-  const Kinematics<double>& kinematics = rows_.kinematics();
+  const Kinematics<double>& kinematics = delassus_.kinematics();
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
     placed_[i].X_WS = kinematics.X_WB[at(shape.body.value())] * shape.X_BS;
@@ -129,28 +143,28 @@ void Contacts::find(double margin) {
   const Ground& ground = setup_.ground;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     int other = 0;
-    const auto meet = [&](const auto& solid) {
-      touches_.clear();
-      collide(placed_[i], solid, margin, touches_);
+    const auto collide_with = [&](const auto& solid) {
+      collision_points_.clear();
+      collide(placed_[i], solid, margin, collision_points_);
       add_candidates(static_cast<int>(i), other, solid.surface);
       ++other;
     };
-    for (const auto& solid : ground.half_spaces()) meet(solid);
-    for (const auto& solid : ground.boxes()) meet(solid);
-    for (const auto& solid : ground.height_fields()) meet(solid);
+    for (const auto& solid : ground.half_spaces()) collide_with(solid);
+    for (const auto& solid : ground.boxes()) collide_with(solid);
+    for (const auto& solid : ground.height_fields()) collide_with(solid);
   }
   for (const auto& [i, j] : pairs_) {
-    const double reach = radius_[at(i)] + radius_[at(j)] + 2 * margin;
+    const double reach = shape_radius_[at(i)] + shape_radius_[at(j)] + 2 * margin;
     if ((placed_[at(i)].X_WS.p - placed_[at(j)].X_WS.p).squaredNorm() > reach * reach) continue;
-    touches_.clear();
-    collide(placed_[at(i)], placed_[at(j)], 2 * margin, touches_);
+    collision_points_.clear();
+    collide(placed_[at(i)], placed_[at(j)], 2 * margin, collision_points_);
     const ContactShape& b = setup_.shapes[at(j)];
     add_candidates(i, -1 - j, b.own_surface ? b.surface : setup_.parameters.self_surface);
   }
 }
 
-void Contacts::apply(const Model<double>& model, const State<double>& before, double h,
-                     VectorX<double>& v, StickingJoints* joints) {
+void Contacts::apply(const Model<double>& model, const RobotState<double>& before, double h,
+                     VectorX<double>& v, JointImpulseSolver* joints) {
   if (!ended_at(before.t)) {
     points_.clear();
     joint_impulse_.setZero();
@@ -163,38 +177,40 @@ void Contacts::apply(const Model<double>& model, const State<double>& before, do
   }
   pending_end_ = before.t + h;
   pending_step_ = h;
-  if (joints != nullptr) joints->forget_missed();
-  // Impulses may whip a light link farther than was looked for places to touch, or past a stop; the
-  // step is then computed once more with those.
-  constexpr double kNear = 1e-4;     // m; what rests stays in the list
-  constexpr double kAtRest = 1e-6;   // of the sum of all velocities in a step: far within kNear
-  constexpr double kFarther = 1.25;  // times what was seen
+  if (joints != nullptr) joints->clear_missed();
+  // Impulses may throw a light link farther than the margin of the collision search, or past a
+  // stop; the step is then computed again with a larger margin or with that stop.
+  constexpr double kNear = 1e-4;     // m; resting contacts stay candidates
+  constexpr double kAtRest = 1e-6;   // sum of all velocities times h: far below kNear
+  constexpr double kFarther = 1.25;  // factor on the bound
   constexpr int kPasses = 4;
   v_free_ = v;
-  rows_.place(model, before.q);
-  double margin = kNear + kFarther * reach(model, before.v, h) + 4 * h * h * model.gravity().norm();
+  delassus_.update_kinematics(model, before.q);
+  double margin =
+      kNear + kFarther * max_travel(model, before.v, h) + 4 * h * h * model.gravity().norm();
   for (int pass = 0; pass < kPasses; ++pass) {
     v = v_free_;
-    attempt(model, before, h, margin, v, joints);
+    solve_with_margin(model, before, h, margin, v, joints);
     bool again = joints != nullptr && joints->find_missed(model, h, v);
     if (h * v.lpNorm<1>() > kAtRest) {
-      const double farthest = reach(model, v, h);
+      const double farthest = max_travel(model, v, h);
       again |= farthest > margin;
       margin = std::max(margin, kNear + kFarther * farthest);
     }
     if (!again) break;
-    rows_.place(model, before.q);
+    delassus_.update_kinematics(model, before.q);
   }
   pending_acceleration_ = (v - v_free_) / h;
-  note_result(h);
-  find_bend(model, h, v);
+  store_result(h);
+  limit_path_deviation(model, h, v);
 }
 
-void Contacts::attempt(const Model<double>& model, const State<double>& before, double h,
-                       double margin, VectorX<double>& v, StickingJoints* joints) {
+void Contacts::solve_with_margin(const Model<double>& model, const RobotState<double>& before,
+                                 double h, double margin, VectorX<double>& v,
+                                 JointImpulseSolver* joints) {
   pending_report_ = {};
-  correct_ = false;
-  find(margin);
+  has_correction_ = false;
+  find_candidates(margin);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
   if (joints != nullptr && joint_impulse_.size() != joints->rows()) {
     joint_impulse_ = VectorX<double>::Zero(joints->rows());
@@ -205,36 +221,37 @@ void Contacts::attempt(const Model<double>& model, const State<double>& before, 
   if (n == 0 && joint_rows == 0) return;
   for (const Candidate& c : candidates_) {
     const int other = c.point.other;
-    rows_.add_point(setup_.shapes[at(c.point.shape)].body.value(),
-                    other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value(), c.point.p_W,
-                    c.axes_W);
+    delassus_.add_point(setup_.shapes[at(c.point.shape)].body.value(),
+                        other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value(), c.point.p_W,
+                        c.axes_W);
   }
-  for (int r = 0; r < joint_rows; ++r) rows_.add_joint(model, joints->joint_velocity(r));
+  for (int r = 0; r < joint_rows; ++r) delassus_.add_joint(model, joints->joint_velocity(r));
   solver_.resize(n, joint_rows);
   if (u_free_.size() < solver_.A.rows()) {
     u_free_ = u_begin_ = u_end_ = VectorX<double>::Zero(solver_.A.rows());
-    drift_ = impulse_ = late_ = push_ = u_free_;
+    free_acceleration_ = impulse_ = delayed_impulse_ = position_impulse_ = u_free_;
   }
-  const int singular = rows_.finish(model, solver_.A);
-  if (singular >= 0) {
+  const FactorReport report = delassus_.compute(model, solver_.A);
+  if (!report.ok()) {
     fail_step("simulate", before.t,
-              fmt::format("no inertia opposes velocity {} of the robot", singular));
+              fmt::format("the mass matrix is singular: no inertia opposes {}",
+                          velocity_text(model, report.velocity)));
   }
-  rows_.velocities(before.v, u_begin_);
-  rows_.velocities(v, u_free_);
+  delassus_.row_velocities(before.v, u_begin_);
+  delassus_.row_velocities(v, u_free_);
   solve_step(h, joints, joint_rows);
-  rows_.apply(impulse_, v);
+  delassus_.apply_impulses(impulse_, v);
   for (int r = 0; r < joint_rows; ++r) {
     pending_joint_impulse_[joints->row(r)] = impulse_[3 * n + r];
   }
-  correct(h, joints, joint_rows);
+  correct_positions(h, joints, joint_rows);
 }
 
 bool Contacts::ended_at(double t) const {
   return std::abs(t - time_) <= kSameTime * step_;
 }
 
-void Contacts::settle(State<double>& s) {
+void Contacts::commit_step(RobotState<double>& s) {
   if (!(std::abs(s.t - pending_end_) <= kSameTime * pending_step_)) return;
   points_.swap(pending_points_);
   joint_impulse_.swap(pending_joint_impulse_);
@@ -250,8 +267,377 @@ void Contacts::settle(State<double>& s) {
   step_ = pending_step_;
   time_ = s.t;
   pending_end_ = std::numeric_limits<double>::quiet_NaN();
-  if (correct_) space_.move(s.q, correction_, s.q);
-  correct_ = false;
+  if (has_correction_) space_.move(s.q, correction_, s.q);
+  has_correction_ = false;
+}
+
+// Impulses of a step: first those of the contacts that are closed, over the whole step, then those
+// of each landing, at its time.
+
+/// Sets the target velocity of each row, b = u_free - target, and the compliance of springs.
+void Contacts::set_targets(double h, const JointImpulseSolver* joints, int joint_rows) {
+  const ContactParameters& parameters = setup_.parameters;
+  const int n = static_cast<int>(candidates_.size());
+  for (int c = 0; c < n; ++c) {
+    Candidate& now = candidates_[at(c)];
+    const int i = 3 * c;
+    const double gap = now.point.gap;
+    now.height = gap;
+    now.softness = 0;
+    now.lands = now.bounces = false;
+    if (std::isfinite(parameters.stiffness)) {
+      // p = h (-k (gap + h u) - c u): the spring and the damper at the end of the step.
+      const double stiff = h * parameters.stiffness + parameters.damping;
+      now.softness = 1 / (h * stiff);
+      now.target = -parameters.stiffness * gap / stiff;
+    } else {
+      // No penetration at the end of the step. A fast landing is a problem of its own, later; a
+      // fast approach of a closed contact rebounds.
+      const bool fast = -u_begin_[i] > parameters.restitution_speed;
+      now.lands = fast && gap > 0 && gap + h * std::min(u_begin_[i], u_free_[i]) < 0;
+      now.target = now.lands ? kInactive : -std::max(gap, 0.0) / h;
+      now.bounces = fast && gap <= 0 && now.restitution > 0 && gap + h * u_free_[i] < 0;
+      if (now.bounces) now.target = std::max(now.target, -now.restitution * u_begin_[i]);
+    }
+    solver_.A(i, i) += now.softness;
+    solver_.b[i] = u_free_[i] - now.target;
+    solver_.b[i + 1] = u_free_[i + 1];
+    solver_.b[i + 2] = u_free_[i + 2];
+    solver_.mu[c] = now.point.friction;
+  }
+  for (int r = 0; r < joint_rows; ++r) {
+    // With loops the row velocity differs from that of the joint solver.
+    solver_.b[3 * n + r] = joints->velocity_error(r) + u_free_[3 * n + r] - joints->end_velocity(r);
+    solver_.lower[r] = joints->lower(r);
+    solver_.upper[r] = joints->upper(r);
+  }
+}
+
+/// Starts from the impulses that the same contacts had in the last step.
+void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_rows) {
+  const int n = static_cast<int>(candidates_.size());
+  std::size_t from = 0;
+  for (int c = 0; c < n; ++c) {
+    const Candidate& now = candidates_[at(c)];
+    Vector p = Vector::Zero();
+    // Both lists have the same order of pairs: the search is short.
+    for (std::size_t k = 0; k < points_.size(); ++k) {
+      const ContactPoint& last = points_[(from + k) % points_.size()];
+      if (last.shape != now.point.shape || last.other != now.point.other ||
+          last.feature != now.point.feature) {
+        continue;
+      }
+      p = h * (now.axes_W.transpose() * last.force_W);
+      from += k + 1;
+      break;
+    }
+    p[0] = std::max(p[0], 0.0);
+    const double size = std::hypot(p[1], p[2]), bound = now.point.friction * p[0];
+    if (size > bound) p.tail<2>() *= bound / size;
+    solver_.p.segment<3>(3 * c) = p;
+  }
+  for (int r = 0; r < joint_rows; ++r) {
+    const double last = step_ > 0 ? joint_impulse_[joints->row(r)] * h / step_ : 0;
+    solver_.p[3 * n + r] = std::clamp(last, joints->lower(r), joints->upper(r));
+  }
+}
+
+/// Solves the current problem, at a time within the step, and adds its impulses. Newton's law of
+/// restitution at several contacts with friction may require more energy than there is; then
+/// nothing bounces.
+void Contacts::solve_problem(double h, double time, int joint_rows) {
+  const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
+  ContactReport& report = pending_report_;
+  const auto change = [&](int i) {  // of the velocity
+    const double soft = i < 3 * n && i % 3 == 0 ? candidates_[at(i / 3)].softness : 0;
+    return solver_.velocity()[i] - solver_.b[i] - soft * solver_.p[i];
+  };
+  bool bounces = false;
+  for (const Candidate& now : candidates_) bounces |= now.bounces;
+  ConeSolver::Report solved;
+  double energy = 0, moment = 0;
+  while (true) {
+    solved = solver_.solve(setup_.parameters.solver);
+    report.sweeps += solved.sweeps;
+    report.newton_steps += solved.newton_steps;
+    // Energy added by the impulses: p (u_free + u_end) / 2; for a bounce at its time, not at the
+    // middle of the step.
+    moment = bounces ? time - h / 2 : 0;
+    double rounding = 0;
+    energy = 0;
+    for (int i = 0; i < size; ++i) {
+      const double work =
+          solver_.p[i] * (u_free_[i] + free_acceleration_[i] * moment + change(i) / 2);
+      energy += work;
+      rounding += kRounding * std::abs(solver_.p[i] * u_free_[i]);
+    }
+    if (!bounces || energy <= rounding) break;
+    bounces = false;
+    for (int c = 0; c < n; ++c) {
+      Candidate& now = candidates_[at(c)];
+      if (now.bounces) now.target = 0;
+      now.bounces = false;
+      solver_.b[3 * c] = u_free_[3 * c] - now.target;
+    }
+  }
+  report.residual = std::max(report.residual, solved.residual);
+  report.converged &= solved.converged;
+  report.impulse_energy += energy;
+  for (int i = 0; i < size; ++i) {
+    const double p = solver_.p[i];
+    u_end_[i] = u_free_[i] + change(i);
+    // The kinetic energy changes by the sum over all forces of p (u_begin + u_end) / 2.
+    const double work = p * ((u_begin_[i] + u_end_[i]) / 2 + free_acceleration_[i] * moment);
+    (i < 3 * n ? report.dissipated : report.joints_dissipated) -= work;
+    impulse_[i] += p;
+    delayed_impulse_[i] += time * p;
+    if (i < 3 * n && i % 3 == 0) {
+      const double power = std::abs(p * solver_.velocity()[i]) / h;
+      report.complementarity = std::max(report.complementarity, power);
+    }
+  }
+}
+
+/// Impulses of closed contacts act from the start of the step. A fast landing within the step, if
+/// treated the same way, would split its impact between this step and the next, and the motion
+/// would depend on the split. It is therefore left out of the first problem and acts at its time of
+/// impact: one more problem of all contacts per landing.
+void Contacts::solve_step(double h, const JointImpulseSolver* joints, int joint_rows) {
+  constexpr int kMaxLandings = 4;  // per step; further ones are treated as slow
+  set_targets(h, joints, joint_rows);
+  warm_start(h, joints, joint_rows);
+  impulse_.setZero();
+  delayed_impulse_.setZero();
+  free_acceleration_.setZero();
+  const auto size = 3 * static_cast<Eigen::Index>(candidates_.size()) + joint_rows;
+  solve_problem(h, 0, joint_rows);
+  free_acceleration_.head(size) = (u_end_ - u_begin_).head(size) / h;
+  double time = 0;
+  for (int k = 1; k <= kMaxLandings; ++k) {
+    const double last = time;
+    time = next_landing(h, last);
+    if (!(time < h)) break;
+    set_landing(h, last, time, k == kMaxLandings, joint_rows);
+    solve_problem(h, time, joint_rows);
+  }
+}
+
+/// Rate of a gap at a time within the step. Between landings positions move with the velocities of
+/// the end of the step; a contact that bounces follows the parabola on which, as in the leapfrog
+/// method, these are the velocities of the middle.
+double Contacts::gap_velocity(int c, double h, double time) const {
+  return u_end_[3 * c] + gap_acceleration(c) * (time - h / 2);
+}
+double Contacts::gap_acceleration(int c) const {
+  return candidates_[at(c)].restitution > 0 ? free_acceleration_[3 * c] : 0;
+}
+
+/// @returns the time of the next landing after `last`, or h.
+double Contacts::next_landing(double h, double last) {
+  double first = h;
+  for (int c = 0; c < static_cast<int>(candidates_.size()); ++c) {
+    Candidate& now = candidates_[at(c)];
+    now.landing = std::numeric_limits<double>::infinity();
+    const double left = h - last, u = gap_velocity(c, h, last), a = gap_acceleration(c);
+    if (!now.lands || now.height + (u + a * left / 2) * left >= 0) continue;
+    // The first root of height + u t + a t^2 / 2, which is positive at t = 0 and negative at the
+    // end.
+    const double root = std::sqrt(std::max(u * u - 2 * a * now.height, 0.0));
+    const double t = u < 0 ? 2 * now.height / (root - u) : -(u + root) / a;
+    now.landing = last + std::clamp(t, 0.0, left);
+    first = std::min(first, now.landing);
+  }
+  return first;
+}
+
+/// Sets the problem of all landings at, or shortly after, that time. All closed contacts take part.
+void Contacts::set_landing(double h, double last, double time, bool all, int joint_rows) {
+  constexpr double kTogether = 0.01;  // relative to the step
+  const double left = std::max(h - time, kTogether * h);
+  const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
+  for (int c = 0; c < n; ++c) {
+    Candidate& now = candidates_[at(c)];
+    const double t = time - last, u = gap_velocity(c, h, time);
+    now.height = std::max(now.height + (gap_velocity(c, h, last) + u) / 2 * t, 0.0);
+    now.bounces = false;
+    if (now.landing <= time + kTogether * h) {
+      now.lands = false;
+      now.target = 0;
+      now.bounces = now.restitution > 0 && -u > setup_.parameters.restitution_speed;
+      if (now.bounces) {
+        now.target = std::max(-now.restitution * u - gap_acceleration(c) * (time - h / 2), 0.0);
+      }
+    } else if (now.lands && !all) {
+      now.target = kInactive;
+    } else {  // Pressed contacts keep their velocity; the others end without penetration.
+      const bool pressed = impulse_[3 * c] > 0 && u_end_[3 * c] <= 0;
+      now.target = pressed ? u_end_[3 * c] : -now.height / left;
+    }
+    solver_.b.segment<3>(3 * c) = u_end_.segment<3>(3 * c);
+    solver_.b[3 * c] -= now.target;
+  }
+  for (int r = 0; r < joint_rows; ++r) {
+    solver_.b[3 * n + r] = solver_.velocity()[3 * n + r];
+    // Friction may still use what remains of its bounds.
+    if (!std::isfinite(solver_.upper[r] - solver_.lower[r])) continue;
+    solver_.lower[r] -= solver_.p[3 * n + r];
+    solver_.upper[r] -= solver_.p[3 * n + r];
+  }
+  u_begin_.head(size) = u_free_.head(size) = u_end_.head(size);
+  solver_.p.head(size).setZero();
+}
+
+void Contacts::store_result(double h) {
+  ContactReport& report = pending_report_;
+  pending_points_.clear();
+  pending_stored_ = 0;
+  for (std::size_t c = 0; c < candidates_.size(); ++c) {
+    Candidate& now = candidates_[c];
+    const auto i = 3 * static_cast<Eigen::Index>(c);
+    const Vector p = impulse_.segment<3>(i), u = u_end_.segment<3>(i);
+    report.cone = std::max(report.cone, (std::hypot(p[1], p[2]) - now.point.friction * p[0]) / h);
+    report.penetration = std::max(report.penetration, -now.point.gap);
+    report.touching += p[0] > 0 ? 1 : 0;
+    now.point.force_W = now.axes_W * p / h;
+    now.point.velocity_W = now.axes_W * u;
+    if (now.softness > 0 && p[0] > 0) {
+      const double depth = std::min(now.point.gap + h * u[0], 0.0);
+      pending_stored_ += setup_.parameters.stiffness * depth * depth / 2;
+    }
+    pending_points_.push_back(now.point);
+  }
+  report.contacts = static_cast<int>(candidates_.size());
+  report.dissipated -= pending_stored_ - stored_;
+}
+
+// Position correction and step length.
+
+/// Corrects overlaps in position only, as split impulses do: displacements M^-1 J^T x, x >= 0, that
+/// leave no overlap deeper than the slop and no joint beyond its stop; velocities are unaffected.
+/// Also removes the displacement by delayed impulses before the time at which they act.
+void Contacts::correct_positions(double h, const JointImpulseSolver* joints, int joint_rows) {
+  const ContactParameters& parameters = setup_.parameters;
+  const int n = static_cast<int>(candidates_.size());
+  const double most = parameters.recovery_speed * h;
+  bool overlap = false;
+  overlaps_.clear();
+  if (!std::isfinite(parameters.stiffness)) {
+    for (int c = 0; c < n; ++c) {
+      const double gap = candidates_[static_cast<std::size_t>(c)].point.gap;
+      overlap |= gap < -parameters.slop;
+      overlaps_.push_back({3 * c, 1, std::min(-gap - parameters.slop, most)});
+    }
+  }
+  for (int r = 0; r < joint_rows; ++r) {
+    if (joints->return_sign(r) == 0) continue;
+    const double beyond = joints->beyond(r);
+    overlap |= beyond > parameters.slop;
+    overlaps_.push_back({3 * n + r, joints->return_sign(r), std::min(beyond, most)});
+  }
+  const bool delayed = (delayed_impulse_.array() != 0).any();
+  has_correction_ = overlap || delayed;
+  if (!has_correction_) return;
+  position_impulse_.setZero();
+  constexpr int kSweeps = 100;
+  for (int k = 0; k < kSweeps && overlap; ++k) {
+    double moved = 0;
+    for (const Overlap& now : overlaps_) {
+      const double W = solver_.A(now.row, now.row);
+      if (!(W > 0)) continue;
+      double lift = 0;
+      for (const Overlap& other : overlaps_)
+        lift += solver_.A(other.row, now.row) * position_impulse_[other.row];
+      const double last = now.sign * position_impulse_[now.row];
+      const double next = std::max(last + (now.target - now.sign * lift) / W, 0.0);
+      moved = std::max(moved, std::abs(next - last) * W);
+      position_impulse_[now.row] = now.sign * next;
+    }
+    if (moved < 1e-3 * parameters.slop) break;
+  }
+  if (delayed) position_impulse_ -= delayed_impulse_;
+  delassus_.displacement(position_impulse_, correction_);
+}
+
+/// The contact problem assumes that gaps change by h u in a step. With constant joint velocities
+/// they also change by the curvature of the paths, h^2 / 2 times the bias acceleration (w^2 r and
+/// similar terms). Where that exceeds max_path_deviation, the accepted step is shorter.
+void Contacts::limit_path_deviation(const Model<double>& model, double h,
+                                    const VectorX<double>& v) {
+  accepted_step_ = h;
+  const double allowed = setup_.parameters.max_path_deviation;
+  // Sum of all velocities times h: below it, paths of a robot of metres deviate by less than 0.1
+  // mm.
+  constexpr double kSlow = 0.01;
+  constexpr double kMaxSubsteps = 16;
+  if (candidates_.empty() || std::isfinite(setup_.parameters.stiffness)) return;
+  if (h * v.lpNorm<1>() < kSlow) return;
+  const auto& motions = delassus_.bias_motions(model, v);
+  const auto& X_WB = delassus_.kinematics().X_WB;
+  // Acceleration against n of any point of the body as far from its origin as p: an upper bound.
+  const auto towards = [&](BodyId id, const Vector& p, const Vector& n) {
+    const auto body = static_cast<std::size_t>(id.value());
+    const DelassusMatrix::BiasMotion& motion = motions[body];
+    return (motion.w.squaredNorm() + motion.dw.norm()) * (p - X_WB[body].p).norm() -
+           n.dot(motion.a);
+  };
+  double worst = 0;
+  for (const Candidate& c : candidates_) {
+    double a = towards(setup_.shapes[static_cast<std::size_t>(c.point.shape)].body, c.point.p_W,
+                       c.point.n_W);
+    if (c.point.other < 0) {
+      const auto& other = setup_.shapes[static_cast<std::size_t>(-1 - c.point.other)];
+      a += towards(other.body, c.point.p_W, -c.point.n_W);
+    }
+    const double deviation = h * h / 2 * a;
+    const double end = c.point.gap + h * c.point.n_W.dot(c.point.velocity_W);
+    if (end < deviation) worst = std::max(worst, deviation);
+  }
+  if (worst > allowed) {
+    accepted_step_ = h / std::min(std::ceil(std::sqrt(worst / allowed)), kMaxSubsteps);
+  }
+}
+
+// Queries about the last step.
+
+bool Contacts::belongs_to(const Model<double>& model, FrameId frame, int shape) const {
+  const Frame<double>& f = model.frame(frame);
+  const auto named = [&](const ContactShape& s) { return s.name == f.name; };
+  const ContactShape& s = setup_.shapes[static_cast<std::size_t>(shape)];
+  return s.body == f.body &&
+         (named(s) || std::none_of(setup_.shapes.begin(), setup_.shapes.end(), named));
+}
+
+bool Contacts::touches(const Model<double>& model, FrameId frame) const {
+  return std::any_of(points_.begin(), points_.end(), [&](const ContactPoint& c) {
+    return c.n_W.dot(c.force_W) > 0 && (belongs_to(model, frame, c.shape) ||
+                                        (c.other < 0 && belongs_to(model, frame, -1 - c.other)));
+  });
+}
+
+Force<double> Contacts::force_on(const Model<double>& model, const Kinematics<double>& kinematics,
+                                 FrameId frame) const {
+  const Vector origin = frame_pose(model, kinematics, frame).p;
+  Force<double> sum{Vector::Zero(), Vector::Zero()};
+  for (const ContactPoint& point : points_) {
+    double sign = belongs_to(model, frame, point.shape) ? 1 : 0;
+    if (point.other < 0 && belongs_to(model, frame, -1 - point.other)) sign -= 1;
+    sum.f += sign * point.force_W;
+    sum.n += sign * (point.p_W - origin).cross(point.force_W);
+  }
+  return sum;
+}
+
+Vector Contacts::center_of_pressure() const {
+  Vector sum = Vector::Zero();
+  double total = 0;
+  for (const ContactPoint& point : points_) {
+    if (point.other < 0) continue;
+    const double normal = point.n_W.dot(point.force_W);
+    sum += normal * point.p_W;
+    total += normal;
+  }
+  return total > 0 ? Vector(sum / total)
+                   : Vector(Vector::Constant(std::numeric_limits<double>::quiet_NaN()));
 }
 
 }  // namespace limb

@@ -2,37 +2,38 @@
 
 #include <limits>
 
-#include "limb/sim/configuration_space.hpp"
 #include "limb/sim/contact/collide.hpp"
 #include "limb/sim/contact/cone_solver.hpp"
-#include "limb/sim/contact/impulse_rows.hpp"
+#include "limb/sim/contact/delassus_matrix.hpp"
+#include "limb/sim/integrate/configuration_space.hpp"
 
 namespace limb {
 
-class StickingJoints;
+class JointImpulseSolver;
 
 struct ContactParameters {
-  /// N/m of each contact point; infinite: rigid. Finite: the compliant mode, a spring and damper
-  /// along the normal that pushes and never pulls, taken at the end of the step and so stable for
-  /// any stiffness; friction is the same; no restitution.
+  /// N/m per contact point; infinite: rigid. Finite: the compliant mode, a unilateral spring and
+  /// damper along the normal, evaluated at the end of the step (implicitly) and therefore stable
+  /// for any stiffness; the same friction, no restitution.
   double stiffness = std::numeric_limits<double>::infinity();
   double damping = 0;  ///< N s/m, of the compliant mode
 
-  /// m/s; slower impacts do not bounce, and end with the step. Faster ones act at their moment.
+  /// m/s; slower impacts do not bounce and are resolved at the end of the step. Faster ones act at
+  /// their time of impact.
   double restitution_speed = 0.02;
-  double slop = 1e-5;         ///< m of overlap that is left alone
-  double recovery_speed = 1;  ///< m/s at which more than that is taken back, by position alone
-  /// m; a step in which the path of something that touches bends towards the other by more is taken
-  /// in parts.
-  double bend = 2e-4;
-  bool self_contact = false;  ///< shapes of different links, not neighbours, touch each other
-  Surface self_surface = {};  ///< of those, where they have none of their own
+  double slop = 1e-5;         ///< allowed overlap, m
+  double recovery_speed = 1;  ///< m/s; deeper overlap is removed at this speed, in position only
+  /// m; a step in which the path of a contact point curves towards the other surface by more than
+  /// this is subdivided.
+  double max_path_deviation = 2e-4;
+  bool self_contact = false;         ///< contact between shapes of links that are not neighbours
+  ContactSurface self_surface = {};  ///< for self-contact, where a shape has no surface
   ConeSolver::Options solver = {};
 };
-/// @throws Error for numbers that are no parameters.
+/// @throws Error for invalid parameters.
 void check_parameters(const char* call, const ContactParameters& parameters);
 
-/// The ground, what of the robot can touch it, and how.
+/// The ground, the shapes of the robot that collide, and the parameters of contact.
 struct ContactSetup {
   Ground ground;
   std::vector<ContactShape> shapes;
@@ -42,144 +43,149 @@ struct ContactSetup {
 /// A contact point of the last step.
 struct ContactPoint {
   int shape = 0;    ///< index in the setup
-  int other = 0;    ///< index of the ground's solid; -1 - i: shape i of the robot
-  int feature = 0;  ///< of the pair: the same from step to step
-  double gap = 0;   ///< m, at the begin of the step
+  int other = 0;    ///< index of the solid of the ground; -1 - i: shape i of the robot
+  int feature = 0;  ///< of the pair: constant from step to step
+  double gap = 0;   ///< m, at the start of the step
   double friction = 0;
   Vector3<double> p_W = Vector3<double>::Zero();
   Vector3<double> n_W = Vector3<double>::Zero();         ///< unit normal, towards `shape`
   Vector3<double> force_W = Vector3<double>::Zero();     ///< N on `shape`, mean over the step
-  Vector3<double> velocity_W = Vector3<double>::Zero();  ///< m/s, of `shape` seen from the other,
-                                                         ///< at the end of the step
+  Vector3<double> velocity_W = Vector3<double>::Zero();  ///< m/s, of `shape` relative to the
+                                                         ///< other, at the end of the step
 };
 
-/// How well the laws of contact hold after a step.
+/// Residuals of the contact laws after a step.
 struct ContactReport {
   int contacts = 0, touching = 0;  ///< candidates, and those with a force
   int sweeps = 0, newton_steps = 0;
-  double residual = 0;           ///< m/s, of the whole problem (ConeSolver)
+  double residual = 0;           ///< m/s (ConeSolver)
   double complementarity = 0;    ///< W, largest normal force times separating speed
   double cone = 0;               ///< N, largest excess of a friction force over its cone
-  double penetration = 0;        ///< m, deepest overlap at the begin of the step
-  double dissipated = 0;         ///< J, in this step by contacts
-  double joints_dissipated = 0;  ///< J, in this step by stops and friction of joints
-  /// J, kinetic energy of the motion with all impulses of the step less that of the motion without
-  /// them, where they bounce at that moment: never above zero, but for rounding.
+  double penetration = 0;        ///< m, deepest overlap at the start of the step
+  double dissipated = 0;         ///< J, by contacts in this step
+  double joints_dissipated = 0;  ///< J, by joint stops and joint friction in this step
+  /// J, kinetic energy after the impulses of the step minus that without them (for a bounce, at the
+  /// time of impact): at most zero, to rounding.
   double impulse_energy = 0;
   bool converged = true;
 };
 
-/// The worst of all steps since the time went back last.
+/// Maxima over all steps since the last restart at an earlier time.
 struct ContactTotals {
   long steps = 0, not_converged = 0;
   double residual = 0;     ///< m/s
   double penetration = 0;  ///< m
-  double energy_gain = 0;  ///< J, impulse_energy
+  double energy_gain = 0;  ///< J, largest impulse_energy
 };
 
-/// Contact of a robot with the ground and with itself, as impulses of a step of the semi-implicit
-/// method. Hard stops, exact joint friction and loops are part of the same problem. Solved exactly
-/// by ConeSolver; the impulses never add energy (docs/contact.md).
+/// Contact of a robot with the ground and with itself, as impulses in a step of the semi-implicit
+/// Euler method. Hard stops, exact joint friction and loops are part of the same problem, which
+/// ConeSolver solves exactly; the impulses never add energy (docs/contact.md).
 class Contacts {
  public:
-  /// @throws Error for shapes without a body of the model, sizes or parameters that are none.
+  /// @throws Error for shapes without a moving body of the model, invalid sizes or parameters.
   Contacts(const Model<double>& model, ContactSetup setup);
 
   const ContactSetup& setup() const { return setup_; }
-  /// As ImpulseRows::use().
-  void use(const Compiled* compiled) { rows_.use(compiled); }
+  /// See DelassusMatrix::set_compiled().
+  void set_compiled(const Compiled* compiled) { delassus_.set_compiled(compiled); }
 
-  /// Changes v, the velocities at the end of a step of length h without impulses. The step began
-  /// in `before`. With the rows of `joints`, if there are some. Allocates only while the number of
-  /// contacts reaches a new maximum.
-  void apply(const Model<double>& model, const State<double>& before, double h, VectorX<double>& v,
-             StickingJoints* joints);
-  /// The step has ended in s: its impulses count from now on, and s gives way where solids overlap.
-  void settle(State<double>& s);
-  /// s; the length of the step that was applied last, or a shorter one, over which what touches
-  /// moves nearly straight (ContactParameters::bend).
-  double straight_step() const { return straight_step_; }
+  /// Computes the impulses of a step of length h from the state `before` and adds their effect to
+  /// v: on input the velocities at the end of the step without impulses. Includes the rows of
+  /// `joints` (null: none). Allocates only when the number of contacts reaches a new maximum.
+  void apply(const Model<double>& model, const RobotState<double>& before, double h,
+             VectorX<double>& v, JointImpulseSolver* joints);
+  /// Accepts the last computed step, which ended in s: its impulses become the current ones, and
+  /// overlaps are corrected in s.q.
+  void commit_step(RobotState<double>& s);
+  /// s; length of the last computed step, or a shorter one over which contact points move nearly
+  /// straight (ContactParameters::max_path_deviation).
+  double accepted_step() const { return accepted_step_; }
 
-  // Of the last step that has ended:
+  // Results of the last committed step:
 
   const std::vector<ContactPoint>& points() const { return points_; }
   const ContactReport& report() const { return report_; }
-  /// Impulses over the length of the step, as an acceleration of the robot's velocities.
+  /// Change of velocity by all impulses of the step, divided by its length.
   const VectorX<double>& impulse_acceleration() const { return acceleration_; }
-  /// Whether it ended at t, but for rounding.
+  /// Whether it ended at t, to rounding.
   bool ended_at(double t) const;
-  /// Force on the shapes of that name, or where none has it on those of the frame's body, and its
-  /// moment about the frame's origin; in world axes.
+  /// Force on the shapes with the name of the frame, or else on all shapes of its body, and
+  /// its moment about the origin of the frame; in world axes.
   Force<double> force_on(const Model<double>& model, const Kinematics<double>& kinematics,
                          FrameId frame) const;
-  /// Whether any of them pushes.
+  /// Whether a contact of these shapes has a normal force.
   bool touches(const Model<double>& model, FrameId frame) const;
-  /// Where the normal forces of the ground have no moment along it; NaN without a force. For
-  /// contacts in one plane; else the mean of their places, each with its normal force.
+  /// Centre of pressure: mean of the contact points with the ground, weighted by normal force; NaN
+  /// without a force. Exact for contacts in one plane.
   Vector3<double> center_of_pressure() const;
-  /// J, taken by contacts since the time went back last; joints' friction and stops not included.
+  /// J, dissipated by contacts since the last restart at an earlier time, without joint friction
+  /// and stops.
   double dissipated() const { return dissipated_; }
   const ContactTotals& totals() const { return totals_; }
-  /// J in the springs of the compliant mode.
+  /// J, stored in the springs of the compliant mode.
   double stored() const { return stored_; }
 
  private:
   struct Candidate {
     ContactPoint point;
     Matrix3<double> axes_W;  ///< columns n, t1, t2
+    /// Target of the normal velocity, m/s; softness: compliance of the spring and damper over a
+    /// step, m/s per N s.
     double restitution = 0, target = 0, softness = 0;
-    // In a step with landings: the gap at the last of them, and the time of the own one.
+    // In a step with landings (contacts that close within it): gap at the last landing, and time of
+    // this contact's landing.
     double height = 0, landing = 0;
     bool lands = false, bounces = false;
   };
-  double reach(const Model<double>& model, const VectorX<double>& v, double h);
-  void find(double margin);
-  void attempt(const Model<double>& model, const State<double>& before, double h, double margin,
-               VectorX<double>& v, StickingJoints* joints);
-  void add_candidates(int shape, int other, const Surface& surface);
-  // contact_impulses.cpp
-  void set_targets(double h, const StickingJoints* joints, int joint_rows);
-  void warm_start(double h, const StickingJoints* joints, int joint_rows);
+  double max_travel(const Model<double>& model, const VectorX<double>& v, double h);
+  void find_candidates(double margin);
+  void solve_with_margin(const Model<double>& model, const RobotState<double>& before, double h,
+                         double margin, VectorX<double>& v, JointImpulseSolver* joints);
+  void add_candidates(int shape, int other, const ContactSurface& surface);
+  void set_targets(double h, const JointImpulseSolver* joints, int joint_rows);
+  void warm_start(double h, const JointImpulseSolver* joints, int joint_rows);
   void solve_problem(double h, double time, int joint_rows);
-  void solve_step(double h, const StickingJoints* joints, int joint_rows);
-  double closing(int c, double h, double time) const;
-  double drift(int c) const;
+  void solve_step(double h, const JointImpulseSolver* joints, int joint_rows);
+  double gap_velocity(int c, double h, double time) const;
+  double gap_acceleration(int c) const;
   double next_landing(double h, double last);
   void set_landing(double h, double last, double time, bool all, int joint_rows);
-  void note_result(double h);
-  // contact_positions.cpp
-  void correct(double h, const StickingJoints* joints, int joint_rows);
-  void find_bend(const Model<double>& model, double h, const VectorX<double>& v);
-  bool counts(const Model<double>& model, FrameId frame, int shape) const;
+  void store_result(double h);
+  void correct_positions(double h, const JointImpulseSolver* joints, int joint_rows);
+  void limit_path_deviation(const Model<double>& model, double h, const VectorX<double>& v);
+  bool belongs_to(const Model<double>& model, FrameId frame, int shape) const;
 
   ContactSetup setup_;
-  std::vector<double> radius_, reach_;      ///< about the shape's, the body's origin
-  std::vector<std::pair<int, int>> pairs_;  ///< of shapes that may touch each other
+  std::vector<double> shape_radius_,
+      body_radius_;                         ///< bounds about the origin of the shape, of the body
+  std::vector<std::pair<int, int>> pairs_;  ///< of shapes that are tested for self-contact
   ConfigurationSpace<double> space_;
-  ImpulseRows rows_;
+  DelassusMatrix delassus_;
   ConeSolver solver_;
-  Touches touches_;
+  CollisionPoints collision_points_;
   std::vector<PlacedShape> placed_;
   std::vector<Candidate> candidates_;
   struct Overlap {
     int row;
-    double sign, wanted;  ///< the way out, and how far
+    double sign, target;  ///< direction out of the overlap, and distance
   };
   std::vector<Overlap> overlaps_;
-  VectorX<double> u_begin_, u_free_, u_end_, v_free_, push_, correction_;
-  VectorX<double> drift_;           ///< accelerations of the rows without landings
-  VectorX<double> impulse_, late_;  ///< of the step; each times the time at which it acts
-  VectorX<double> joint_impulse_, pending_joint_impulse_;  ///< over all rows of the joints
-  // Of the step that was computed last, and of the last one that has ended.
+  VectorX<double> u_begin_, u_free_, u_end_, v_free_, position_impulse_, correction_;
+  VectorX<double> free_acceleration_;  ///< of the rows, without landings
+  VectorX<double> impulse_,
+      delayed_impulse_;  ///< of the step; the sum of impulse times time of action
+  VectorX<double> joint_impulse_, pending_joint_impulse_;  ///< indexed by JointImpulseSolver::row()
+  // The last computed step (pending), and the last committed one.
   std::vector<ContactPoint> pending_points_, points_;
   ContactReport pending_report_, report_;
   VectorX<double> pending_acceleration_, acceleration_;
   double pending_end_ = std::numeric_limits<double>::quiet_NaN(), pending_stored_ = 0;
   double time_ = -std::numeric_limits<double>::infinity();
   double dissipated_ = 0, stored_ = 0, step_ = 0, pending_step_ = 0;
-  double straight_step_ = std::numeric_limits<double>::infinity();
+  double accepted_step_ = std::numeric_limits<double>::infinity();
   ContactTotals totals_;
-  bool correct_ = false;
+  bool has_correction_ = false;
 };
 
 }  // namespace limb

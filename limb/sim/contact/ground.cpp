@@ -9,19 +9,20 @@
 
 namespace limb {
 
-Ground Ground::plane(const Surface& surface, double height) {
+Ground Ground::plane(const ContactSurface& surface, double height) {
   Ground ground;
   ground.add_half_space({0, 0, 1}, height, surface);
   return ground;
 }
 
-Ground Ground::slope(double angle, const Surface& surface, const Vector2<double>& direction) {
+Ground Ground::slope(double angle, const ContactSurface& surface,
+                     const Vector2<double>& direction) {
   if (!(std::abs(angle) < std::numbers::pi / 2)) {
     fail("Ground::slope", "angle", to_text(angle), "less than a right angle");
   }
   const double length = direction.norm();
   if (!(length > 0 && std::isfinite(length))) {
-    fail("Ground::slope", "direction", "of length " + to_text(length), "one of some length");
+    fail("Ground::slope", "direction", "of length " + to_text(length), "a nonzero finite vector");
   }
   const Vector2<double> d = direction / length * std::sin(angle);
   Ground ground;
@@ -29,7 +30,7 @@ Ground Ground::slope(double angle, const Surface& surface, const Vector2<double>
   return ground;
 }
 
-Ground Ground::stairs(const Stairs& stairs, const Surface& surface) {
+Ground Ground::stairs(const Stairs& stairs, const ContactSurface& surface) {
   const char* call = "Ground::stairs";
   if (stairs.count < 1) fail(call, "count", std::to_string(stairs.count), "1 or more");
   check_positive(call, "rise", stairs.rise);
@@ -37,7 +38,7 @@ Ground Ground::stairs(const Stairs& stairs, const Surface& surface) {
   check_positive(call, "width", stairs.width);
   check_finite(call, "begin", stairs.begin);
   Ground ground = plane(surface);
-  // Each step reaches to the end of the landing, so that no seam lies in a tread.
+  // Each box extends to the end of the landing, so that no tread has an internal edge.
   const double end = stairs.begin + (stairs.count + 4) * stairs.run;
   for (int i = 0; i < stairs.count; ++i) {
     const double begin = stairs.begin + i * stairs.run, top = (i + 1) * stairs.rise;
@@ -47,19 +48,20 @@ Ground Ground::stairs(const Stairs& stairs, const Surface& surface) {
   return ground;
 }
 
-void Ground::add_half_space(const Vector3<double>& normal, double level, const Surface& surface) {
+void Ground::add_half_space(const Vector3<double>& normal, double level,
+                            const ContactSurface& surface) {
   const char* call = "Ground::add_half_space";
   check_surface(call, surface);
   check_finite(call, "level", level);
   const double length = normal.norm();
   if (!(length > 0 && std::isfinite(length))) {
-    fail(call, "normal", "of length " + to_text(length), "one of some length");
+    fail(call, "normal", "of length " + to_text(length), "a nonzero finite vector");
   }
   half_spaces_.push_back({normal / length, level, surface});
 }
 
 void Ground::add_box(const Pose<double>& X_WG, const Vector3<double>& size,
-                     const Surface& surface) {
+                     const ContactSurface& surface) {
   const char* call = "Ground::add_box";
   check_surface(call, surface);
   for (int i = 0; i < 3; ++i) check_positive(call, "size", size[i]);
@@ -68,7 +70,7 @@ void Ground::add_box(const Pose<double>& X_WG, const Vector3<double>& size,
 }
 
 void Ground::add_height_field(const Vector2<double>& corner, const Vector2<double>& cell,
-                              MatrixX<double> heights, const Surface& surface) {
+                              MatrixX<double> heights, const ContactSurface& surface) {
   const char* call = "Ground::add_height_field";
   check_surface(call, surface);
   check_finite(call, "corner", corner);
@@ -86,7 +88,7 @@ int Ground::size() const {
   return static_cast<int>(half_spaces_.size() + boxes_.size() + fields_.size());
 }
 
-const Surface& Ground::surface(int i) const {
+const ContactSurface& Ground::surface(int i) const {
   auto k = static_cast<std::size_t>(i);
   if (k < half_spaces_.size()) return half_spaces_[k].surface;
   k -= half_spaces_.size();

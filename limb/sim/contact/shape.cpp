@@ -7,7 +7,7 @@
 
 namespace limb {
 
-void check_surface(const char* call, const Surface& surface) {
+void check_surface(const char* call, const ContactSurface& surface) {
   if (!(surface.friction >= 0 && std::isfinite(surface.friction))) {
     fail(call, "friction", to_text(surface.friction), "0 or more");
   }
@@ -23,7 +23,7 @@ ContactShape make_foot(const Model<double>& model, FrameId frame, double radius)
   }
   const Frame<double>& f = model.frame(frame);
   if (f.body.value() == 0) {
-    fail("make_foot", "frame", "'" + f.name + "', fixed to the world", "one that moves");
+    fail("make_foot", "frame", "'" + f.name + "', fixed to the world", "a frame of a moving body");
   }
   ContactShape shape;
   shape.name = f.name;

@@ -1,13 +1,14 @@
-// Terrain and solids: distances against sampling, robots of one body at rest on every kind of
-// ground, and links that touch each other.
+// Terrain and solids: distances against sampling, single bodies at rest on every kind of ground,
+// and self-contact.
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/random.hpp"
-#include "limb/model/builder.hpp"
-#include "limb/sim/simulation.hpp"
+#include "limb/model/core/builder.hpp"
+#include "limb/sim/world/simulation.hpp"
 
 namespace limb {
 namespace {
@@ -28,9 +29,9 @@ struct Rest {
   int touching = 0;
 };
 
-/// A body of 1 kg let go at a pose, after some seconds.
-Rest settle(const Ground& ground, Kind kind, const Vector3<double>& size, const Pose<double>& X,
-            double seconds = 3) {
+/// A body of 1 kg, some seconds after its release at a pose.
+Rest drop_to_rest(const Ground& ground, Kind kind, const Vector3<double>& size,
+                  const Pose<double>& X, double seconds = 3) {
   World world(free_body());
   ContactShape shape;
   shape.name = "body";
@@ -59,8 +60,8 @@ struct SolidCase {
   const char* name;
   Kind kind;
   Vector3<double> size;
-  double turn;    ///< rad, about y before it is let go
-  double height;  ///< of its origin at rest on a level place
+  double turn;    ///< rad, about y at its release
+  double height;  ///< of its origin at rest on level ground
 };
 const SolidCase kSolids[] = {
     {"sphere", Kind::sphere, {0.05, 0, 0}, 0, 0.05},
@@ -79,7 +80,7 @@ TEST(Terrain, EverySolidComesToRestOnLevelGroundOfEveryKind) {
     for (const SolidCase& s : kSolids) {
       SCOPED_TRACE(std::string(s.name) + " on " + name);
       const Rest rest =
-          settle(ground, s.kind, s.size, {axis_rotation(1, s.turn), {0.01, 0.02, 0.25}});
+          drop_to_rest(ground, s.kind, s.size, {axis_rotation(1, s.turn), {0.01, 0.02, 0.25}});
       EXPECT_NEAR(rest.q[2], s.height, 2e-5);  // slop 1e-5
       EXPECT_LT(rest.v.norm(), 1e-6);
       EXPECT_NEAR(rest.force, 9.81, 1e-4);
@@ -89,38 +90,38 @@ TEST(Terrain, EverySolidComesToRestOnLevelGroundOfEveryKind) {
 }
 
 TEST(Terrain, CylinderAndEllipsoidRestOnAPlane) {
-  const Rest standing =
-      settle(Ground::plane(), Kind::cylinder, {0.05, 0.1, 0}, {axis_rotation(1, 0.2), {0, 0, 0.2}});
+  const Rest standing = drop_to_rest(Ground::plane(), Kind::cylinder, {0.05, 0.1, 0},
+                                     {axis_rotation(1, 0.2), {0, 0, 0.2}});
   EXPECT_NEAR(standing.q[2], 0.05, 2e-5);
   EXPECT_LT(standing.v.norm(), 1e-6);
-  const Rest lying =
-      settle(Ground::plane(), Kind::cylinder, {0.05, 0.3, 0}, {axis_rotation(1, 1.4), {0, 0, 0.3}});
+  const Rest lying = drop_to_rest(Ground::plane(), Kind::cylinder, {0.05, 0.3, 0},
+                                  {axis_rotation(1, 1.4), {0, 0, 0.3}});
   EXPECT_NEAR(lying.q[2], 0.05, 2e-5);
-  const Rest egg = settle(Ground::plane(), Kind::ellipsoid, {0.1, 0.08, 0.05},
-                          {Matrix3<double>::Identity(), {0, 0, 0.1}});
+  const Rest egg = drop_to_rest(Ground::plane(), Kind::ellipsoid, {0.1, 0.08, 0.05},
+                                {Matrix3<double>::Identity(), {0, 0, 0.1}});
   EXPECT_NEAR(egg.q[2], 0.05, 2e-5);
 }
 
 TEST(Terrain, BoxRestsOnTheEdgeOfAStep) {
-  // Half over the first tread: its face lies on the edge, where no corner of the box is.
+  // Half over the first tread: its face rests on the edge, away from the corners of the box.
   const Ground ground =
       Ground::stairs({.count = 3, .rise = 0.1, .run = 0.3, .width = 2, .begin = 0});
-  const Rest rest =
-      settle(ground, Kind::box, {0.4, 0.2, 0.04}, {axis_rotation(1, -0.35), {0.0, 0, 0.15}}, 4);
+  const Rest rest = drop_to_rest(ground, Kind::box, {0.4, 0.2, 0.04},
+                                 {axis_rotation(1, -0.35), {0.0, 0, 0.15}}, 4);
   EXPECT_LT(rest.penetration, 1e-3);
   EXPECT_LT(rest.v.norm(), 1e-5);
   EXPECT_NEAR(rest.force, 9.81, 1e-3);
   EXPECT_GE(rest.touching, 2);
 }
 
-TEST(Terrain, BallLiesInTheValleyOfAField) {
+TEST(Terrain, BallRestsInTheValleyOfAField) {
   MatrixX<double> heights(3, 2);
   heights << 0.1, 0.1, 0, 0, 0.1, 0.1;  // a gutter along y
   Ground ground;
   ground.add_height_field({-0.2, -1}, {0.2, 2}, heights, {0.5, 0});
   const double r = 0.05, slope = std::atan(0.5);
-  const Rest rest =
-      settle(ground, Kind::sphere, {r, 0, 0}, {Matrix3<double>::Identity(), {0.02, 0.1, 0.12}});
+  const Rest rest = drop_to_rest(ground, Kind::sphere, {r, 0, 0},
+                                 {Matrix3<double>::Identity(), {0.02, 0.1, 0.12}});
   EXPECT_NEAR(rest.q[0], 0, 1e-5);
   EXPECT_NEAR(rest.q[2], r / std::cos(slope), 3e-5);
   EXPECT_EQ(rest.touching, 2);
@@ -128,7 +129,7 @@ TEST(Terrain, BallLiesInTheValleyOfAField) {
 }
 
 TEST(Terrain, BallRollsOverCellsAsOverAPlane) {
-  // No seam between triangles, nor between boxes that end in one plane, may stop it.
+  // No edge between triangles of one plane may stop it.
   const double v = 0.5;
   Ground field;
   field.add_height_field({-1, -1}, {0.05, 0.05}, MatrixX<double>::Zero(81, 41), {0.6, 0});
@@ -147,7 +148,7 @@ TEST(Terrain, BallRollsOverCellsAsOverAPlane) {
   EXPECT_NEAR(simulation.state().q[2], 0.05, 1e-9);
 }
 
-// Distances of random pairs against a search over the surfaces' points.
+// Distances of random pairs against sampling of the surfaces.
 TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
   int close = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
@@ -158,11 +159,11 @@ TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
     const Vector3<double> size(random.uniform(0.1, 0.6), random.uniform(0.1, 0.6),
                                random.uniform(0.1, 0.6));
     const PlacedShape b{Kind::box, size, random.pose<double>(0.5)};
-    Touches touches;
-    collide(a, b, 10, touches);
-    ASSERT_GE(touches.size(), 1);
+    CollisionPoints points;
+    collide(a, b, 10, points);
+    ASSERT_GE(points.size(), 1);
     double gap = 1e9;
-    for (int i = 0; i < touches.size(); ++i) gap = std::min(gap, touches[i].gap);
+    for (int i = 0; i < points.size(); ++i) gap = std::min(gap, points[i].gap);
     double sampled = 1e9;
     for (int k = 0; k <= 4000; ++k) {
       const Vector3<double> p = a.X_WS * Vector3<double>(0, 0, (k / 4000. - 0.5) * a.size[1]);
@@ -171,7 +172,7 @@ TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
       const double distance = out.cwiseMax(0).norm() + std::min(out.maxCoeff(), 0.0);
       sampled = std::min(sampled, distance - a.size[0]);
     }
-    if (sampled < 0) continue;  // how deep an overlap is has more than one answer
+    if (sampled < 0) continue;  // the depth of an overlap is not unique
     ++close;
     EXPECT_NEAR(gap, sampled, 2e-4) << "seed " << seed;
     EXPECT_LE(gap, sampled + 1e-9) << "seed " << seed;
@@ -179,7 +180,7 @@ TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
   EXPECT_GT(close, 100);
 }
 
-TEST(Collide, BoxesTouchWhereSeparatingAxesSay) {
+TEST(Collide, BoxesTouchIfTheyOverlap) {
   int touching = 0, apart = 0;
   for (unsigned seed = 0; seed < 500; ++seed) {
     testing::Random random(seed);
@@ -189,7 +190,7 @@ TEST(Collide, BoxesTouchWhereSeparatingAxesSay) {
     };
     const PlacedShape a{Kind::box, edges(), random.pose<double>(0.35)};
     const PlacedShape b{Kind::box, edges(), random.pose<double>(0.35)};
-    Touches ab, ba;
+    CollisionPoints ab, ba;
     collide(a, b, 0, ab);
     collide(b, a, 0, ba);
     // Whether a point of a lies in b, by sampling; a fine grid misses only the slightest overlaps.
@@ -219,7 +220,7 @@ TEST(Collide, BoxesTouchWhereSeparatingAxesSay) {
       for (int k = 0; k < ab.size(); ++k) deepest = std::min(deepest, ab[k].gap);
       PlacedShape moved = a;
       moved.X_WS.p += (1e-6 - deepest) * ab[0].n_W;
-      Touches after;
+      CollisionPoints after;
       collide(moved, b, 0, after);
       for (int k = 0; k < after.size(); ++k) EXPECT_GT(after[k].gap, -2e-4) << "seed " << seed;
     }
@@ -229,7 +230,7 @@ TEST(Collide, BoxesTouchWhereSeparatingAxesSay) {
 }
 
 // Two pendulums side by side swing into each other and do not pass through.
-TEST(SelfContact, LinksOfOneRobotHoldEachOther) {
+TEST(SelfContact, LinksOfOneRobotCollide) {
   RobotBuilder<double> robot("clackers");
   for (const char* name : {"a", "b"}) {
     const double side = name[0] == 'a' ? -0.1 : 0.1;
@@ -267,7 +268,7 @@ TEST(SelfContact, LinksOfOneRobotHoldEachOther) {
   EXPECT_GT(world.contacts()->dissipated(), 0.1);
 }
 
-TEST(Contacts, BadSetupsAreNamed) {
+TEST(Contacts, InvalidSetupsAreRejected) {
   using testing::message;
   World world(free_body());
   ContactSetup setup{Ground::plane(), {ContactShape()}, {}};
@@ -282,6 +283,10 @@ TEST(Contacts, BadSetupsAreNamed) {
   setup.parameters.stiffness = -3;
   EXPECT_EQ(message([&] { world.set_contact(setup); }),
             "Contacts: stiffness is -3, expected positive, or infinite");
+  setup.parameters.stiffness = 1;
+  setup.parameters.max_path_deviation = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(message([&] { world.set_contact(setup); }),
+            "Contacts: max_path_deviation is nan, expected positive");
   EXPECT_EQ(message([&] {
               Ground::plane({-0.1, 0});
             }),

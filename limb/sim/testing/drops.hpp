@@ -5,18 +5,18 @@
 #include <string>
 
 #include "limb/math/testing/random.hpp"
-#include "limb/model/load.hpp"
-#include "limb/sim/simulation.hpp"
+#include "limb/model/core/load.hpp"
+#include "limb/sim/world/simulation.hpp"
 
-/// Robots that are dropped in random poses.
+/// Drop tests: robots dropped in random poses.
 namespace limb::testing {
 
-/// A robot with all its solids over a plane. An arm on a fixed base stands on the plane.
+/// A robot with all its shapes above a plane. An arm on a fixed base is mounted on the plane.
 struct DropRobot {
   explicit DropRobot(const std::string& path)
       : description(load_description(path)), model(build_model(description)) {
     setup.shapes = shapes_of(description, model);
-    // What is bolted down would touch from the start.
+    // Shapes of the first link of a fixed robot would touch from the start.
     std::erase_if(setup.shapes, [&](const ContactShape& s) {
       return !has_base() && model.body(s.body).parent.value() == 0;
     });
@@ -32,26 +32,26 @@ struct DropRobot {
 struct Drop {
   double penetration = 0;  ///< m, deepest
   double fastest = 0;      ///< largest velocity, rad/s or m/s
-  /// J, largest rise over the energy at the start. Velocities of the semi-implicit method are those
-  /// in the middle of a step; here they are led on to its end, by the forces without contact.
+  /// J, largest increase over the initial energy. Velocities of the semi-implicit method are those
+  /// of the middle of a step; here they are advanced to its end by the forces without contact.
   double energy_growth = 0;
-  double energy_gain = 0;  ///< J, largest that the impulses of a step added
+  double energy_gain = 0;  ///< J, largest energy added by the impulses of a step
   double residual = 0;     ///< m/s, worst
   long not_converged = 0, steps = 0;
   int contacts = 0;
   bool finite = true;
 };
 
-/// The lowest point of the robot's solids.
+/// Height of the lowest point of the robot's shapes.
 inline double lowest(const DropRobot& robot, const VectorX<double>& q) {
   Kinematics<double> kinematics(robot.model);
   forward_kinematics(robot.model, q, kinematics);
   double low = std::numeric_limits<double>::infinity();
   for (const ContactShape& s : robot.setup.shapes) {
     const Pose<double> X = kinematics.X_WB[static_cast<std::size_t>(s.body.value())] * s.X_BS;
-    Touches touches;
-    collide(PlacedShape{s.kind, s.size, X}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3, touches);
-    for (int i = 0; i < touches.size(); ++i) low = std::min(low, touches[i].gap);
+    CollisionPoints points;
+    collide(PlacedShape{s.kind, s.size, X}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3, points);
+    for (int i = 0; i < points.size(); ++i) low = std::min(low, points[i].gap);
   }
   return low;
 }
@@ -64,29 +64,29 @@ inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double 
   world.set_contact(robot.setup);
   Simulation simulation(world, {.step = step});
   std::mt19937_64 engine(seed);
-  VectorX<double> q, v(robot.model.velocity_size());
+  VectorX<double> q, v(robot.model.nv());
   for (int tries = 0; tries < 1000; ++tries) {
-    q = robot.model.random(engine);
+    q = robot.model.random_configuration(engine);
     if (robot.has_base()) {
       q[2] = 0;
       q.head<2>().setZero();
       q[2] = random.uniform(0.01, 0.3) - lowest(robot, q);
       break;
     }
-    if (lowest(robot, q) > -0.02) break;  // an arm that does not begin in the ground
+    if (lowest(robot, q) > -0.02) break;  // an arm that does not start in the ground
   }
   for (auto& x : v) x = random.uniform(-1.5, 1.5);
   simulation.set_state(0, q, v);
   Drop result;
-  State<double> state = simulation.state();
-  VectorX<double> a(robot.model.velocity_size()), dx(0);
+  RobotState<double> state = simulation.state();
+  VectorX<double> a(robot.model.nv()), dx(0);
   const auto energy = [&] {
     state = simulation.state();
     world.rates(state, a, dx);
     state.v += step / 2 * a;
     return world.energy(state).total();
   };
-  const double begin = energy();
+  const double start = energy();
   const int steps = static_cast<int>(std::lround(duration / step));
   try {
     for (int i = 1; i <= steps; ++i) {
@@ -94,7 +94,7 @@ inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double 
       const ContactReport& report = world.contacts()->report();
       result.contacts = std::max(result.contacts, report.contacts);
       result.fastest = std::max(result.fastest, simulation.state().v.lpNorm<Eigen::Infinity>());
-      result.energy_growth = std::max(result.energy_growth, energy() - begin);
+      result.energy_growth = std::max(result.energy_growth, energy() - start);
     }
   } catch (const Error&) {
     result.finite = false;

@@ -1,0 +1,87 @@
+# Flags of every limb target, and limb_module(): one folder, one library, its tests.
+
+add_library(limb_flags INTERFACE)
+target_compile_options(limb_flags INTERFACE -Wall -Wextra -Wshadow -Wpedantic -Wnon-virtual-dtor)
+if(LIMB_WERROR)
+  target_compile_options(limb_flags INTERFACE -Werror)
+endif()
+if(LIMB_SANITIZE)
+  add_compile_options(-fsanitize=${LIMB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${LIMB_SANITIZE})
+endif()
+
+# For targets with a precompiled header. ccache requires the first option of each compiler; the others
+# silence false warnings of gcc 12 about std::string, which it no longer treats as a system header.
+set(limb_pch_options
+  "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess;-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>"
+  "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+
+# The same alignment of Eigen's types and memory in all files, independent of the instruction set:
+# kernels and user code may be built with other flags (docs/adr/0005-kernel-flags.md).
+set(limb_eigen_definitions EIGEN_MAX_ALIGN_BYTES=16 EIGEN_MALLOC_ALREADY_ALIGNED=1)
+add_compile_definitions(${limb_eigen_definitions})
+
+# A precompiled header for the tests: half of the compile time of a small test is GoogleTest and Eigen.
+if(LIMB_TESTS)
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "\n")
+  add_library(limb_test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
+  target_link_libraries(limb_test_headers PRIVATE limb_flags Eigen3::Eigen fmt::fmt GTest::gtest)
+  target_compile_features(limb_test_headers PRIVATE cxx_std_20)
+  target_precompile_headers(limb_test_headers PRIVATE <gtest/gtest.h> <Eigen/Geometry>
+    <fmt/format.h> <filesystem> <fstream> <functional> <map> <optional> <random> <sstream>
+    <string> <vector>)
+  set(limb_test_options $<$<CONFIG:Release>:-O1> ${limb_pch_options})
+  target_compile_options(limb_test_headers PRIVATE ${limb_test_options})
+endif()
+
+# limb_test(MODULE FILE [LIBRARY...]): one GoogleTest program, registered as MODULE/FILE without suffix.
+function(limb_test module file)
+  get_filename_component(stem ${file} NAME_WE)
+  set(target ${module}_${stem})
+  add_executable(${target} ${file})
+  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags GTest::gtest GTest::gtest_main)
+  # The library under test keeps its flags; the tests themselves are optimised for compile time.
+  target_compile_options(${target} PRIVATE ${limb_test_options})
+  target_precompile_headers(${target} REUSE_FROM limb_test_headers)
+  add_test(NAME ${module}/${stem} COMMAND ${target})
+  set_tests_properties(${module}/${stem} PROPERTIES LABELS ${module})
+endfunction()
+
+# limb_module(NAME [DEPENDS module...] [USES library...] [SOURCES file...] [TESTS file...])
+# makes limb::NAME. DEPENDS are other modules of limb; USES are external libraries.
+function(limb_module name)
+  cmake_parse_arguments(MODULE "" "" "DEPENDS;USES;SOURCES;TESTS" ${ARGN})
+  set(target limb_${name})
+  add_library(${target} STATIC ${MODULE_SOURCES})
+  add_library(limb::${name} ALIAS ${target})
+  list(TRANSFORM MODULE_DEPENDS PREPEND limb_)
+  target_link_libraries(${target} PUBLIC ${MODULE_DEPENDS} ${MODULE_USES})
+  # Not linked to limb_flags: a static library would export that link to its users.
+  target_compile_options(${target} PRIVATE
+    $<TARGET_PROPERTY:limb_flags,INTERFACE_COMPILE_OPTIONS>)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY LIMB_MODULES ${name})
+  if(LIMB_TESTS)
+    foreach(test ${MODULE_TESTS})
+      limb_test(${name} ${test} ${target})
+    endforeach()
+  endif()
+endfunction()
+
+# limb_kernels(MODULE FILE...): performance-critical files, built for LIMB_KERNEL_ARCH. They are scalar
+# code that is faster without automatic vectorisation.
+function(limb_kernels module)
+  set(flags -fno-tree-vectorize -fno-math-errno)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    set(flags -fno-slp-vectorize -fno-vectorize -ffp-contract=fast -fno-math-errno)
+  endif()
+  if(LIMB_KERNEL_ARCH)
+    list(APPEND flags -march=${LIMB_KERNEL_ARCH})
+  endif()
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY limb_${module}
+    PROPERTIES COMPILE_OPTIONS "${flags}")
+endfunction()

@@ -1,0 +1,30 @@
+#include "limb/control/locomotion/swing.hpp"
+
+#include <gtest/gtest.h>
+
+namespace limb {
+namespace {
+
+TEST(Swing, IsSmoothAndClearsTheGround) {
+  const Vector3<double> from(1, 2, 0.1), to(1.3, 1.9, 0.2);
+  constexpr double kTime = 0.3, kClearance = 0.08, kStep = 1e-5;
+  const auto at = [&](double s) { return swing_point(from, to, kClearance, kTime, s, 0.5); };
+  for (const double end : {0.0, 1.0}) {
+    EXPECT_LT((at(end).p - (end == 0 ? from : to)).norm(), 1e-15);
+    EXPECT_LT(at(end).v.norm(), 1e-15);
+    EXPECT_LT(at(end).a.norm(), 1e-12);
+  }
+  EXPECT_NEAR(at(0.5).p.z(), 0.15 + kClearance, 1e-15);
+  for (double s = 0.01; s < 0.995; s += 0.01) {
+    // Central differences: error of order kStep^2 times the fifth derivative, and rounding.
+    const Vector3<double> v = (at(s + kStep).p - at(s - kStep).p) / (2 * kStep * kTime);
+    const Vector3<double> a = (at(s + kStep).v - at(s - kStep).v) / (2 * kStep * kTime);
+    EXPECT_LT((v - at(s).v).norm(), 1e-7);
+    EXPECT_LT((a - at(s).a).norm(), 1e-5);
+    EXPECT_GE(at(s).p.z(), 0.1);
+  }
+  EXPECT_NEAR(at(1.5).p.z(), to.z() - 0.5 * 0.5 * kTime, 1e-15);  // searches for the ground
+}
+
+}  // namespace
+}  // namespace limb

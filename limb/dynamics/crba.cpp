@@ -1,8 +1,0 @@
-#include "limb/dynamics/crba_impl.hpp"
-
-namespace limb {
-
-template void crba(const Model<double>&, Workspace<double>&, VectorIn<double>&, MatrixOut<double>,
-                   const JointEffects&);
-
-}  // namespace limb

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "limb/math/so3.hpp"
+
+/// Integration of inertial measurements: the exact integral of a constant sample, its derivatives
+/// with respect to the biases, and its noise covariance.
+namespace limb {
+
+/// Angular velocity and specific force f = a - g, both at the sensor S and in its axes.
+struct ImuSample {
+  Vector3<double> gyro = Vector3<double>::Zero();   ///< rad/s
+  Vector3<double> accel = Vector3<double>::Zero();  ///< m/s^2
+};
+
+/// Densities of white noise and of the random walk of the biases, the same for all axes of a
+/// sensor. A sample every T seconds has the standard deviation density / sqrt(T). Defaults: a
+/// typical MEMS unit.
+struct ImuNoise {
+  double gyro = 2e-3;        ///< rad/s/sqrt(Hz)
+  double accel = 2e-2;       ///< m/s^2/sqrt(Hz)
+  double gyro_walk = 2e-5;   ///< rad/s/sqrt(s)
+  double accel_walk = 2e-4;  ///< m/s^2/sqrt(s)
+};
+/// @throws Error "call: ..." unless every density is finite and not negative.
+void check_noise(const char* call, const ImuNoise& noise);
+
+using Matrix15 = Eigen::Matrix<double, 15, 15>;
+
+/// A sample held for a time T, in the initial axes S0 of the sensor. With g the gravity,
+///
+///   R1 = R0 R,   v1 = v0 + g T + R0 dv,   p1 = p0 + v0 T + g T^2/2 + R0 dp
+///
+/// which is exact for a constant rate and force in the sensor's axes. Errors are those of position,
+/// rotation (exp(e) R on the left, so in axes S0), velocity, gyroscope bias, accelerometer bias, in
+/// this order; a bias is measured minus true value.
+struct ImuStep {
+  double T = 0;
+  Matrix3<double> R;          ///< R_S0S1
+  Vector3<double> dv, dp;     ///< velocity and position increments, without gravity
+  Matrix3<double> R_by_gyro;  ///< rotation error per gyroscope bias
+  Matrix3<double> dv_by_gyro, dp_by_gyro;
+  Matrix3<double> dv_by_accel, dp_by_accel;
+  Matrix15 noise;  ///< covariance of all five errors
+};
+
+/// Largest step of one call: longer ones must be split, so that |gyro| T and T stay below these.
+/// The relative error is then at most 1e-7, and 1e-11 at 400 Hz and 4 rad/s.
+inline constexpr double kMaxRotation = 0.1;  ///< rad
+inline constexpr double kMaxStep = 0.1;      ///< s
+/// Number of substeps for a step of this length.
+int imu_substeps(const ImuSample& sample, double T);
+
+/// Integrates a bias-corrected sample. No allocation.
+void integrate_imu(const ImuSample& sample, double T, const ImuNoise& noise, ImuStep& step);
+
+}  // namespace limb

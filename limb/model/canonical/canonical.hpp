@@ -1,0 +1,171 @@
+#pragma once
+
+#include <vector>
+
+#include "limb/model/core/model.hpp"
+
+/// The form of a model in which algorithms are cheapest. Derivation:
+/// docs/derivations/canonical_form.md.
+///
+/// - Every joint axis is +z, and a change of frame is at most two planar rotations:
+///   R = Rz(gamma) Rx(alpha).
+/// - Joints with several axes are split into joints with one axis; only planar, spherical and free
+///   joints are kept.
+/// - A quarter turn is exact: its sine and cosine are 0 and 1, not 6e-17.
+/// - The mass properties of a link that have no effect on its own joint are regrouped to the
+///   parent. Torques, mass matrix and accelerations are unchanged; forces between the links are
+///   not those of the original links.
+namespace limb {
+
+/// Mass, first moment int(x) dm and second moments int(x x^T) dm in a frame.
+template <typename T>
+struct MassMoments {
+  T mass = T(0);
+  Vector3<T> first = Vector3<T>::Zero();
+  Matrix3<T> second = Matrix3<T>::Zero();
+
+  template <typename U>
+  MassMoments<U> cast() const {
+    return {U(mass), first.template cast<U>(), second.template cast<U>()};
+  }
+};
+
+template <typename T>
+struct CanonicalJoint {
+  enum class Kind { revolute, prismatic, helical, planar, spherical, free };
+
+  Kind kind = Kind::revolute;
+  int parent = 0;  ///< index of the parent joint; 0 is the world
+  int body = 0;    ///< body of the model that this joint moves; 0 for an intermediate massless one
+  int q = 0;       ///< first index in the model's q
+  int v = 0;       ///< first index in the model's v
+
+  /// Placement in the parent: X = (Rz(gamma) Rx(alpha), p), then the joint motion about or along z
+  /// by q + offset. Joints with several degrees of freedom have a general R instead.
+  T cos_gamma = T(1), sin_gamma = T(0), cos_alpha = T(1), sin_alpha = T(0);
+  bool has_gamma = false;
+  /// alpha as a number of exact quarter turns, 0 to 3; -1 if it is not a multiple.
+  int alpha_quarter_turns = 0;
+  /// Revolute: the axis of the parent frame, 0 to 2, that is parallel to the joint axis in either
+  /// direction; -1 if no axis is.
+  int parent_axis = -1;
+  bool R_is_identity = false;
+  /// Revolute, after regrouping: mass, first_moment z and second_moments zz are zero.
+  bool regrouped = false;
+  int v_end = 0;               ///< one past the last velocity of the subtree of this joint
+  int slot = 0, slot_end = 0;  ///< the same range in Canonical::slot
+  Vector3<T> p = Vector3<T>::Zero();
+  T offset = T(0);
+  int quadrant = 0;  ///< revolute: the angle is q + offset + quadrant exact quarter turns
+  T pitch = T(0);
+
+  /// Mass, first moment and second moments int(x x^T) dm in the joint's moving frame, regrouped.
+  T mass = T(0);
+  Vector3<T> first_moment = Vector3<T>::Zero();
+  Matrix3<T> second_moments = Matrix3<T>::Zero();
+  Matrix3<T> R = Matrix3<T>::Identity();
+  MassMoments<T>
+      moved_to_parent;  ///< moments regrouped to the parent, in this joint's placement frame
+
+  /// The map back: the joint's moving frame C in the frame of the model's body.
+  Pose<T> X_BC;
+};
+
+template <typename T>
+struct Canonical {
+  std::vector<CanonicalJoint<T>> joints;  ///< joints[0] is the world; parents before children
+  std::vector<int> joint_of_body;         ///< for each body of the model
+  Vector3<T> gravity;
+  int nq = 0, nv = 0;
+  /// Armature, viscous damping and Coulomb friction of each velocity.
+  VectorX<T> armature, damping, friction;
+  bool has_armature = false, has_damping = false, has_friction = false;
+  /// The parent of each velocity, towards the world; -1 for a velocity without parent.
+  std::vector<int> v_parent;
+  /// Index of each velocity in arrays that are processed in packs of four: a subtree is contiguous,
+  /// and a new branch starts at a new pack.
+  std::vector<int> slot;
+  int slots = 0;
+
+  /// Pose of a body's frame in the world, given the pose of its canonical joint.
+  Pose<T> body_pose(int body, const Pose<T>& X_WC) const {
+    const CanonicalJoint<T>& joint =
+        joints[static_cast<std::size_t>(joint_of_body[static_cast<std::size_t>(body)])];
+    return X_WC * joint.X_BC.inverse();
+  }
+
+  template <typename U>
+  Canonical<U> cast() const;
+};
+
+struct CanonicalOptions {
+  /// Angles this close to a quarter turn are taken as one, rad. The default keeps every result
+  /// within 1e-9; files that write 1.5708 are corrected by `limb check --fix`, which reports it.
+  double snap = 1e-10;
+  /// Regroup mass properties that have no effect on a joint to its parent.
+  bool regroup = true;
+};
+
+/// Scalars whose models have a canonical form: machine numbers, and exact ones (kExact), for
+/// which rotations are not decomposed and no mass is regrouped, so that all parameters keep their
+/// names.
+template <typename T>
+concept CanonicalScalar = Real<T> || kExact<T>;
+
+template <CanonicalScalar T>
+Canonical<T> canonicalize(const Model<T>& model, const CanonicalOptions& options = {});
+
+extern template Canonical<double> canonicalize(const Model<double>&, const CanonicalOptions&);
+
+template <typename T>
+template <typename U>
+Canonical<U> Canonical<T>::cast() const {
+  Canonical<U> other;
+  other.joint_of_body = joint_of_body;
+  other.gravity = gravity.template cast<U>();
+  other.nq = nq;
+  other.nv = nv;
+  other.armature = armature.template cast<U>();
+  other.damping = damping.template cast<U>();
+  other.friction = friction.template cast<U>();
+  other.has_armature = has_armature;
+  other.has_damping = has_damping;
+  other.has_friction = has_friction;
+  other.v_parent = v_parent;
+  other.slot = slot;
+  other.slots = slots;
+  for (const CanonicalJoint<T>& s : joints) {
+    CanonicalJoint<U> o;
+    o.kind = static_cast<typename CanonicalJoint<U>::Kind>(s.kind);
+    o.parent = s.parent;
+    o.body = s.body;
+    o.q = s.q;
+    o.v = s.v;
+    o.cos_gamma = U(s.cos_gamma);
+    o.sin_gamma = U(s.sin_gamma);
+    o.cos_alpha = U(s.cos_alpha);
+    o.sin_alpha = U(s.sin_alpha);
+    o.has_gamma = s.has_gamma;
+    o.alpha_quarter_turns = s.alpha_quarter_turns;
+    o.parent_axis = s.parent_axis;
+    o.R_is_identity = s.R_is_identity;
+    o.regrouped = s.regrouped;
+    o.v_end = s.v_end;
+    o.slot = s.slot;
+    o.slot_end = s.slot_end;
+    o.R = s.R.template cast<U>();
+    o.p = s.p.template cast<U>();
+    o.offset = U(s.offset);
+    o.quadrant = s.quadrant;
+    o.pitch = U(s.pitch);
+    o.mass = U(s.mass);
+    o.first_moment = s.first_moment.template cast<U>();
+    o.second_moments = s.second_moments.template cast<U>();
+    o.moved_to_parent = s.moved_to_parent.template cast<U>();
+    o.X_BC = s.X_BC.template cast<U>();
+    other.joints.push_back(std::move(o));
+  }
+  return other;
+}
+
+}  // namespace limb

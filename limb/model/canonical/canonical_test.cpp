@@ -1,0 +1,242 @@
+// The canonical form describes the same robot: same poses through the map back, same torques.
+#include "limb/model/canonical/canonical.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <limits>
+#include <numbers>
+
+#include "limb/math/testing/random.hpp"
+#include "limb/model/core/builder.hpp"
+#include "limb/model/testing/random_tree.hpp"
+#include "limb/model/testing/reference_dynamics.hpp"
+
+namespace limb {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using testing::Random;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+constexpr double kPi = std::numbers::pi;
+using Kind = CanonicalJoint<double>::Kind;
+
+/// The canonical joint as a Joint.
+Joint<double> joint_of(const CanonicalJoint<double>& joint) {
+  switch (joint.kind) {
+    case Kind::revolute:
+      return Joint<double>::revolute(Vector3d::UnitZ());
+    case Kind::prismatic:
+      return Joint<double>::prismatic(Vector3d::UnitZ());
+    case Kind::helical:
+      return Joint<double>::helical(Vector3d::UnitZ(), joint.pitch);
+    case Kind::planar:
+      return Joint<double>::planar(Vector3d::UnitZ());
+    case Kind::spherical:
+      return Joint<double>::spherical();
+    case Kind::free:
+      break;
+  }
+  return Joint<double>::free();
+}
+
+Pose<double> placement(const CanonicalJoint<double>& joint) {
+  const double quarters = joint.quadrant * (std::numbers::pi / 2);
+  return {joint.R * axis_rotation(2, joint.offset + quarters), joint.p};
+}
+
+std::vector<Pose<double>> joint_poses(const Canonical<double>& canonical, const VectorXd& q) {
+  std::vector<Pose<double>> X(canonical.joints.size());
+  for (std::size_t i = 1; i < X.size(); ++i) {
+    const auto& joint = canonical.joints[i];
+    X[i] = X[static_cast<std::size_t>(joint.parent)] * placement(joint) *
+           joint_of(joint).pose(q.data() + joint.q);
+  }
+  return X;
+}
+
+/// Plain Newton-Euler recursion over the canonical joints, with their regrouped inertias.
+VectorXd inverse_dynamics(const Canonical<double>& canonical, const VectorXd& q, const VectorXd& v,
+                          const VectorXd& a) {
+  const std::size_t n = canonical.joints.size();
+  std::vector<Pose<double>> X(n);
+  std::vector<Motion<double>> V(n), A(n);
+  std::vector<Force<double>> F(n);
+  A[0].v = -canonical.gravity;
+  for (std::size_t i = 1; i < n; ++i) {
+    const auto& s = canonical.joints[i];
+    const std::size_t p = static_cast<std::size_t>(s.parent);
+    const Joint<double> joint = joint_of(s);
+    const Inertia<double> I(s.mass, s.first_moment,
+                            tensor_from_second_moments<double>(s.second_moments));
+    X[i] = placement(s) * joint.pose(q.data() + s.q);
+    const Motion<double> V_J = joint.velocity(q.data() + s.q, v.data() + s.v);
+    V[i] = X[i].inv_act(V[p]) + V_J;
+    A[i] = X[i].inv_act(A[p]) + joint.velocity(q.data() + s.q, a.data() + s.v) + cross(V[i], V_J);
+    F[i] = I * A[i] + cross(V[i], I * V[i]);
+  }
+  VectorXd tau(canonical.nv);
+  for (std::size_t i = n - 1; i > 0; --i) {
+    const auto& s = canonical.joints[i];
+    const Joint<double> joint = joint_of(s);
+    Motion<double> S[6];
+    joint.subspace(q.data() + s.q, S);
+    for (int k = 0; k < joint.nv(); ++k) tau[s.v + k] = dot(S[k], F[i]);
+    F[static_cast<std::size_t>(s.parent)] += X[i].act(F[i]);
+  }
+  return tau;
+}
+
+/// A tree with every joint type twice. axis_aligned: all axes and placements along coordinate axes.
+Model<double> tree(unsigned seed, bool axis_aligned) {
+  testing::RandomTreeOptions options;
+  options.joints = 2 * static_cast<int>(kJointTypes.size());
+  Description<double> robot = testing::random_tree(seed, options);
+  if (axis_aligned) {
+    Random random(seed);
+    const auto choice = [&](int n) { return static_cast<int>(random.uniform(0, n - 1e-9)); };
+    const auto axis = [&] {
+      return Vector3d(Vector3d::Unit(choice(3)) * (choice(2) == 0 ? -1 : 1));
+    };
+    for (auto& joint : robot.joints) {
+      joint.axis = axis();
+      joint.axis2 = axis();
+      joint.X_PJ.R = axis_rotation(0, kPi / 2 * choice(4)) * axis_rotation(2, kPi / 2 * choice(4));
+    }
+  }
+  return build_model(robot);
+}
+
+class CanonicalTree : public ::testing::TestWithParam<unsigned> {
+ protected:
+  Model<double> model_ = tree(GetParam(), GetParam() % 2 == 0);
+  std::mt19937_64 engine_{GetParam()};
+};
+
+// Depth up to twenty joints; each adds a few roundings.
+TEST_P(CanonicalTree, MapsBackToTheOriginalFrames) {
+  const Canonical<double> canonical = canonicalize(model_);
+  const VectorXd q = model_.random_configuration(engine_);
+  const auto X = testing::body_poses(model_, q);
+  const auto X_joint = joint_poses(canonical, q);
+  for (int b = 1; b < model_.body_count(); ++b) {
+    const auto i = static_cast<std::size_t>(b);
+    const Pose<double> back =
+        canonical.body_pose(b, X_joint[static_cast<std::size_t>(canonical.joint_of_body[i])]);
+    EXPECT_LT((back.matrix() - X[i].matrix()).norm(), 512 * kEps) << model_.bodies()[i].name;
+  }
+}
+
+TEST_P(CanonicalTree, GivesTheSameTorques) {
+  const Canonical<double> canonical = canonicalize(model_);
+  const VectorXd q = model_.random_configuration(engine_);
+  const VectorXd v = VectorXd::Random(model_.uncoupled_nv()),
+                 a = VectorXd::Random(model_.uncoupled_nv());
+  const VectorXd expected = testing::inverse_dynamics(model_, q, v, a);
+  const VectorXd tau = inverse_dynamics(canonical, q, v, a);
+  // Speeds add up along twenty joints, so torques reach hundreds; relative to the largest.
+  EXPECT_LT((tau - expected).cwiseAbs().maxCoeff(), 512 * kEps * expected.cwiseAbs().maxCoeff());
+  const VectorXd plain = inverse_dynamics(canonicalize(model_, {1e-10, false}), q, v, a);
+  EXPECT_LT((plain - expected).cwiseAbs().maxCoeff(), 512 * kEps * expected.cwiseAbs().maxCoeff());
+}
+
+TEST_P(CanonicalTree, RegroupsMomentsWithoutEffectOnTheJoint) {
+  for (const auto& joint : canonicalize(model_).joints) {
+    if (joint.body == 0) continue;  // the world, and intermediate massless joints
+    if (joint.kind == Kind::revolute) {
+      EXPECT_EQ(joint.mass, 0);
+      EXPECT_EQ(joint.first_moment[2], 0);
+      EXPECT_EQ(joint.second_moments(2, 2), 0);
+    }
+    if (joint.kind == Kind::prismatic) {
+      EXPECT_EQ(joint.second_moments.norm(), 0);
+    }
+    if (joint.kind == Kind::spherical) {
+      EXPECT_EQ(joint.mass, 0);
+    }
+    // The placement of one-axis joints is two planar rotations.
+    if (joint.kind == Kind::revolute || joint.kind == Kind::prismatic ||
+        joint.kind == Kind::helical) {
+      Matrix3d Rz = Matrix3d::Identity(), Rx = Matrix3d::Identity();
+      Rz.topLeftCorner<2, 2>() << joint.cos_gamma, -joint.sin_gamma, joint.sin_gamma,
+          joint.cos_gamma;
+      Rx.bottomRightCorner<2, 2>() << joint.cos_alpha, -joint.sin_alpha, joint.sin_alpha,
+          joint.cos_alpha;
+      EXPECT_EQ(joint.R, Rz * Rx);
+      EXPECT_EQ(joint.has_gamma, joint.cos_gamma != 1.0);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Trees, CanonicalTree, ::testing::Range(1u, 21u));
+
+bool has_children(const Canonical<double>& canonical, std::size_t i) {
+  return std::any_of(canonical.joints.begin() + 1, canonical.joints.end(),
+                     [&](const auto& s) { return s.parent == static_cast<int>(i); });
+}
+
+// The frame of a revolute last link is free to rotate: its mass centre is placed on the x axis.
+TEST(Canonical, LastLinksHaveTheirMassCentreAlongX) {
+  int found = 0;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const Canonical<double> canonical = canonicalize(tree(seed, seed % 2 == 0));
+    for (std::size_t i = 1; i < canonical.joints.size(); ++i) {
+      const auto& joint = canonical.joints[i];
+      if (joint.kind != Kind::revolute || has_children(canonical, i)) continue;
+      EXPECT_EQ(joint.first_moment[1], 0);
+      EXPECT_GE(joint.first_moment[0], 0);
+      found += joint.first_moment[0] > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(found, 10);
+}
+
+// With axes and placements along coordinate axes every sine is 0 or 1 and no offset is left, which
+// is where the savings come from.
+TEST(Canonical, QuarterTurnsAreExact) {
+  const Canonical<double> canonical = canonicalize(tree(4, true));
+  for (std::size_t i = 1; i < canonical.joints.size(); ++i) {
+    const auto& joint = canonical.joints[i];
+    // Only a last link has an offset; without it, the axes are those of the body, permuted.
+    if (joint.kind != Kind::revolute || has_children(canonical, i)) {
+      EXPECT_EQ(joint.offset, 0);
+    }
+    const Matrix3d axes = joint.X_BC.R * axis_rotation(2, -joint.offset);
+    for (const double x : axes.reshaped()) {
+      EXPECT_LT(std::abs(x * (std::abs(x) - 1)), 4 * std::numeric_limits<double>::epsilon()) << x;
+    }
+    for (const double x : {joint.cos_gamma, joint.sin_gamma, joint.cos_alpha, joint.sin_alpha}) {
+      EXPECT_TRUE(x == 0 || x == 1 || x == -1) << x;
+    }
+    ASSERT_EQ(joint.parent_axis >= 0, joint.kind == Kind::revolute);
+    if (joint.parent_axis >= 0) {
+      EXPECT_EQ(std::abs(joint.R(joint.parent_axis, 2)), 1);
+    }
+  }
+}
+
+TEST(Canonical, SnapsRoundedQuarterTurnsOnlyOnRequest) {
+  RobotBuilder<double> b("short");
+  b.link("base").link("tip", 1.0, {0.1, 0, 0}, Matrix3d::Identity());
+  b.joint("j", Joint<double>::revolute(Vector3d::UnitZ()), "base", "tip",
+          {axis_rotation(0, 1.5707963), Vector3d::Zero()});
+  const Model<double> model = b.build();
+  EXPECT_NE(canonicalize(model).joints[1].cos_alpha, 0);
+  EXPECT_EQ(canonicalize(model).joints[1].parent_axis, -1);
+  EXPECT_EQ(canonicalize(model, {1e-6, true}).joints[1].cos_alpha, 0);
+  EXPECT_EQ(canonicalize(model, {1e-6, true}).joints[1].parent_axis, 1);
+}
+
+TEST(Canonical, CastKeepsTheNumbers) {
+  const Canonical<double> canonical = canonicalize(tree(7, false));
+  const Canonical<float> single = canonical.cast<float>();
+  ASSERT_EQ(single.joints.size(), canonical.joints.size());
+  EXPECT_EQ(single.joints[3].p, canonical.joints[3].p.cast<float>());
+  EXPECT_EQ(single.joint_of_body, canonical.joint_of_body);
+}
+
+}  // namespace
+}  // namespace limb

@@ -1,0 +1,243 @@
+#include "limb/model/lint/check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "limb/math/inertia_solids.hpp"
+#include "limb/math/testing/random.hpp"
+#include "limb/model/lint/link_size.hpp"
+
+namespace limb {
+namespace {
+
+using Severity = Diagnostic::Severity;
+using Texts = std::vector<std::string>;
+
+/// A link with a solid box and the inertia of that box.
+LinkDescription<double> box_link(const std::string& name, double mass, const Pose<double>& X_LG,
+                                 const Vector3<double>& size) {
+  LinkDescription<double> link;
+  link.name = name;
+  Geometry g;
+  g.shape = Geometry::Shape::box;
+  g.size = size;
+  g.X_LG = X_LG;
+  link.geometry.push_back(g);
+  InertialDescription<double> inertial;
+  inertial.mass = mass;
+  inertial.X_LI.p = X_LG.p;
+  const Matrix3<double> I = box_inertia(Mass{mass}, size).tensor();
+  inertial.tensor = rotate_tensor<double>(X_LG.R, I);
+  link.inertial = inertial;
+  return link;
+}
+
+JointDescription<double> hinge(const std::string& name, const std::string& parent,
+                               const std::string& child) {
+  JointDescription<double> joint;
+  joint.name = name;
+  joint.type = JointType::revolute;
+  joint.parent = parent;
+  joint.child = child;
+  joint.X_PJ.p = {0.4, 0, 0};
+  joint.axis = Vector3<double>::UnitZ();
+  DofLimits<double> limits;
+  limits.lower = -1;
+  limits.upper = 1;
+  joint.limits = {limits};
+  return joint;
+}
+
+Pose<double> at(double x, double y, double z) {
+  return {Matrix3<double>::Identity(), {x, y, z}};
+}
+
+Description<double> arm() {
+  Description<double> robot;
+  const Vector3<double> size(0.4, 0.1, 0.08);
+  robot.links = {box_link("base", 3, at(0.2, 0, 0), size), box_link("arm", 2, at(0.2, 0, 0), size)};
+  robot.joints = {hinge("turn", "base", "arm")};
+  return robot;
+}
+
+Texts rules(const Description<double>& robot) {
+  Texts all;
+  for (const auto& finding : find_values(robot)) all.push_back(finding.diagnostic.rule);
+  return all;
+}
+
+TEST(Check, AConsistentRobotHasNoFindings) {
+  EXPECT_EQ(rules(arm()), Texts{});
+}
+
+// A solid box of any pose and proportions gives no finding. Seed 20.
+TEST(Check, SolidsGiveNoFalsePositives) {
+  testing::Random random(20);
+  for (int i = 0; i < 2000; ++i) {
+    auto robot = arm();
+    const auto size = [&] { return std::exp(random.uniform(std::log(0.02), std::log(1.0))); };
+    const Vector3<double> edges(size(), size(), size());
+    const Pose<double> X_LG{random.rotation<double>(), random.vector<double>(0.5)};
+    robot.links[1] = box_link("arm", edges.prod() * random.uniform(300, 8000), X_LG, edges);
+    EXPECT_EQ(rules(robot), Texts{}) << "trial " << i;
+  }
+}
+
+// The tensor of a slender link about its origin is found and corrected to the original.
+TEST(Check, FindsTensorsAboutTheOrigin) {
+  testing::Random random(21);
+  for (int i = 0; i < 500; ++i) {
+    auto robot = arm();
+    const double length = random.uniform(0.1, 1);
+    const Vector3<double> size(length, length * random.uniform(0.05, 0.2),
+                               length * random.uniform(0.05, 0.2));
+    robot.links[1] = box_link("arm", size.prod() * 2000, at(length / 2, 0, 0), size);
+    const Matrix3<double> right = robot.links[1].inertial->tensor;
+    auto& inertial = *robot.links[1].inertial;
+    inertial.tensor = parallel_axis_from_com<double>(right, inertial.mass, inertial.X_LI.p);
+    const LintFindings found = find_values(robot);
+    ASSERT_EQ(found.size(), 1u) << "trial " << i;
+    EXPECT_EQ(found[0].diagnostic.rule, "inertia-wrong-point");
+    ASSERT_EQ(found[0].edits.size(), 1u);
+    // Edits are written with 14 digits.
+    EXPECT_LT((tensor_from(found[0].edits[0].after) - right).norm(), 1e-12 * right.norm());
+  }
+}
+
+TEST(Check, FindsUnitsOfEveryKind) {
+  for (const double factor : {1e3, 1e6, 1e9, 1e4, 1e7}) {
+    auto robot = arm();
+    const Matrix3<double> right = robot.links[1].inertial->tensor;
+    robot.links[1].inertial->tensor *= factor;
+    const LintFindings found = find_values(robot);
+    ASSERT_EQ(found.size(), 1u) << factor;
+    EXPECT_EQ(found[0].diagnostic.rule, "inertia-units");
+    EXPECT_EQ(found[0].diagnostic.severity, Severity::error);
+    ASSERT_EQ(found[0].edits.size(), 1u);
+    EXPECT_LT((tensor_from(found[0].edits[0].after) - right).norm(), 1e-12 * right.norm());
+  }
+}
+
+TEST(Check, FindsProductsWithTheOtherSign) {
+  auto robot = arm();
+  const Pose<double> X_LG{so3::exp<double>({0, 0, 0.6}), {0.1, 0, 0}};
+  robot.links[1] = box_link("arm", 2, X_LG, {0.4, 0.1, 0.1});
+  EXPECT_EQ(rules(robot), Texts{});
+  auto& tensor = robot.links[1].inertial->tensor;
+  const Matrix3<double> right = tensor;
+  tensor(0, 1) = tensor(1, 0) = -tensor(0, 1);
+  const LintFindings found = find_values(robot);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].diagnostic.rule, "products-mirrored");
+  EXPECT_LT((tensor_from(found[0].edits.at(0).after) - right).norm(), 1e-12 * right.norm());
+}
+
+TEST(Check, WeldedLinksCountAsOneBody) {
+  auto robot = arm();
+  LinkDescription<double> tool;
+  tool.name = "tool";
+  robot.links.push_back(tool);
+  robot.joints.push_back(hinge("mount", "arm", "tool"));
+  EXPECT_EQ(rules(robot), Texts{"inertial-missing-leaf"});
+  robot.joints[1].armature = 0.1;
+  EXPECT_EQ(rules(robot), Texts{"inertial-missing"});
+  robot.joints[1].type = JointType::fixed;
+  EXPECT_EQ(rules(robot), Texts{});
+  // A tensor that no body has, compensated by the rest of the body, is only a warning.
+  InertialDescription<double> odd;
+  odd.mass = 0.01;
+  odd.tensor = Vector3<double>(1e-6, 1e-6, 5e-6).asDiagonal();
+  robot.links[2].inertial = odd;
+  const LintFindings found = find_values(robot);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].diagnostic.rule, "inertia-triangle");
+  EXPECT_EQ(found[0].diagnostic.severity, Severity::warning);
+}
+
+TEST(Check, ABodyWithoutMomentAboutItsAxisIsSingular) {
+  auto robot = arm();
+  auto& inertial = *robot.links[1].inertial;
+  robot.links[1].geometry.clear();
+  inertial.tensor.setZero();
+  EXPECT_EQ(rules(robot), Texts{"inertia-zero"});  // a point mass off the axis has inertia about it
+  inertial.X_LI.p = {0, 0, 0.3};
+  EXPECT_EQ(rules(robot), (Texts{"inertia-zero", "inertia-singular"}));
+}
+
+TEST(Check, LimitsOfJoints) {
+  auto robot = arm();
+  auto& limits = robot.joints[0].limits[0];
+  const auto with = [&](double lower, double upper) {
+    limits.lower = lower;
+    limits.upper = upper;
+    return rules(robot);
+  };
+  const double pi = 3.141592653589793;
+  EXPECT_EQ(with(-2 * pi, 2 * pi), Texts{});
+  EXPECT_EQ(with(-6.2832, 6.2832), Texts{});
+  EXPECT_EQ(with(-9.42, 9.42), Texts{});      // one and a half turns
+  EXPECT_EQ(with(-4 * pi, 4 * pi), Texts{});  // two turns
+  EXPECT_EQ(with(-1e16, 1e16), Texts{});      // unlimited
+  EXPECT_EQ(with(-180, 180), Texts{"limit-degrees"});
+  EXPECT_EQ(with(0, 90), Texts{"limit-degrees"});
+  EXPECT_EQ(with(1, -1), Texts{"limit-swapped"});
+  robot.joints[0].type = JointType::prismatic;  // 180 m is a long rail, not an angle
+  EXPECT_EQ(with(-180, 180), Texts{});
+  robot.joints[0].type = JointType::revolute;
+  with(-1, 1);
+  limits.effort = 0;
+  limits.velocity = -1;
+  EXPECT_EQ(rules(robot), (Texts{"effort-zero", "velocity-negative"}));
+}
+
+TEST(Check, AxesHaveADirectionAndLengthOne) {
+  auto robot = arm();
+  robot.joints[0].axis = {0, 0, 1 + 1e-8};
+  EXPECT_EQ(rules(robot), Texts{});
+  robot.joints[0].axis = {0, 3e200, 4e200};
+  const LintFindings found = find_values(robot);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].diagnostic.rule, "axis-not-unit");
+  EXPECT_DOUBLE_EQ(found[0].edits.at(0).after[1], 0.6);
+  EXPECT_DOUBLE_EQ(found[0].edits.at(0).after[2], 0.8);
+  robot.joints[0].axis.setZero();
+  EXPECT_EQ(rules(robot), Texts{"axis-zero"});
+}
+
+TEST(Check, NonFiniteNumbersEndTheCheck) {
+  auto robot = arm();
+  robot.links[1].inertial->tensor(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  robot.joints[0].limits[0].upper = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(rules(robot), (Texts{"not-finite", "not-finite"}));
+}
+
+TEST(Check, MissingMeshesAreReportedOnce) {
+  auto robot = arm();
+  Geometry mesh;
+  mesh.shape = Geometry::Shape::mesh;
+  mesh.mesh_uri = "package://x/arm.stl";
+  robot.links[0].geometry.push_back(mesh);
+  robot.links[1].geometry.push_back(mesh);
+  EXPECT_EQ(rules(robot), Texts{"mesh-not-found"});
+  Diagnostics reported(1);
+  reported[0].rule = "mesh-not-found";
+  check_values(robot, reported);
+  EXPECT_EQ(reported.size(), 1u);
+}
+
+TEST(LinkSize, BoxesEnclosePrimitives) {
+  LinkDescription<double> link;
+  Geometry g;
+  g.shape = Geometry::Shape::capsule;
+  g.size = {0.1, 0.4, 0};
+  g.X_LG = {so3::exp<double>({0, 1.5707963267948966, 0}), {1, 0, 0}};
+  link.geometry = {g};
+  const Box box = shape_box(link);
+  EXPECT_NEAR(box.sizes().x(), 0.6, 1e-15);
+  EXPECT_NEAR(box.sizes().y(), 0.2, 1e-15);
+  EXPECT_NEAR(box.center().x(), 1, 1e-15);
+}
+
+}  // namespace
+}  // namespace limb

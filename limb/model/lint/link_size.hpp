@@ -1,0 +1,32 @@
+#pragma once
+
+#include <Eigen/Geometry>
+#include <optional>
+
+#include "limb/model/core/link_tree.hpp"
+
+/// Sizes of links, with which the linter compares masses and tensors.
+namespace limb {
+
+using Box = Eigen::AlignedBox3d;
+
+/// Bounding box, in axes of the link, of its shapes with known size, possibly empty. The size of a
+/// mesh is unknown, and a plane is infinite.
+Box shape_box(const LinkDescription<double>& link);
+
+/// The link has shapes and the sizes of all of them are known.
+bool has_known_shape(const LinkDescription<double>& link);
+
+/// shape_box() extended by points that belong to the link: its origin, its mass centre and the
+/// joints of its children.
+std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tree);
+
+/// Bounding box of all links at zero coordinates, mass centres and shapes included.
+Box robot_box(const Description<double>& robot, const LinkTree& tree);
+
+/// Mass properties of the link's shapes with uniform density, in the link's frame; nullopt if
+/// none has volume. Overlaps count twice. Visual shapes if all their sizes are known, else
+/// collision shapes.
+std::optional<Inertia<double>> shape_inertia(const LinkDescription<double>& link);
+
+}  // namespace limb

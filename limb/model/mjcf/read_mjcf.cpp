@@ -1,0 +1,125 @@
+#include "limb/model/mjcf/read_mjcf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "limb/base/error.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/model/mjcf/read_mjcf_constraints.hpp"
+
+namespace limb {
+namespace mjcf {
+namespace {
+
+using Severity = Diagnostic::Severity;
+
+/// Gravity; the other options affect only MuJoCo's simulation.
+void read_option(const Node& node, ReadContext& context) {
+  const Attributes a(node, context.diagnostics);
+  context.result.gravity = a.vector("gravity", context.result.gravity);
+  for (const Node& flag : node.children) {
+    const Attributes f(flag, context.diagnostics);
+    if (f.keyword("gravity", {"enable", "disable"}, "enable") == "disable") {
+      f.note("gravity-disabled", "gravity is disabled", "it is read as zero");
+      context.result.gravity.setZero();
+    }
+  }
+}
+
+void scale_to_total_mass(ReadContext& context) {
+  const double wanted = context.compiler.settotalmass;
+  if (!(wanted > 0)) return;
+  double total = 0;
+  for (const auto& link : context.result.links) total += link.inertial ? link.inertial->mass : 0;
+  if (!(total > 0)) return;
+  const double scale = wanted / total;
+  for (auto& link : context.result.links) {
+    if (!link.inertial) continue;
+    link.inertial->mass *= scale;
+    link.inertial->tensor *= scale;
+  }
+}
+
+void warn_not_read(const Node& section, ReadContext& context, const char* reason) {
+  if (section.children.empty()) return;
+  add(context.diagnostics, Severity::warning, section, "element-not-read",
+      fmt::format("<{}> is not read", section.tag()), reason);
+}
+
+void read_sections(const Node& root, ReadContext& context) {
+  const auto each = [&](std::string_view tag, const auto& read) {
+    for (const Node& section : root.children) {
+      if (section.tag() == tag) read(section);
+    }
+  };
+  // In the order of their dependencies, independent of their order in the file.
+  each("compiler", [&](const Node& n) { context.compiler.read(n, context.diagnostics); });
+  each("option", [&](const Node& n) { read_option(n, context); });
+  each("default", [&](const Node& n) { context.defaults.read(n, context.diagnostics); });
+  each("asset", [&](const Node& n) {
+    read_meshes(n, context.compiler, context.defaults, context.document, context.meshes,
+                context.diagnostics);
+  });
+  each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
+  each("equality", [&](const Node& n) { read_equality(n, context); });
+  each("actuator", [&](const Node& n) { read_actuators(n, context); });
+  scale_to_total_mass(context);
+}
+
+void check_sections(const Node& root, ReadContext& context) {
+  constexpr std::array<std::string_view, 15> kKnownSections = {
+      "compiler", "option",    "default", "asset",  "worldbody", "equality", "actuator", "size",
+      "visual",   "statistic", "contact", "sensor", "keyframe",  "custom",   "extension"};
+  for (const Node& section : root.children) {
+    if (section.tag() == "tendon") {
+      warn_not_read(section, context, "forces and couplings through tendons are missing");
+    } else if (section.tag() == "deformable") {
+      warn_not_read(section, context, "limb has rigid bodies only");
+    } else if (std::find(kKnownSections.begin(), kKnownSections.end(), section.tag()) ==
+               kKnownSections.end()) {
+      note_unknown_child(context.diagnostics, root, section,
+                         {"compiler", "option", "default", "asset", "worldbody", "equality",
+                          "actuator", "size", "statistic", "visual", "contact", "sensor",
+                          "keyframe", "custom", "extension", "tendon", "deformable", "include"});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mjcf
+
+Description<double> parse_mjcf(std::string text, const std::string& file,
+                               const ReadOptions& options, Diagnostics& diagnostics) {
+  const mjcf::Document document(std::move(text), file, options, diagnostics);
+  const mjcf::Node& root = document.root();
+  mjcf::ReadContext context{document, diagnostics, {}, {}, {}, {}, {}};
+  context.result.file = file;
+  if (root.tag() != "mujoco") {
+    mjcf::add(
+        diagnostics, Diagnostic::Severity::error, root, "root-element",
+        fmt::format("the outermost element is <{}>, expected <mujoco>", root.tag().substr(0, 60)),
+        root.tag() == "robot" ? "this is a URDF file" : "this is not an MJCF file");
+    return std::move(context.result);
+  }
+  mjcf::expect_attributes(diagnostics, root, {"model"});
+  context.result.name = XmlReader::text(*root.element, "model").value_or("");
+  mjcf::check_sections(root, context);
+  mjcf::read_sections(root, context);
+  return std::move(context.result);
+}
+
+Description<double> read_mjcf(const std::filesystem::path& path, const ReadOptions& options) {
+  Diagnostics diagnostics;
+  Description<double> result =
+      parse_mjcf(read_text_file("read_mjcf", path), path.string(), options, diagnostics);
+  for (const Diagnostic& d : diagnostics) {
+    if (d.severity == Diagnostic::Severity::error) {
+      throw Error(fmt::format("read_mjcf: {}: {}", d.source.text(), d.message));
+    }
+  }
+  return result;
+}
+
+}  // namespace limb

@@ -1,0 +1,267 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "limb/base/error.hpp"
+#include "limb/base/text_file.hpp"
+#include "limb/model/testing/mjcf_text.hpp"
+
+namespace limb {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::body_with;
+using testing::parse_text;
+
+/// A folder that is removed after the test.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("limb_mjcf_" + std::to_string(::getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directories(path_ / "robot/parts");
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  fs::path write(const std::string& name, const std::string& text) const {
+    write_text_file("test", path_ / name, text);
+    return path_ / name;
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string message_of(const fs::path& path, const ReadOptions& options = {}) {
+  try {
+    read_mjcf(path, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"<robot/>",
+       "m.xml:1: error: the outermost element is <robot>, expected <mujoco> "
+       "[root-element]"},
+      {"<mujoco>\n<compiler angle='rad'/></mujoco>",
+       "m.xml:2: error: <compiler>: attribute 'angle' is 'rad', expected 'radian' or 'degree' "
+       "[keyword-unknown]"},
+      {"<mujoco><compiler coordinate='global'/></mujoco>",
+       "m.xml:1: error: <compiler>: attribute 'coordinate' is 'global', expected 'local' "
+       "[coordinate-global]"},
+      {"<mujoco><compiler eulerseq='xya'/></mujoco>",
+       "m.xml:1: error: <compiler>: attribute 'eulerseq' is 'xya', expected three of the letters "
+       "xyzXYZ [eulerseq]"},
+      {"<mujoco><worldbdoy/></mujoco>",
+       "m.xml:1: note: <mujoco>: unknown element 'worldbdoy' (closest: 'worldbody') "
+       "[element-unknown]"},
+      {body_with("<joint axsi='0 0 1'/>"),
+       "m.xml:1: note: <joint>: unknown attribute 'axsi' (closest: 'axis') [attribute-unknown]"},
+      {body_with("<joint name='j' axis='0 0'/>"),
+       "m.xml:1: error: joint 'j': attribute 'axis' is '0 0', expected 3 finite numbers "
+       "[attribute-not-a-number]"},
+      {body_with("<geom size='nan'/>"),
+       "m.xml:1: error: <geom>: attribute 'size' is 'nan', expected 1 to 3 finite numbers "
+       "[attribute-not-a-number]"},
+      {body_with("<geom size='1' mass='1e200'/>"),
+       "m.xml:1: error: <geom>: attribute 'mass' is '1e200', expected numbers up to 1e+30 "
+       "[number-too-large]"},
+      {body_with("<geom type='box' size='1 2'/>"),
+       "m.xml:1: error: <geom>: size is [1, 2, 0], expected 3 positive numbers [geom-size]"},
+      {body_with("<geom size='1' mass='-2'/>"),
+       "m.xml:1: error: <geom>: mass is -2, expected 0 or more [geom-mass-negative]"},
+      {body_with("<geom type='capsule' size='1' fromto='1 2 3 1 2 3'/>"),
+       "m.xml:1: error: <geom>: the two points of 'fromto' are the same [fromto-zero]"},
+      {body_with("<geom size='1' euler='1 2 3' quat='1 0 0 0'/>"),
+       "m.xml:1: error: <geom>: orientation by 'quat' and by 'euler' [orientation-twice]"},
+      {body_with("<geom size='1' quat='0 0 0 0'/>"),
+       "m.xml:1: error: <geom>: attribute 'quat' is '0 0 0 0', expected directions of length > 0 "
+       "that are not parallel [orientation-zero]"},
+      {body_with("<geom class='vsual' size='1'/>", "<default><default class='visual'/></default>"),
+       "m.xml:1: error: <geom> names the default class 'vsual', no such class (closest: 'visual') "
+       "[class-unknown]"},
+      {body_with("<geom type='mesh' mesh='lnik' mass='0'/>",
+                 "<asset><mesh file='a/link.stl'/></asset>"),
+       "m.xml:1: error: <geom>: mesh 'lnik' is not in <asset> (closest: 'link') [mesh-unknown]"},
+      {body_with("<geom type='mesh' mesh='link'/>", "<asset><mesh file='link.stl'/></asset>"),
+       "m.xml:1: warning: body 'b': the mass of mesh 'link' is unknown, mesh files are not read "
+       "[geom-mass-unknown]"},
+      {body_with("<inertial mass='1'/>"),
+       "m.xml:1: error: <inertial>: has no attribute 'pos' [attribute-missing]"},
+      {body_with("<joint limited='true'/>"),
+       "m.xml:1: error: <joint>: limited is 'true' and 'range' is missing [range-missing]"},
+      {body_with("<joint range='0 1'/>", "<compiler autolimits='false'/>"),
+       "m.xml:1: error: <joint>: 'range' is given, 'limited' is not, and autolimits is off "
+       "[limited-missing]"},
+      {body_with("<joint/><freejoint name='f'/>"),
+       "m.xml:1: error: body 'b': free joint 'f' together with other joints "
+       "[free-joint-not-alone]"},
+      {body_with("<body name='c'><freejoint name='f'/></body>"),
+       "m.xml:1: error: body 'c': free joint 'f' in a body that is not in <worldbody> itself "
+       "[free-joint-nested]"},
+      {body_with("<joint stiffness='3'/>"),
+       "m.xml:1: note: <joint>: the spring ('stiffness', 'springref') is not read "
+       "[spring-not-modelled]"},
+      {body_with("<replicate count='3'/>"),
+       "m.xml:1: warning: <replicate> is not read [element-not-read]"},
+      {"<mujoco><worldbody><joint/></worldbody></mujoco>",
+       "m.xml:1: error: <joint> is in <worldbody>, expected in a body [world-element]"},
+      {"<mujoco><worldbody><body name='world'/></worldbody></mujoco>",
+       "m.xml:1: error: body 'world': the name 'world' belongs to the world itself [name-world]"},
+      {"<mujoco><equality><weld body1='hnad'/></equality><worldbody><body name='hand'/>"
+       "</worldbody></mujoco>",
+       "m.xml:1: error: <weld>: attribute 'body1' is 'hnad', no such body (closest: 'hand') "
+       "[reference-unknown]"},
+      {"<mujoco><worldbody><body><joint name='j'/><joint name='k'/></body></worldbody>"
+       "<equality><joint joint1='j' joint2='k' polycoef='0 1 2'/></equality></mujoco>",
+       "m.xml:1: warning: <joint>: polycoef is [0, 1, 2, 0, 0]: only the first two numbers can be "
+       "read [equality-not-linear]"},
+      {"<mujoco><actuator><motor name='m' joint='x'/></actuator></mujoco>",
+       "m.xml:1: error: motor 'm': attribute 'joint' is 'x', no such joint [reference-unknown]"},
+      {"<mujoco><tendon><fixed/></tendon></mujoco>",
+       "m.xml:1: warning: <tendon> is not read [element-not-read]"},
+      {"<mujoco><default><default class='a'/><default class='a'/></default></mujoco>",
+       "m.xml:1: error: default class 'a' is defined twice [class-twice]"},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(parse_text(text).first(), expected) << text;
+}
+
+TEST(ReadMjcfErrors, AMistakeInAClassIsReportedOnce) {
+  const auto parsed = parse_text(
+      body_with("<geom/><geom/><geom/>", "<default>\n<geom size='1' density='x'/></default>"));
+  EXPECT_EQ(parsed.rules(), "attribute-not-a-number:2");
+}
+
+TEST(ReadMjcfErrors, ThrowsTheFirstErrorWithFileAndLine) {
+  const Folder folder;
+  const fs::path path = folder.write("robot/a.xml",
+                                     "<mujoco>\n<worldbody>\n<joint/>\n"
+                                     "</worldbody></mujoco>");
+  EXPECT_EQ(message_of(path),
+            "read_mjcf: " + path.string() + ":3: <joint> is in <worldbody>, expected in a body");
+  EXPECT_EQ(message_of(folder.path() / "none.xml"),
+            "read_mjcf: " + (folder.path() / "none.xml").string() + ": no such file");
+  const fs::path broken = folder.write("robot/b.xml", "<mujoco>\n<a></mujoco>");
+  EXPECT_EQ(message_of(broken), "read_mjcf: " + broken.string() +
+                                    ":2: not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)");
+}
+
+TEST(ReadMjcfErrors, MistakesInIncludedFilesHaveTheirFileAndLine) {
+  const Folder folder;
+  folder.write("robot/parts/b.xml", "<x>\n\n<body name='c'><geom size='-1'/></body></x>");
+  const fs::path path = folder.write(
+      "robot/a.xml", "<mujoco><worldbody><include file='parts/b.xml'/></worldbody></mujoco>");
+  EXPECT_EQ(message_of(path), "read_mjcf: " + (folder.path() / "robot/parts/b.xml").string() +
+                                  ":3: <geom>: size is [-1], expected 1 positive number");
+}
+
+TEST(ReadMjcfErrors, IncludesStayInsideTheRootAndTerminate) {
+  const Folder folder;
+  folder.write("secret.xml", "<x><worldbody><body name='secret'/></worldbody></x>");
+  folder.write("robot/loop.xml", "<x><include file='parts/loop.xml'/></x>");
+  folder.write("robot/parts/loop.xml", "<x><include file='loop.xml'/></x>");
+  fs::create_symlink(folder.path() / "secret.xml", folder.path() / "robot/link.xml");
+  const auto include = [&](const std::string& file) {
+    return message_of(
+        folder.write("robot/a.xml", "<mujoco><include file='" + file + "'/></mujoco>"));
+  };
+  const std::string here = "read_mjcf: " + (folder.path() / "robot/a.xml").string() + ":1: ";
+  for (const std::string& file : {std::string("../secret.xml"), std::string("link.xml"),
+                                  (folder.path() / "secret.xml").string(),
+                                  std::string("parts/../../secret.xml"), std::string("parts")}) {
+    EXPECT_EQ(include(file), here + "include of '" + file + "': no such file");
+  }
+  EXPECT_EQ(include("a.xml"), here + "include of 'a.xml', which is already included");
+  EXPECT_EQ(include("loop.xml"), "read_mjcf: " + (folder.path() / "robot/parts/loop.xml").string() +
+                                     ":1: include of 'loop.xml', which is already included");
+  EXPECT_EQ(include(""), here + "<include> has no attribute 'file'");
+  // A root given by the caller opens its files, and only those.
+  const fs::path path =
+      folder.write("robot/a.xml", "<mujoco><include file='secret.xml'/></mujoco>");
+  EXPECT_EQ(message_of(path, {{folder.path()}}), "no error");
+  EXPECT_EQ(message_of(path, {{folder.path() / "robot"}}),
+            here + "include of 'secret.xml': no such file");
+}
+
+TEST(ReadMjcfErrors, LongChainsOfIncludesTerminate) {
+  const Folder folder;
+  for (int i = 0; i < 40; ++i) {
+    folder.write("robot/" + std::to_string(i) + ".xml",
+                 "<mujoco><include file='" + std::to_string(i + 1) + ".xml'/></mujoco>");
+  }
+  EXPECT_EQ(message_of(folder.path() / "robot/0.xml"),
+            "read_mjcf: " + (folder.path() / "robot/16.xml").string() +
+                ":1: include of '17.xml' is nested more than 16 files deep");
+}
+
+TEST(ReadMjcfErrors, DepthIsLimitedAcrossIncludes) {
+  const Folder folder;
+  std::string open, close;
+  for (int i = 0; i < 60; ++i) {
+    open += "<body>";
+    close += "</body>";
+  }
+  const auto include = [&](int i) { return "<include file='" + std::to_string(i) + ".xml'/>"; };
+  for (int i = 0; i < 12; ++i) {
+    folder.write("robot/" + std::to_string(i) + ".xml",
+                 "<x>" + open + include(i + 1) + close + "</x>");
+  }
+  const auto path =
+      folder.write("robot/a.xml", "<mujoco><worldbody>" + include(0) + "</worldbody></mujoco>");
+  // 2 levels here and 60 per file: the ninth file reaches 500.
+  EXPECT_EQ(message_of(path), "read_mjcf: " + (folder.path() / "robot/8.xml").string() +
+                                  ":1: <body> is nested more than 500 levels deep");
+}
+
+TEST(ReadMjcfErrors, MaliciousTextsNeedLittleTimeAndMemory) {
+  std::string classes, end;
+  for (int i = 0; i < 80; ++i) {
+    classes += "<default class='c" + std::to_string(i) + "'>";
+    end += "</default>";
+  }
+  const auto deep = parse_text("<mujoco><default>" + classes + end + "</default></mujoco>");
+  EXPECT_EQ(deep.first(),
+            "m.xml:1: error: default class 'c63' is nested more than 64 classes deep "
+            "[class-too-deep]");
+
+  const std::string name(100000, 'n');
+  std::string children;
+  for (int i = 0; i < 10000; ++i) children += "<body/>";
+  const auto long_name = parse_text("<mujoco><worldbody><body name='" + name + "'>" + children +
+                                    "</body></worldbody></mujoco>");
+  EXPECT_EQ(long_name.first(),
+            "m.xml:1: error: the name of <body> has 100000 letters, expected at most 256 "
+            "[name-too-long]");
+  EXPECT_EQ(long_name.description.joints.back().parent.size(), 256u);
+
+  std::string unknown;
+  for (int i = 0; i < 100000; ++i) unknown += "<worldbdoy/>";
+  EXPECT_LE(parse_text("<mujoco>" + unknown + "</mujoco>").diagnostics.size(), 1000u);
+  std::string attributes;
+  for (int i = 0; i < 900; ++i) attributes += " a" + std::to_string(i) + "=''";
+  EXPECT_LE(parse_text("<mujoco" + attributes + "/>").diagnostics.size(), 201u);
+}
+
+// Numbers at the allowed limit, everywhere at once, still give finite results.
+TEST(ReadMjcfErrors, LargestNumbersStayFinite) {
+  const auto parsed = parse_text(
+      "<mujoco><compiler balanceinertia='true' boundmass='1e30' angle='radian'/><worldbody>"
+      "<body pos='1e30 1e30 1e30' quat='1e30 0 0 1e30'><joint axis='1e30 0 1e30' ref='1e30' "
+      "pos='1e30 0 0'/><geom type='box' size='1e30 1e30 1e30' density='1e30' pos='-1e30 0 0'/>"
+      "</body></worldbody></mujoco>");
+  EXPECT_EQ(parsed.rules(), "");
+  const auto& inertial = *parsed.description.links.at(0).inertial;
+  EXPECT_TRUE(inertial.tensor.allFinite() && inertial.X_LI.p.allFinite());
+  EXPECT_TRUE(parsed.description.joints.at(0).X_PJ.p.allFinite());
+}
+
+}  // namespace
+}  // namespace limb

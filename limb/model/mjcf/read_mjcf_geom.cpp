@@ -1,0 +1,291 @@
+#include "limb/model/mjcf/read_mjcf_geom.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "limb/math/inertia_solids.hpp"
+
+namespace limb::mjcf {
+namespace {
+
+using Shape = Geometry::Shape;
+
+std::optional<Shape> primitive(std::string_view type) {
+  if (type == "sphere") return Shape::sphere;
+  if (type == "capsule") return Shape::capsule;
+  if (type == "cylinder") return Shape::cylinder;
+  if (type == "ellipsoid") return Shape::ellipsoid;
+  if (type == "box") return Shape::box;
+  return std::nullopt;
+}
+
+/// Number of required sizes; `fromto` replaces the last.
+std::size_t sizes_of(Shape shape) {
+  return shape == Shape::sphere ? 1 : shape == Shape::capsule || shape == Shape::cylinder ? 2 : 3;
+}
+
+/// MJCF has half lengths; Geometry has full lengths except for radii and the ellipsoid.
+Vector3<double> geometry_size(Shape shape, const Vector3<double>& half) {
+  switch (shape) {
+    case Shape::box:
+      return 2 * half;
+    case Shape::capsule:
+    case Shape::cylinder:
+      return {half[0], 2 * half[1], 0};
+    case Shape::sphere:
+      return {half[0], 0, 0};
+    default:
+      return half;
+  }
+}
+
+template <MassOrDensity A>
+Inertia<double> solid(Shape shape, const Vector3<double>& half, const A& amount) {
+  switch (shape) {
+    case Shape::box:
+      return box_inertia(amount, 2 * half);
+    case Shape::capsule:
+      return capsule_inertia(amount, half[0], 2 * half[1]);
+    case Shape::cylinder:
+      return cylinder_inertia(amount, half[0], 2 * half[1]);
+    case Shape::sphere:
+      return sphere_inertia(amount, half[0]);
+    default:
+      return ellipsoid_inertia(amount, half);
+  }
+}
+
+/// Half sizes of a primitive, all positive; otherwise nullopt and a diagnostic.
+std::optional<Vector3<double>> half_sizes(const Attributes& a, Shape shape,
+                                          const std::optional<Segment>& segment) {
+  std::vector<double> size = {0, 0, 0};
+  (void)a.overlay("size", size);
+  if (segment) {
+    // The cross-section is round or square: only the first number is used.
+    size[sizes_of(shape) - 1] = segment->half_length;
+    if (sizes_of(shape) == 3) size[1] = size[0];
+  }
+  const auto count = static_cast<std::ptrdiff_t>(sizes_of(shape));
+  if (std::all_of(size.begin(), size.begin() + count, [](double x) { return x > 0; })) {
+    return Vector3<double>(size.data());
+  }
+  a.error("geom-size",
+          fmt::format("size is [{}], expected {} positive number{}",
+                      fmt::join(size.begin(), size.begin() + count, ", "), count,
+                      count == 1 ? "" : "s"),
+          "a solid without extent has no inertia");
+  return std::nullopt;
+}
+
+void read_mass(const Attributes& a, Shape shape, const Vector3<double>& half, Geom& geom) {
+  const double density = a.number("density", 1000), mass = a.number("mass", 0);
+  if (mass < 0 || density < 0) {
+    a.error("geom-mass-negative",
+            fmt::format("{} is {}, expected 0 or more", mass < 0 ? "mass" : "density",
+                        mass < 0 ? mass : density),
+            "mass cannot be negative");
+    return;
+  }
+  const bool shell = a.keyword("shellinertia", {"true", "false"}, "false") == "true";
+  if (shell) {
+    geom.mass_unknown = "the mass of a shell (shellinertia) is not read";
+  } else if (a.has("mass")) {
+    geom.inertia = solid(shape, half, Mass{mass});
+  } else {
+    geom.inertia = solid(shape, half, Density{density});
+  }
+}
+
+void read_mesh_geom(const Attributes& a, const MeshAssets& meshes, Geom& geom, Geometry& geometry) {
+  const std::string name = a.text("mesh");
+  if (a.number("mass", 1) != 0 && (a.has("mass") || a.number("density", 1000) != 0)) {
+    geom.mass_unknown = fmt::format("the mass of mesh '{}' is unknown, mesh files are not read",
+                                    name.substr(0, 60));
+  }
+  const auto found = meshes.find(name);
+  if (found == meshes.end()) {
+    std::vector<std::string> names;
+    if (!a.has_many_diagnostics()) {
+      for (const auto& [known, unused] : meshes) names.push_back(known);
+    }
+    a.error("mesh-unknown",
+            fmt::format("mesh '{}' is not in <asset>{}", name.substr(0, 60), closest(name, names)),
+            "the shape is not known");
+    return;
+  }
+  geometry.shape = Shape::mesh;
+  geometry.mesh_uri = found->second.file;
+  geometry.mesh_scale = found->second.scale;
+  geometry.mesh_path = found->second.path;
+  geom.geometry = geometry;
+}
+
+/// boundinertia and balanceinertia, which MuJoCo applies to the principal moments.
+Matrix3<double> bounded(const Matrix3<double>& tensor, const Compiler& compiler) {
+  if (compiler.boundinertia <= 0 && !compiler.balanceinertia) return tensor;
+  PrincipalAxes<double> axes = principal_axes<double>(0.5 * (tensor + tensor.transpose()));
+  Vector3<double>& I = axes.moments;
+  const Vector3<double> written = I;
+  I = I.cwiseMax(compiler.boundinertia);
+  if (compiler.balanceinertia && I[0] + I[1] < I[2]) I.setConstant(I.sum() / 3);
+  return I == written ? tensor : rotate_tensor<double>(axes.R, I.asDiagonal());
+}
+
+}  // namespace
+
+void read_meshes(const Node& asset, const Compiler& compiler, const Defaults& defaults,
+                 const Document& document, MeshAssets& meshes, Diagnostics& diagnostics) {
+  namespace fs = std::filesystem;
+  for (const Node& node : asset.children) {
+    if (node.tag() != "mesh") continue;
+    const DefaultClass& default_class =
+        defaults.named_by(node, "class", defaults.main(), diagnostics);
+    const Attributes a(node, "mesh", default_class, diagnostics);
+    const fs::path file = a.text("file");
+    MeshAsset mesh;
+    if (!file.empty()) {
+      mesh.file = (fs::path(compiler.meshdir) / (compiler.strippath ? file.filename() : file))
+                      .generic_string();
+      if (const auto path = document.resolve(mesh.file)) mesh.path = path->string();
+    }
+    mesh.scale = a.vector("scale", Vector3<double>::Ones());
+    // Without a name a mesh has that of its file, without folder and extension.
+    meshes.emplace(a.text("name", file.stem().string()), mesh);
+  }
+}
+
+std::optional<Segment> read_fromto(const Attributes& a) {
+  const auto x = a.numbers("fromto", 6);
+  if (!x) return std::nullopt;
+  const Vector3<double> from((*x)[0], (*x)[1], (*x)[2]), to((*x)[3], (*x)[4], (*x)[5]);
+  const double length = (to - from).norm();
+  if (!(length > 1e-15)) {
+    a.error("fromto-zero", "the two points of 'fromto' are the same", "they give no direction");
+    return std::nullopt;
+  }
+  // MuJoCo's z axis points from the second point to the first.
+  return Segment{{rotation_z_to(from - to), 0.5 * (from + to)}, 0.5 * length};
+}
+
+Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& compiler,
+               const MeshAssets& meshes) {
+  Geom geom;
+  const std::string type = a.keyword(
+      "type",
+      {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh", "sdf"},
+      "sphere");
+  geom.group = a.number("group", 0);
+  const auto shape = primitive(type);
+  const bool along_segment = shape && *shape != Shape::sphere && a.has("fromto");
+  const auto segment = along_segment ? read_fromto(a) : std::nullopt;
+  geom.X_BG = X_BF * (segment ? segment->X : pose(a, compiler));
+
+  Geometry geometry;
+  geometry.source = a.node().source();
+  geometry.X_LG = geom.X_BG;
+  const bool collides = a.number("contype", 1) != 0 || a.number("conaffinity", 1) != 0;
+  geometry.role = collides ? Geometry::Role::collision : Geometry::Role::visual;
+
+  if (type == "mesh" || type == "sdf") {
+    read_mesh_geom(a, meshes, geom, geometry);
+  } else if (type == "plane") {
+    geometry.shape = Shape::plane;
+    geom.geometry = geometry;
+  } else if (shape && a.has("mesh")) {
+    // A primitive fitted to a mesh: its size depends on the mesh.
+    geom.mass_unknown = fmt::format("the size of a {} fitted to a mesh is not read", type);
+  } else if (shape && !(along_segment && !segment)) {
+    if (const auto half = half_sizes(a, *shape, segment)) {
+      geometry.shape = *shape;
+      geometry.size = geometry_size(*shape, *half);
+      geom.geometry = geometry;
+      read_mass(a, *shape, *half, geom);
+    }
+  }
+  return geom;
+}
+
+std::optional<InertialDescription<double>> read_inertial(const Attributes& a,
+                                                         const Pose<double>& X_BF,
+                                                         const Compiler& compiler) {
+  InertialDescription<double> inertial;
+  inertial.source = a.node().source();
+  for (const char* name : {"mass", "pos"}) {
+    if (!a.has(name)) {
+      a.error("attribute-missing", fmt::format("has no attribute '{}'", name),
+              "MuJoCo requires it");
+    }
+  }
+  inertial.mass = a.number("mass", 0);
+  inertial.X_LI = X_BF * pose(a, compiler);
+  const auto full = a.numbers("fullinertia", 6);
+  const auto diagonal = a.numbers("diaginertia", 3);
+  if (full && diagonal) {
+    a.error("inertial-twice", "both 'diaginertia' and 'fullinertia' are given",
+            "only one can be meant; 'fullinertia' is used");
+  }
+  if (full) {
+    const auto& I = *full;
+    inertial.tensor = tensor_from_entries<double>(I[0], I[1], I[2], I[3], I[4], I[5]);
+  } else if (diagonal) {
+    inertial.tensor = Vector3<double>(diagonal->data()).asDiagonal();
+  }
+  return inertial;
+}
+
+std::optional<InertialDescription<double>> body_inertial(
+    const std::optional<InertialDescription<double>>& written, const std::vector<Geom>& geoms,
+    const Compiler& compiler, const Pose<double>& pose_written, const Node& body,
+    Diagnostics& diagnostics) {
+  using FromGeom = Compiler::InertiaFromGeom;
+  std::optional<InertialDescription<double>> result = written;
+  const bool from_geoms = compiler.inertiafromgeom == FromGeom::yes ||
+                          (compiler.inertiafromgeom == FromGeom::automatic && !written);
+  const auto counts = [&](const Geom& geom) {
+    return compiler.inertia_group_min <= geom.group && geom.group <= compiler.inertia_group_max;
+  };
+  if (from_geoms) {
+    double mass = 0;
+    Vector3<double> first_moment = Vector3<double>::Zero();
+    for (const Geom& geom : geoms) {
+      if (!counts(geom)) continue;
+      if (!geom.mass_unknown.empty()) {
+        add(diagnostics, Diagnostic::Severity::warning, body, "geom-mass-unknown",
+            fmt::format("{}: {}", body.title(), geom.mass_unknown),
+            "the body's mass and inertia are too small by it", "write an <inertial> for the body");
+      }
+      if (!geom.inertia) continue;
+      mass += geom.inertia->mass();
+      first_moment += geom.inertia->mass() * geom.X_BG.p;
+    }
+    if (mass > 0) {
+      result.emplace();
+      result->source = body.source();
+      result->mass = mass;
+      result->X_LI.p = first_moment / mass;
+      // Summed about the mass centre: no cancellation for bodies far from the origin.
+      for (const Geom& geom : geoms) {
+        if (!counts(geom) || !geom.inertia) continue;
+        const Pose<double> X_IG{geom.X_BG.R, geom.X_BG.p - result->X_LI.p};
+        result->tensor += geom.inertia->transformed(X_IG).tensor();
+      }
+      result->tensor = (0.5 * (result->tensor + result->tensor.transpose())).eval();
+    }
+  }
+  if (!result && (compiler.boundmass > 0 || compiler.boundinertia > 0)) {
+    // Without mass, MuJoCo places the bound at the body's pos and quat, now read in the body's
+    // frame.
+    result.emplace();
+    result->source = body.source();
+    result->X_LI = pose_written;
+  }
+  if (result) {
+    result->mass = std::max(result->mass, compiler.boundmass);
+    result->tensor = bounded(result->tensor, compiler);
+  }
+  return result;
+}
+
+}  // namespace limb::mjcf

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "limb/model/mjcf/read_mjcf_body.hpp"
+
+namespace limb::mjcf {
+namespace {
+
+JointType joint_type(std::string_view word) {
+  return word == "slide"  ? JointType::prismatic
+         : word == "ball" ? JointType::spherical
+         : word == "free" ? JointType::free
+                          : JointType::revolute;
+}
+
+/// The range if it is active: limited="true", or "auto" with a range and autolimits.
+std::optional<std::vector<double>> active_range(const Attributes& a, const char* range_name,
+                                                const char* limited_name,
+                                                const Compiler& compiler) {
+  const std::string limited = a.keyword(limited_name, {"true", "false", "auto"}, "auto");
+  if (limited == "false") return std::nullopt;
+  if (!a.has(range_name)) {
+    if (limited == "true") {
+      a.error("range-missing",
+              fmt::format("{} is 'true' and '{}' is missing", limited_name, range_name),
+              "the limits are not known");
+    }
+    return std::nullopt;
+  }
+  const auto range = a.numbers(range_name, 2);
+  if (!range || limited == "true") return range;
+  if (!compiler.autolimits) {
+    a.error(
+        "limited-missing",
+        fmt::format("'{}' is given, '{}' is not, and autolimits is off", range_name, limited_name),
+        "it is not known whether the range is active",
+        fmt::format("write {}=\"true\" or \"false\"", limited_name));
+    return std::nullopt;
+  }
+  // "0 0" removes the range of a class.
+  if ((*range)[0] == 0 && (*range)[1] == 0) return std::nullopt;
+  return range;
+}
+
+void read_limits(const Attributes& a, const Compiler& compiler, JointDescription<double>& joint) {
+  DofLimits<double> limits;
+  const bool angle = joint.type == JointType::revolute;
+  if (const auto range = active_range(a, "range", "limited", compiler)) {
+    if (joint.type == JointType::spherical) {
+      a.note("ball-range-not-modelled",
+             fmt::format("the ball's range of {} is not read", (*range)[1]),
+             "limb limits single degrees of freedom, not the angle of a ball joint");
+    } else if (angle || joint.type == JointType::prismatic) {
+      const double unit = angle ? compiler.angle_unit : 1;
+      limits.lower = unit * (*range)[0];
+      limits.upper = unit * (*range)[1];
+    }
+  }
+  if (const auto force = active_range(a, "actuatorfrcrange", "actuatorfrclimited", compiler)) {
+    limits.effort = std::max(std::abs((*force)[0]), std::abs((*force)[1]));
+    if ((*force)[0] != -(*force)[1]) {
+      a.note("effort-not-symmetric",
+             fmt::format("actuatorfrcrange is {} to {}; {} is used in both directions", (*force)[0],
+                         (*force)[1], *limits.effort),
+             "limb has one effort limit");
+    }
+  }
+  if (angle && !limits.lower) joint.type = JointType::continuous;
+  if (limits.lower || limits.effort) joint.limits = {limits};
+}
+
+void read_dynamics(const Attributes& a, JointDescription<double>& joint) {
+  const auto first_of_three = [&](const char* name) {
+    std::vector<double> values = {0, 0, 0};
+    (void)a.overlay(name, values);
+    if (values[1] != 0 || values[2] != 0) {
+      a.note("polynomial-not-modelled", fmt::format("only the first number of '{}' is read", name),
+             "higher-order terms are not modelled");
+    }
+    return values[0];
+  };
+  joint.damping = first_of_three("damping");
+  joint.armature = a.number("armature", 0);
+  joint.friction = a.number("frictionloss", 0);
+  if (first_of_three("stiffness") != 0) {
+    a.note("spring-not-modelled", "the spring ('stiffness', 'springref') is not read",
+           "limb does not model joint springs yet");
+  }
+  if (a.has("springdamper")) {
+    a.warn("spring-not-modelled", "'springdamper' is not read",
+           "MuJoCo computes stiffness and damping of the joint from it",
+           "write the damping as 'damping'");
+  }
+}
+
+}  // namespace
+
+BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const Pose<double>& X_BF,
+                     ReadContext& context) {
+  BodyJoint joint;
+  JointDescription<double>& d = joint.description;
+  d.name = name_of(node, context.diagnostics);
+  d.source = node.source();
+  joint.named = !d.name.empty();
+  if (node.tag() == "freejoint") {
+    expect_attributes(context.diagnostics, node, {"align", "group", "name"});
+    d.type = JointType::free;
+    const Attributes a(node, context.diagnostics);
+    if (a.keyword("align", {"true", "false", "auto"}, "auto") == "true") {
+      a.warn("alignfree-not-read", "attribute 'align' is not read",
+             "MuJoCo moves the body's frame to its mass centre, limb does not");
+    }
+    return joint;
+  }
+  expect_attributes(context.diagnostics, node,
+                    {"actuatorfrclimited",
+                     "actuatorfrcrange",
+                     "actuatorgravcomp",
+                     "armature",
+                     "axis",
+                     "class",
+                     "damping",
+                     "frictionloss",
+                     "group",
+                     "limited",
+                     "margin",
+                     "name",
+                     "pos",
+                     "range",
+                     "ref",
+                     "solimpfriction",
+                     "solimplimit",
+                     "solreffriction",
+                     "solreflimit",
+                     "springdamper",
+                     "springref",
+                     "springyield",
+                     "stiffness",
+                     "type",
+                     "user"});
+  const Attributes a(node, "joint", default_class, context.diagnostics);
+  d.type = joint_type(a.keyword("type", {"free", "ball", "slide", "hinge"}, "hinge"));
+  read_dynamics(a, d);
+  read_limits(a, context.compiler, d);
+  if (d.type == JointType::free) return joint;
+
+  joint.pos = X_BF * a.vector("pos");
+  if (d.type == JointType::spherical) return joint;
+  // MJCF gives a direction of any length; a zero one stays zero for the structure check.
+  const Vector3<double> axis = X_BF.R * a.vector("axis", Vector3<double>::UnitZ());
+  d.axis = axis.norm() > 1e-15 ? Vector3<double>(axis.normalized()) : Vector3<double>::Zero();
+  const double unit = d.type == JointType::prismatic ? 1 : context.compiler.angle_unit;
+  joint.ref = unit * a.number("ref", 0);
+  return joint;
+}
+
+}  // namespace limb::mjcf

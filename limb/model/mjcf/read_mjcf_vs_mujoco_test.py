@@ -1,0 +1,294 @@
+"""limb's MJCF reader compared with the model that MuJoCo compiles from the same file."""
+
+import json
+import os
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+mujoco = pytest.importorskip("mujoco", reason="the package 'mujoco' is not installed")
+np = pytest.importorskip("numpy", reason="numpy is not installed")
+
+ROOT = Path(__file__).resolve().parents[3]
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")).resolve() / "tests/describe_dump"
+SMALL = sorted((ROOT / "limb/model/testing/mjcf").glob("*.xml"))
+SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared")).resolve()
+ROBOTS = ["iiwa14", "g1", "panda", "go2"]
+# MuJoCo diagonalises inertias iteratively, measured less than 1e-13 from limb, and stores
+# quaternions where limb stores matrices. The rest is rounding.
+CLOSE = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run in a temporary folder: MuJoCo writes its warnings into a file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def describe(path):
+    """limb's Description of a file."""
+    return json.loads(subprocess.run([DUMP, path], check=True, capture_output=True).stdout)[0]
+
+
+def compile_without_meshes(path):
+    """MuJoCo's model of a robot whose mesh files are absent."""
+    tree = ElementTree.parse(path)
+
+    def strip(element):
+        # A geom may be a mesh by its type or by its class; both have the attribute mesh.
+        for child in list(element):
+            asset = element.tag == "asset" and child.tag == "mesh"
+            if asset or (child.tag == "geom" and "mesh" in child.attrib):
+                element.remove(child)
+            else:
+                strip(child)
+
+    strip(tree.getroot())
+    return mujoco.MjModel.from_xml_string(ElementTree.tostring(tree.getroot(), encoding="unicode"))
+
+
+def rotation(quaternion):
+    result = np.zeros(9)
+    mujoco.mju_quat2Mat(result, np.asarray(quaternion, dtype=float))
+    return result.reshape(3, 3)
+
+
+def pose(X):
+    result = np.eye(4)
+    result[:3, :3], result[:3, 3] = X["R"], X["p"]
+    return result
+
+
+def assert_close(found, expected, scale=None, what=""):
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    scale = max(1e-300, np.abs(expected).max(initial=0)) if scale is None else scale
+    assert np.abs(found - expected).max(initial=0) <= CLOSE * scale, (
+        f"{what}: {found.tolist()} instead of {expected.tolist()}")
+
+
+def body_name(model, i):
+    return "world" if i == 0 else model.body(i).name or f"body#{i}"
+
+
+def joint_name(model, j):
+    if model.joint(j).name:
+        return model.joint(j).name
+    body = model.jnt_bodyid[j]
+    number = j - model.body_jntadr[body]
+    return body_name(model, body) + "/joint" + ("" if number == 0 else str(number + 1))
+
+
+def check_masses(model, found):
+    links = {link["name"]: link for link in found["links"]}
+    for i in range(1, model.nbody):
+        name = body_name(model, i)
+        inertial = links.pop(name)["inertial"] or {
+            "mass": 0, "com": [0, 0, 0], "tensor": np.zeros((3, 3))}
+        assert_close(inertial["mass"], model.body_mass[i], what=f"mass of {name}")
+        if model.body_mass[i] > 0:
+            assert_close(inertial["com"], model.body_ipos[i], scale=1, what=f"centre of {name}")
+        R = rotation(model.body_iquat[i])
+        assert_close(inertial["tensor"], R @ np.diag(model.body_inertia[i]) @ R.T,
+                     what=f"inertia of {name}")
+    # The remaining links are those between the joints of one body.
+    assert all(link["inertial"] is None for link in links.values())
+
+
+TYPES = {mujoco.mjtJoint.mjJNT_HINGE: ("revolute", "continuous"),
+         mujoco.mjtJoint.mjJNT_SLIDE: ("prismatic",),
+         mujoco.mjtJoint.mjJNT_BALL: ("spherical",),
+         mujoco.mjtJoint.mjJNT_FREE: ("free",)}
+
+
+def check_joints(model, found):
+    joints = {joint["name"]: joint for joint in found["joints"] if joint["type"] != "fixed"}
+    for j in range(model.njnt):
+        joint = joints.pop(joint_name(model, j))
+        kind = mujoco.mjtJoint(model.jnt_type[j])
+        assert joint["type"] in TYPES[kind]
+        scalar = joint["type"] in ("revolute", "continuous", "prismatic")
+        if joint["type"] != "free":
+            assert_close(-np.array(joint["X_JC"]["p"]), model.jnt_pos[j], scale=1, what="anchor")
+        if scalar:
+            assert_close(joint["axis"], model.jnt_axis[j], scale=1, what="axis")
+        limits = joint["limits"][0] if joint["limits"] else {"lower": None, "effort": None}
+        assert (limits["lower"] is not None) == (bool(model.jnt_limited[j]) and scalar)
+        if limits["lower"] is not None:
+            assert_close([limits["lower"], limits["upper"]], model.jnt_range[j], what="range")
+        assert (limits["effort"] is not None) == bool(model.jnt_actfrclimited[j])
+        if limits["effort"] is not None:
+            assert_close(limits["effort"], np.abs(model.jnt_actfrcrange[j]).max(), what="effort")
+        dof = model.jnt_dofadr[j]
+        assert_close(joint["friction"], model.dof_frictionloss[dof], what="friction")
+        # Armature and damping of the actuators act on the joint multiplied by the gear squared.
+        driven = [k for k in range(model.nu) if model.actuator_trnid[k, 0] == j and scalar]
+        gear2 = {k: model.actuator_gear[k, 0] ** 2 for k in driven}
+        armature = sum(gear2[k] * np.ravel(model.actuator_armature[k])[0] for k in driven)
+        damping = sum(gear2[k] * np.ravel(model.actuator_damping[k])[0] for k in driven)
+        assert_close(joint["armature"], model.dof_armature[dof] + armature, what="armature")
+        assert_close(joint["damping"], np.ravel(model.dof_damping[dof])[0] + damping,
+                     what="damping")
+    assert not joints
+
+
+def motion(joint, q):
+    """Pose of the moved joint frame, from MuJoCo's coordinates of that joint."""
+    X = np.eye(4)
+    if joint["type"] == "prismatic":
+        X[:3, 3] = q[0] * np.array(joint["axis"])
+    elif joint["type"] in ("revolute", "continuous"):
+        quaternion = np.zeros(4)
+        mujoco.mju_axisAngle2Quat(quaternion, np.array(joint["axis"]), q[0])
+        X[:3, :3] = rotation(quaternion)
+    elif joint["type"] == "spherical":
+        X[:3, :3] = rotation(q)
+    elif joint["type"] == "free":
+        X[:3, 3], X[:3, :3] = q[:3], rotation(q[3:])
+    return X
+
+
+def check_motion(model, found, seed):
+    """Poses of all bodies and sites at random coordinates: every placement, anchor and ref."""
+    data = mujoco.MjData(model)
+    random = np.random.default_rng(seed)
+    addresses = {joint_name(model, j): model.jnt_qposadr[j] for j in range(model.njnt)}
+    for trial in range(5):
+        data.qpos[:] = model.qpos0 if trial == 0 else random.uniform(-2, 2, model.nq)
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        mujoco.mj_kinematics(model, data)
+        X_W = {"world": np.eye(4)}
+        for joint in found["joints"]:
+            at = addresses.get(joint["name"], 0)
+            X_W[joint["child"]] = (X_W[joint["parent"]] @ pose(joint["X_PJ"]) @
+                                   motion(joint, data.qpos[at:at + 7]
+                                          if joint["type"] == "free" else data.qpos[at:at + 4]) @
+                                   pose(joint["X_JC"]))
+        for i in range(model.nbody):
+            X = X_W[body_name(model, i)]
+            context = f"{body_name(model, i)}, seed {seed}, trial {trial}"
+            assert_close(X[:3, 3], data.xpos[i], scale=10, what=context)
+            assert_close(X[:3, :3].ravel(), data.xmat[i], scale=10, what=context)
+        frames = {f["name"]: X_W[f["link"]] @ pose(f["X_LF"]) for f in found["frames"]}
+        for s in range(model.nsite):
+            if model.site(s).name:
+                X = frames[model.site(s).name]
+                assert_close(X[:3, 3], data.site_xpos[s], scale=10, what=model.site(s).name)
+                assert_close(X[:3, :3].ravel(), data.site_xmat[s], scale=10, what="site axes")
+        assert len(frames) == model.nsite
+
+
+def check_equalities(model, found):
+    loops = {loop["name"]: loop for loop in found["loops"]}
+    couplings = {c["joint"]: c for c in found["couplings"]}
+    frames = {f["name"]: f for f in found["frames"]}
+    for e in range(model.neq):
+        data, name = model.eq_data[e], model.equality(e).name
+        kind = mujoco.mjtEq(model.eq_type[e])
+        if not model.eq_active0[e]:
+            continue
+        if kind == mujoco.mjtEq.mjEQ_JOINT:
+            first, second = model.eq_obj1id[e], model.eq_obj2id[e]
+            coupling = couplings.pop(joint_name(model, first))
+            ref = model.qpos0[model.jnt_qposadr[first]]
+            ratio = data[1] if second >= 0 else 0
+            other = model.qpos0[model.jnt_qposadr[second]] if second >= 0 else 0
+            assert_close(coupling["offset"], ref + data[0] - ratio * other, scale=1)
+            assert [t["ratio"] for t in coupling["terms"]] == ([ratio] if second >= 0 else [])
+            continue
+        loop = loops.pop(name)
+        A, B = pose(loop["X_AL"]), pose(loop["X_BL"])
+        if model.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+            for side, site in ((A, model.eq_obj1id[e]), (B, model.eq_obj2id[e])):
+                assert_close(side, pose(frames[model.site(site).name]["X_LF"]), scale=1)
+            continue
+        assert loop["link_a"] == body_name(model, model.eq_obj1id[e])
+        assert loop["link_b"] == body_name(model, model.eq_obj2id[e])
+        if kind == mujoco.mjtEq.mjEQ_CONNECT:
+            assert_close(A[:3, 3], data[:3], scale=1, what=name)
+            assert_close(B[:3, 3], data[3:6], scale=1, what=name)
+        else:  # weld: anchor in the second body, in the first body, and the relative rotation
+            assert_close(B[:3, 3], data[:3], scale=1, what=name)
+            assert_close(A[:3, 3], data[3:6], scale=1, what=name)
+            assert_close(A[:3, :3] @ B[:3, :3].T, rotation(data[6:10]), scale=1, what=name)
+    assert not loops and not couplings
+
+
+def check_actuators(model, found):
+    expected = [(joint_name(model, model.actuator_trnid[k, 0]), model.actuator_gear[k, 0])
+                for k in range(model.nu)
+                if model.actuator_trntype[k] == mujoco.mjtTrn.mjTRN_JOINT]
+    assert [(a["joint"], a["gear"]) for a in found["actuators"]] == expected
+
+
+def check_all(model, found):
+    assert not [d for d in found["diagnostics"] if ": error: " in d]
+    assert_close(found["gravity"], model.opt.gravity)
+    check_masses(model, found)
+    check_joints(model, found)
+    check_motion(model, found, seed=17)
+    check_equalities(model, found)
+    check_actuators(model, found)
+
+
+@pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)
+def test_small_file(path):
+    check_all(mujoco.MjModel.from_xml_path(str(path)), describe(path))
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_robot(name):
+    path = SHARED / "robots/mjcf" / f"{name}.xml"
+    if not path.exists():
+        pytest.skip(f"no reference robots in {SHARED} (LIMB_SHARED names another folder)")
+    check_all(compile_without_meshes(path), describe(path))
+
+
+def random_file(random):
+    """A tree with every orientation form, joint type, shape and angle unit."""
+    numbers = lambda n: " ".join(repr(float(x)) for x in random.uniform(-1, 1, n))  # noqa: E731
+
+    def orientation():
+        form, count = [("quat", 4), ("axisangle", 4), ("euler", 3), ("xyaxes", 6), ("zaxis", 3),
+                       ("user", 1)][random.integers(6)]
+        return f'{form}="{numbers(count)}"'
+
+    def geom():
+        kind = ["sphere", "capsule", "cylinder", "ellipsoid", "box"][random.integers(5)]
+        size = " ".join(repr(float(x)) for x in random.uniform(0.05, 0.3, 3))
+        where = f'pos="{numbers(3)}" {orientation()}'
+        if kind != "sphere" and random.random() < 0.3:
+            where = f'fromto="{numbers(6)}"'
+        amount = [f'mass="{random.uniform(0.1, 2)}"', f'density="{random.uniform(100, 3000)}"',
+                  ""][random.integers(3)]
+        return f'<geom type="{kind}" size="{size}" {where} {amount}/>'
+
+    def body(depth):
+        joints = [f'<joint type="{["hinge", "slide"][random.integers(2)]}" axis="{numbers(3)}" '
+                  f'pos="{numbers(3)}" ref="{random.uniform(-1, 1)}"/>'
+                  for _ in range(random.integers(4))]
+        if not joints and random.random() < 0.5:
+            joints = [f'<joint type="ball" pos="{numbers(3)}"/>']
+        inside = "".join(joints) + "".join(geom() for _ in range(random.integers(1, 4)))
+        if depth < 4:
+            inside += "".join(body(depth + 1) for _ in range(random.integers(3)))
+        if random.random() < 0.3:
+            inside = f'<frame pos="{numbers(3)}" {orientation().replace("user", "name")}>{inside}</frame>'
+        return f'<body pos="{numbers(3)}" {orientation()}>{inside}</body>'
+
+    letters = "".join(["xyzXYZ"[random.integers(6)] for _ in range(3)])
+    unit = ["degree", "radian"][random.integers(2)]
+    return (f'<mujoco><size nuser_body="1" nuser_geom="1"/>'
+            f'<compiler angle="{unit}" eulerseq="{letters}"/>'
+            f'<worldbody>{body(0)}{body(0)}</worldbody></mujoco>')
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_file(seed):
+    text = random_file(np.random.default_rng(seed))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "random.xml"
+        path.write_text(text)
+        check_all(mujoco.MjModel.from_xml_string(text), describe(path))

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "limb/dynamics/factor/mass_factor.hpp"
+#include "limb/dynamics/factor/semidefinite_solver.hpp"
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+
+namespace limb {
+
+class Compiled;
+
+/// Delassus matrix A = J M^-1 J^T of impulses at points and joints of a robot, with the Jacobian J
+/// of their velocities, by the sparse factor of M. The loops of the model stay closed: their
+/// impulses are eliminated, so that A is that of the robot with its loops.
+///
+/// One configuration at a time: update_kinematics(), add rows, compute(). Allocates only when the
+/// number of rows reaches a new maximum.
+class DelassusMatrix {
+ public:
+  explicit DelassusMatrix(const Model<double>& model);
+
+  /// Uses the mass matrix of compiled code, which must outlive this; null: the template crba.
+  void set_compiled(const Compiled* compiled) { compiled_ = compiled; }
+
+  /// Computes the poses of all bodies at q and removes all rows.
+  const Kinematics<double>& update_kinematics(const Model<double>& model, const VectorX<double>& q);
+  const Kinematics<double>& kinematics() const { return kinematics_; }
+  /// Upper bounds of the speed of each body's origin, m/s, and of its angular speed, rad/s: sums
+  /// over the joints between the body and the root.
+  struct Speed {
+    double linear = 0, angular = 0;
+  };
+  const std::vector<Speed>& speed_bounds(const Model<double>& model, const VectorX<double>& v);
+  /// Motion of each body while v is constant: angular velocity, its rate, and the (bias)
+  /// acceleration of the origin, in world axes.
+  struct BiasMotion {
+    Vector3<double> w = Vector3<double>::Zero(), dw = w, a = w;
+  };
+  const std::vector<BiasMotion>& bias_motions(const Model<double>& model, const VectorX<double>& v);
+
+  /// Adds three rows: the velocity of the point of body a at p_W relative to body b, along the
+  /// columns of axes_W.
+  void add_point(int a, int b, const Vector3<double>& p_W, const Matrix3<double>& axes_W);
+  /// Adds one row: a joint velocity, by its index before couplings.
+  void add_joint(const Model<double>& model, int joint_velocity);
+  int rows() const { return rows_; }
+
+  /// Factorizes the mass matrix and computes A. @returns as factorize_mass.
+  FactorReport compute(const Model<double>& model, MatrixX<double>& A);
+
+  /// u = J v of all rows; with loops, of the nearest v (in the metric of M) that keeps them closed.
+  void row_velocities(const VectorX<double>& v, VectorX<double>& u);
+  /// v += M^-1 J^T p, and removes the loop-opening part of the v of the last row_velocities().
+  void apply_impulses(const VectorX<double>& p, VectorX<double>& v);
+  /// u = M^-1 J^T p, projected onto the motions that keep loops closed.
+  void displacement(const VectorX<double>& p, VectorX<double>& u);
+
+ private:
+  using Array4 = Eigen::Array<double, 4, 1>;
+  struct Block {
+    int row = 0, rows = 0;
+  };
+  /// A joint velocity that moves a body, and its column and ratio among the robot's velocities.
+  struct Column {
+    int index, body, column;
+    double ratio;
+  };
+  struct ColumnRange {
+    std::size_t begin = 0, end = 0;  ///< in columns_
+  };
+  Block& add_block(int rows);
+  template <typename Rows>
+  void add_body(int body, double sign, const Rows& rows);
+  void add_loops(const Model<double>& model);
+  Array4* columns(std::vector<Array4>& x, std::size_t block) {
+    return x.data() + block * static_cast<std::size_t>(n_);
+  }
+  std::uint64_t* support(std::size_t block) { return support_.data() + block * words_; }
+  void mark_column(int column);
+  void solve_response(const VectorX<double>& p);
+
+  int n_;
+  std::size_t words_;
+  const Compiled* compiled_ = nullptr;
+  Workspace<double> work_;
+  MatrixX<double> M_;
+  MassFactor<double> factor_;
+  Kinematics<double> kinematics_;
+  std::vector<Block> blocks_;
+  int rows_ = 0, loop_rows_ = 0;
+  std::size_t user_blocks_ = 0;
+  std::vector<Array4> J_, Y_,
+      Z_;  ///< of each block, for each velocity: J^T, L^-T J^T, D^-1 L^-T J^T
+  std::vector<Column> columns_;
+  std::vector<ColumnRange> column_ranges_;  ///< of each body
+  std::vector<Speed> speeds_;
+  std::vector<Speed> unit_speeds_;  ///< of each joint velocity
+  std::vector<BiasMotion> bias_motions_;
+  std::vector<std::uint64_t> support_;
+  VectorX<double> q_, v_, x_;
+  // With loops: A including their rows, A_ll, and A_ll^+ A_lc.
+  MatrixX<double> full_, loops_, solved_;
+  VectorX<double> u_loops_, p_loops_;
+  kernel::SemidefiniteSolver<double> solve_;
+};
+
+}  // namespace limb

@@ -1,7 +1,0 @@
-#include "limb/sim/dormand_prince_impl.hpp"
-
-namespace limb {
-
-template class DormandPrince<double>;
-
-}  // namespace limb

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "limb/dynamics/kinematics/forward_kinematics.hpp"
+#include "limb/dynamics/recursive/external.hpp"
+#include "limb/dynamics/recursive/wrench_port.hpp"
+#include "limb/sim/integrate/equation.hpp"
+
+/// Forces on a simulated robot besides gravity, motors and joint drives. Every kind of force is a
+/// ForceLaw.
+namespace limb {
+
+/// State of a robot, for force laws, with kinematics computed on demand.
+class ForceInput {
+ public:
+  ForceInput(const Model<double>& robot, const RobotState<double>& s,
+             Kinematics<double>& kinematics)
+      : model(robot), t(s.t), q(s.q), v(s.v), kinematics_(kinematics) {}
+
+  const Model<double>& model;
+  double t;
+  const VectorX<double>&q, &v;
+
+  /// Poses and velocities of all bodies; computed at the first call.
+  const Kinematics<double>& kinematics() {
+    if (!has_velocities_) forward_kinematics(model, q, v, kinematics_);
+    has_velocities_ = has_poses_ = true;
+    return kinematics_;
+  }
+  /// Poses only, in half the time.
+  const Kinematics<double>& poses() {
+    if (!has_poses_) forward_kinematics(model, q, kinematics_);
+    has_poses_ = true;
+    return kinematics_;
+  }
+
+ private:
+  Kinematics<double>& kinematics_;
+  bool has_velocities_ = false, has_poses_ = false;
+};
+
+/// Sum of the forces.
+struct AppliedLoads {
+  VectorX<double> tau;                              ///< on the velocities of the robot
+  std::vector<FrameWrench<double>> wrenches;        ///< at the origin of their frame, in its axes
+  std::vector<FrameWrench<double>> world_wrenches;  ///< at the origin of their frame, world axes
+
+  void add(const WrenchPort& port, const Force<double>& F) {
+    (port.axes == WrenchAxes::world ? world_wrenches : wrenches).push_back({port.frame, F});
+  }
+};
+
+class ForceLaw {
+ public:
+  virtual ~ForceLaw() = default;
+
+  /// Adds the force in this state. Must not allocate.
+  virtual void add(ForceInput& now, AppliedLoads& loads) = 0;
+  /// Largest number of wrenches that add() appends.
+  virtual int max_wrenches() const { return 0; }
+  /// Appends their frames and axes, if known: compiled worlds are compiled for these, and use the
+  /// slower templates if a wrench acts elsewhere.
+  virtual void append_ports(std::vector<WrenchPort>&) const {}
+  /// Stored (potential) energy, J.
+  virtual double energy(ForceInput&) const { return 0; }
+
+  /// Called at the start t of each step. A law that is discontinuous in time takes its value just
+  /// after t and keeps it to the end of the step. Times never decrease.
+  virtual void begin_step(double) {}
+  /// The next discontinuity after t. Adaptive integrators end a step there.
+  virtual double next_jump(double) const { return std::numeric_limits<double>::infinity(); }
+};
+
+}  // namespace limb

@@ -1,0 +1,198 @@
+#include "limb/sim/forces/joint_laws.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/model/canonical/canonical.hpp"
+
+namespace limb {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Whether the coordinates are angles and lengths whose rates are the velocities.
+bool has_scalar_coordinates(const Joint<double>& joint) {
+  return joint.nq() == joint.nv() && joint.type() != JointType::planar;
+}
+
+const Body<double>& body_of(const Model<double>& model, const JointCoordinate& coordinate) {
+  for (const Body<double>& body : model.bodies()) {
+    if (body.joint.nv() > 0 && body.v_start <= coordinate.v &&
+        coordinate.v < body.v_start + body.joint.nv()) {
+      return body;
+    }
+  }
+  fail("limits", "velocity", std::to_string(coordinate.v), "a velocity of a joint");
+}
+
+const DofLimits<double>* limits_of(const Model<double>& model, const JointCoordinate& coordinate) {
+  const Body<double>& body = body_of(model, coordinate);
+  const auto i = static_cast<std::size_t>(coordinate.v - body.v_start);
+  return i < body.limits.size() ? &body.limits[i] : nullptr;
+}
+
+}  // namespace
+
+std::vector<JointCoordinate> scalar_coordinates(const Model<double>& model) {
+  std::vector<JointCoordinate> coordinates;
+  for (const Body<double>& body : model.bodies()) {
+    if (!has_scalar_coordinates(body.joint)) continue;
+    for (int i = 0; i < body.joint.nv(); ++i)
+      coordinates.push_back({body.q_start + i, body.v_start + i});
+  }
+  return coordinates;
+}
+
+JointCoordinate joint_coordinate(const char* call, const Model<double>& model,
+                                 std::string_view joint) {
+  const Body<double>& body = model.body(model.find_body(joint));
+  if (body.joint.nv() != 1) {
+    fail(call, "joint '" + std::string(joint) + "'", std::string(to_text(body.joint.type())),
+         "a joint with one degree of freedom");
+  }
+  return {body.q_start, body.v_start};
+}
+
+double lower_limit(const Model<double>& model, const JointCoordinate& coordinate) {
+  const auto* limits = limits_of(model, coordinate);
+  return limits != nullptr && limits->lower ? *limits->lower : -kInfinity;
+}
+double upper_limit(const Model<double>& model, const JointCoordinate& coordinate) {
+  const auto* limits = limits_of(model, coordinate);
+  return limits != nullptr && limits->upper ? *limits->upper : kInfinity;
+}
+
+JointSpring::JointSpring(const Model<double>& model, std::string_view joint,
+                         const Parameters& parameters)
+    : parameters_(parameters) {
+  check_not_negative("JointSpring", "stiffness", parameters.stiffness);
+  check_not_negative("JointSpring", "damping", parameters.damping);
+  check_finite("JointSpring", "rest", parameters.rest);
+  const JointCoordinate coordinate = joint_coordinate("JointSpring", model, joint);
+  const auto& rows = model.coupling().rows();
+  for (const auto& row : rows) {
+    if (row.v == coordinate.v && row.nv == 1) row_ = row;
+  }
+  for (const auto& term : row_.terms) {
+    for (const auto& row : rows) {
+      if (row.yq >= 0 && row.nv == 1 && row.terms[0].y == term.y) yq_.push_back(row.yq);
+    }
+  }
+}
+
+double JointSpring::coordinate(const VectorX<double>& y) const {
+  double q = row_.offset;
+  for (std::size_t i = 0; i < yq_.size(); ++i) q += row_.terms[i].ratio * y[yq_[i]];
+  return q;
+}
+
+void JointSpring::add(ForceInput& now, AppliedLoads& loads) {
+  double v = 0;
+  for (const auto& term : row_.terms) v += term.ratio * now.v[term.y];
+  const double tau =
+      parameters_.stiffness * (parameters_.rest - coordinate(now.q)) - parameters_.damping * v;
+  for (const auto& term : row_.terms) loads.tau[term.y] += term.ratio * tau;
+}
+
+double JointSpring::energy(ForceInput& now) const {
+  const double e = coordinate(now.q) - parameters_.rest;
+  return parameters_.stiffness * e * e / 2;
+}
+
+SoftStops::SoftStops(const Model<double>& model, const Parameters& parameters)
+    : q_(VectorX<double>::Zero(model.uncoupled_nq())),
+      v_(VectorX<double>::Zero(model.uncoupled_nv())),
+      tau_joints_(v_),
+      tau_(VectorX<double>::Zero(model.nv())) {
+  check_positive("SoftStops", "frequency", parameters.frequency);
+  check_not_negative("SoftStops", "damping_ratio", parameters.damping_ratio);
+  // The diagonal of the mass matrix without couplings.
+  const Model<double> joints = model.without_couplings();
+  Workspace<double> work(joints, Loops::open);
+  MatrixX<double> M(model.uncoupled_nv(), model.uncoupled_nv());
+  crba(joints, work, joints.neutral(), M);
+  const double w = 2 * std::numbers::pi * parameters.frequency;
+  for (const JointCoordinate& coordinate : scalar_coordinates(model)) {
+    const double lower = lower_limit(model, coordinate), upper = upper_limit(model, coordinate);
+    if (!std::isfinite(lower) && !std::isfinite(upper)) continue;
+    const double inertia = M(coordinate.v, coordinate.v);
+    stops_.push_back(
+        {coordinate, lower, upper, inertia * w * w, 2 * parameters.damping_ratio * inertia * w});
+  }
+}
+
+const VectorX<double>& SoftStops::expand(const ForceInput& now) const {
+  now.model.coupling().expand_position(now.q.data(), q_.data());
+  return q_;
+}
+
+void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
+  const Coupling<double>& coupling = now.model.coupling();
+  expand(now);
+  coupling.expand_velocity(now.v.data(), v_.data());
+  tau_joints_.setZero();
+  bool any = false;
+  for (const Stop& stop : stops_) {
+    const double q = q_[stop.coordinate.q], v = v_[stop.coordinate.v];
+    double tau = 0;
+    if (q < stop.lower) {
+      tau = std::max(0.0, stop.stiffness * (stop.lower - q) - stop.damping * v);
+    } else if (q > stop.upper) {
+      tau = std::min(0.0, stop.stiffness * (stop.upper - q) - stop.damping * v);
+    }
+    tau_joints_[stop.coordinate.v] = tau;
+    any = any || tau != 0;
+  }
+  if (!any) return;
+  coupling.reduce_force(tau_joints_.data(), tau_.data());
+  loads.tau += tau_;
+}
+
+double SoftStops::energy(ForceInput& now) const {
+  const VectorX<double>& q = expand(now);
+  double sum = 0;
+  for (const Stop& stop : stops_) {
+    const double e =
+        std::max({0.0, stop.lower - q[stop.coordinate.q], q[stop.coordinate.q] - stop.upper});
+    sum += stop.stiffness * e * e / 2;
+  }
+  return sum;
+}
+
+void check_friction(const char* call, const FrictionCurve& curve) {
+  if (!(curve.static_ratio >= 1 && std::isfinite(curve.static_ratio))) {
+    fail(call, "static_ratio", to_text(curve.static_ratio), ">= 1 and finite");
+  }
+  check_positive(call, "stribeck_speed", curve.stribeck_speed);
+  check_positive(call, "smooth_speed", curve.smooth_speed);
+}
+
+SmoothFriction::SmoothFriction(const Model<double>& model, const FrictionCurve& curve)
+    : curve_(curve),
+      friction_(model.canonical().friction),
+      v_(VectorX<double>::Zero(model.uncoupled_nv())),
+      tau_joints_(v_),
+      tau_(VectorX<double>::Zero(model.nv())) {
+  check_friction("SmoothFriction", curve);
+}
+
+void SmoothFriction::add(ForceInput& now, AppliedLoads& loads) {
+  const Coupling<double>& coupling = now.model.coupling();
+  coupling.expand_velocity(now.v.data(), v_.data());
+  for (Eigen::Index i = 0; i < v_.size(); ++i) {
+    const double f = friction_[i];
+    if (f == 0) {
+      tau_joints_[i] = 0;
+      continue;
+    }
+    const double x = v_[i] / curve_.stribeck_speed;
+    tau_joints_[i] = -f * (1 + (curve_.static_ratio - 1) * std::exp(-x * x)) *
+                     std::tanh(v_[i] / curve_.smooth_speed);
+  }
+  coupling.reduce_force(tau_joints_.data(), tau_.data());
+  loads.tau += tau_;
+}
+
+}  // namespace limb

@@ -1,7 +1,0 @@
-#include "limb/sim/implicit_midpoint_impl.hpp"
-
-namespace limb {
-
-template class ImplicitMidpoint<double>;
-
-}  // namespace limb

@@ -1,0 +1,7 @@
+#include "limb/sim/integrate/dormand_prince_impl.hpp"
+
+namespace limb {
+
+template class DormandPrince<double>;
+
+}  // namespace limb

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "limb/sim/integrate/integrator.hpp"
+
+namespace limb {
+
+/// Implicit midpoint rule, order 2: the rates at the midpoint advance the state over the step.
+/// Reversible in time, so that energy does not drift; stable for stiff springs and dampers with any
+/// step. [Hairer 2006, implicit midpoint rule]
+///
+/// Newton's method on (v, x) at the midpoint; its matrix is computed by finite differences and
+/// reused while the method converges.
+template <Real T>
+class ImplicitMidpoint final : public Integrator<T> {
+ public:
+  ImplicitMidpoint(const ConfigurationSpace<T>& space, int extra, const T& step);
+  ~ImplicitMidpoint() override;
+
+  void advance(Equation<T>& equation, RobotState<T>& s, const T& t_end) override;
+  /// By a shorter step from the same start.
+  void state_at(const T& t, RobotState<T>& s) override;
+
+ private:
+  struct Memory;
+  void residual(Equation<T>& equation, const T& h);
+  void differentiate(Equation<T>& equation, const T& h);
+  bool solve(Equation<T>& equation, const T& h);
+  void step(Equation<T>& equation, RobotState<T>& s, const T& h);
+
+  T step_;
+  std::unique_ptr<Memory> memory_;
+};
+
+extern template class ImplicitMidpoint<double>;
+
+}  // namespace limb

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "limb/math/noise_source.hpp"

@@ -1,0 +1,351 @@
+#include "limb/sim/scenario/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "limb/base/text_file.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/sim/scenario/scenario_contact.hpp"
+#include "limb/sim/scenario/scenario_controller.hpp"
+#include "limb/sim/scenario/scenario_legged.hpp"
+#include "limb/sim/scenario/scenario_values.hpp"
+
+namespace limb {
+namespace {
+
+using Keys = RecipeFields::Keys;
+using Sign = ScenarioValues::Sign;
+
+const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity",
+                       "torque",        "truth",     "contact",  "force"};
+
+constexpr double kLargestSeed = 9007199254740992;  // 2^53: exact as a double
+
+template <typename Enum>
+Enum at(const Keys& names, const std::string& name) {
+  return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+/// Reads the tables of a scenario, one function per table.
+class ScenarioReader {
+ public:
+  ScenarioReader(Scenario& scenario, RecipeFields& fields)
+      : s_(scenario), fields_(fields), values_(scenario.model, fields) {}
+
+  void read(const TomlValue& document) {
+    fields_.expect_keys(
+        document, "scenario",
+        {"model",   "base",       "duration", "step",         "integrator", "tolerance",
+         "seed",    "log_period", "friction", "static_ratio", "stops",      "restitution",
+         "initial", "controller", "actuator", "spring",       "push",       "disturbance",
+         "sensor",  "batch",      "ground",   "contact",      "wall"});
+    read_run(document);
+    read_contact(document, fields_, values_, s_);
+    if (const TomlValue* initial = table(document, "initial", {"q", "v"})) {
+      values_.configuration(*initial, "initial", "q", s_.q);
+      values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
+    }
+    read_controller(document);
+    for (const TomlValue* row : fields_.rows(document, "actuator")) read_actuator(*row);
+    for (const TomlValue* row : fields_.rows(document, "spring")) read_spring(*row);
+    for (const TomlValue* row : fields_.rows(document, "push")) read_push(*row);
+    for (const TomlValue* row : fields_.rows(document, "wall")) {
+      read_wall(*row, fields_, values_, s_);
+    }
+    for (const TomlValue* row : fields_.rows(document, "disturbance")) read_disturbance(*row);
+    for (const TomlValue* row : fields_.rows(document, "sensor")) read_sensor(*row);
+    if (s_.measured_feedback && std::none_of(s_.sensors.begin(), s_.sensors.end(), feeds_back)) {
+      fields_.error(*document.find("controller")->find("feedback"), "scenario-bad-value",
+                    "controller: feedback is 'sensors', but no [[sensor]] has the type "
+                    "position, velocity or truth");
+    }
+    if (const TomlValue* batch = table(document, "batch", {"mass", "friction", "initial"})) {
+      values_.set(*batch, "batch", "mass", "", Sign::not_negative, s_.spread.mass);
+      values_.set(*batch, "batch", "friction", "", Sign::not_negative, s_.spread.friction);
+      values_.set(*batch, "batch", "initial", "rad,deg,m,mm,cm", Sign::not_negative,
+                  s_.spread.initial);
+    }
+  }
+
+ private:
+  const TomlValue* table(const TomlValue& document, const char* key, const Keys& keys) {
+    const TomlValue* value = document.find(key);
+    if (value == nullptr || !fields_.expect_table(*value, "scenario", key)) return nullptr;
+    fields_.expect_keys(*value, key, keys);
+    return value;
+  }
+  /// A choice with a default: the first name.
+  std::string optional_choice(const TomlValue& t, const std::string& owner, const char* key,
+                              const Keys& names) {
+    return t.find(key) == nullptr ? names.front() : fields_.choice(t, owner, key, names);
+  }
+
+  void read_run(const TomlValue& t) {
+    const std::string owner = "scenario";
+    values_.set(t, owner, "duration", "s,ms,min", Sign::positive, s_.duration);
+    values_.set(t, owner, "step", "s,ms,us", Sign::positive, s_.simulation.step);
+    values_.set(t, owner, "log_period", "s,ms", Sign::positive, s_.log_period);
+    values_.set(t, owner, "tolerance", "", Sign::positive, s_.simulation.tolerance);
+    values_.set(t, owner, "restitution", "", Sign::not_negative, s_.world.restitution);
+    values_.set(t, owner, "static_ratio", "", Sign::positive, s_.world.curve.static_ratio);
+    double seed = static_cast<double>(s_.seed);
+    values_.set(t, owner, "seed", "", Sign::not_negative, seed);
+    if (seed > kLargestSeed || seed != std::floor(seed)) {
+      fields_.error(
+          *t.find("seed"), "scenario-bad-value",
+          fmt::format("scenario: seed is {}, expected a whole number up to 2^53", to_text(seed)));
+    } else {
+      s_.seed = static_cast<std::uint64_t>(seed);
+    }
+    s_.simulation.method = method_from_text(
+        owner, optional_choice(t, owner, "integrator",
+                               {"semi-implicit-euler", "explicit-euler", "runge-kutta-4",
+                                "implicit-midpoint", "dormand-prince", "cvode"}));
+    const std::string friction = optional_choice(t, owner, "friction", {"smooth", "none", "exact"});
+    s_.world.friction = friction == "none"    ? WorldOptions::Friction::none
+                        : friction == "exact" ? WorldOptions::Friction::exact
+                                              : WorldOptions::Friction::smooth;
+    const std::string stops = optional_choice(t, owner, "stops", {"soft", "none", "hard"});
+    s_.world.stops = stops == "none"   ? WorldOptions::Stops::none
+                     : stops == "hard" ? WorldOptions::Stops::hard
+                                       : WorldOptions::Stops::soft;
+  }
+
+  void read_controller(const TomlValue& document) {
+    const TomlValue* t = document.find("controller");
+    if (t == nullptr || !fields_.expect_table(*t, "scenario", "controller")) return;
+    const std::string owner = "controller";
+    ControllerSetup& c = s_.controller;
+    c.kind = at<ControllerSetup::Kind>(controller_names(),
+                                       fields_.choice(*t, owner, "type", controller_names()));
+    fields_.expect_keys(*t, owner, is_legged(c.kind) ? legged_keys(c.kind) : controller_keys());
+    if (c.kind == ControllerSetup::Kind::computed_torque &&
+        ideal_actuators(s_.model).size() < static_cast<std::size_t>(s_.v.size())) {
+      fields_.error(*t->find("type"), "scenario-bad-value",
+                    "controller: computed-torque needs a motor for every velocity, and this robot "
+                    "has some without");
+    }
+    values_.set(*t, owner, "period", "s,ms", Sign::positive, s_.simulation.control_period);
+    s_.measured_feedback =
+        optional_choice(*t, owner, "feedback", {"truth", "sensors"}) == "sensors";
+    c.target = s_.q;
+    values_.configuration(*t, owner, "target", c.target);
+    if (is_legged(c.kind)) return read_legged(*t, fields_, values_, s_);
+    if (c.kind == ControllerSetup::Kind::open_loop) {
+      c.torque = c.amplitude = c.frequency = VectorX<double>::Zero(s_.v.size());
+      values_.velocities(*t, owner, "torque", "N m,N", Sign::any, c.torque);
+      values_.velocities(*t, owner, "amplitude", "N m,N", Sign::any, c.amplitude);
+      values_.velocities(*t, owner, "frequency", "Hz", Sign::not_negative, c.frequency);
+      return;
+    }
+    double frequency = 2, damping_ratio = 1;
+    values_.set(*t, owner, "frequency", "Hz", Sign::positive, frequency);
+    values_.set(*t, owner, "damping_ratio", "", Sign::not_negative, damping_ratio);
+    set_gains(s_.model, s_.q, frequency, damping_ratio, c);
+    values_.velocities(*t, owner, "kp", "", Sign::not_negative, c.kp);
+    values_.velocities(*t, owner, "kd", "", Sign::not_negative, c.kd);
+    read_feedback(*t, fields_, values_, s_);
+  }
+
+  void read_actuator(const TomlValue& t) {
+    fields_.expect_keys(t, "[[actuator]]",
+                        {"joint", "torque_limit", "gear", "stall_torque", "no_load_speed",
+                         "time_constant", "delay"});
+    const auto joint = values_.joint(t, "[[actuator]]");
+    if (!joint) return;
+    const std::string owner = fmt::format("actuator of '{}'", *joint);
+    const auto y = values_.velocity_of(*t.find("joint"), owner, *joint);
+    if (!y) return;
+    Actuator a;
+    a.velocity = *y;
+    values_.set(t, owner, "torque_limit", "N m,N", Sign::positive, a.torque_limit);
+    values_.set(t, owner, "gear", "", Sign::positive, a.gear);
+    values_.set(t, owner, "stall_torque", "N m,N", Sign::positive, a.stall_torque);
+    values_.set(t, owner, "no_load_speed", "rad/s,deg/s,m/s", Sign::positive, a.no_load_speed);
+    values_.set(t, owner, "time_constant", "s,ms", Sign::not_negative, a.time_constant);
+    values_.set(t, owner, "delay", "s,ms", Sign::not_negative, a.delay);
+    // Joints without a table keep their ideal actuator.
+    if (!s_.actuators) s_.actuators = ideal_actuators(s_.model);
+    for (Actuator& other : *s_.actuators) {
+      if (other.velocity == a.velocity) {
+        other = a;
+        return;
+      }
+    }
+    s_.actuators->push_back(a);
+  }
+
+  void read_spring(const TomlValue& t) {
+    fields_.expect_keys(t, "[[spring]]", {"joint", "stiffness", "rest", "damping"});
+    const auto joint = values_.joint(t, "[[spring]]");
+    if (!joint) return;
+    const std::string owner = fmt::format("spring of '{}'", *joint);
+    SpringSetup spring{*joint, {}};
+    values_.set(t, owner, "stiffness", "", Sign::not_negative, spring.parameters.stiffness);
+    values_.set(t, owner, "rest", "rad,deg,m,mm,cm", Sign::any, spring.parameters.rest);
+    values_.set(t, owner, "damping", "", Sign::not_negative, spring.parameters.damping);
+    s_.springs.push_back(spring);
+  }
+
+  WrenchAxes read_axes(const TomlValue& t, const std::string& owner) {
+    return optional_choice(t, owner, "axes", {"world", "frame"}) == "world" ? WrenchAxes::world
+                                                                            : WrenchAxes::frame;
+  }
+
+  void read_push(const TomlValue& t) {
+    const std::string owner = "[[push]]";
+    fields_.expect_keys(t, owner, {"frame", "begin", "end", "force", "moment", "axes"});
+    const auto frame = values_.frame(t, owner);
+    WrenchSchedule::Push push;
+    values_.set(t, owner, "begin", "s,ms", Sign::not_negative, push.begin);
+    push.end = s_.duration;
+    values_.set(t, owner, "end", "s,ms", Sign::positive, push.end);
+    push.F = {values_.vector(t, owner, "force"), values_.vector(t, owner, "moment")};
+    push.axes = read_axes(t, owner);
+    if (push.end <= push.begin) {
+      fields_.error(t, "scenario-bad-value",
+                    fmt::format("{}: end is {}, expected > {}, its 'begin'", owner,
+                                to_text(push.end), to_text(push.begin)));
+    }
+    if (!frame) return;
+    push.frame = *frame;
+    s_.pushes.push_back(push);
+  }
+
+  void read_disturbance(const TomlValue& t) {
+    const std::string owner = "[[disturbance]]";
+    fields_.expect_keys(t, owner,
+                        {"frame", "force_deviation", "moment_deviation", "period", "axes"});
+    const auto frame = values_.frame(t, owner);
+    RandomWrench::Parameters p;
+    values_.set(t, owner, "force_deviation", "N", Sign::not_negative, p.force_deviation);
+    values_.set(t, owner, "moment_deviation", "N m", Sign::not_negative, p.moment_deviation);
+    values_.set(t, owner, "period", "s,ms", Sign::positive, p.period);
+    p.axes = read_axes(t, owner);
+    if (!frame) return;
+    p.frame = *frame;
+    s_.disturbances.push_back(p);
+  }
+
+  void read_sensor(const TomlValue& t) {
+    fields_.expect_keys(t, "[[sensor]]",
+                        {"name", "type", "frame", "joints", "noise", "bias", "bias_walk",
+                         "resolution", "range", "rate", "delay"});
+    SensorSetup sensor;
+    sensor.name = fields_.required_text(t, "[[sensor]]", "name");
+    const std::string owner = fmt::format("sensor '{}'", sensor.name);
+    for (const SensorSetup& other : s_.sensors) {
+      if (other.name == sensor.name) {
+        fields_.error(t, "scenario-bad-value",
+                      fmt::format("two sensors are named '{}'", other.name));
+      }
+    }
+    sensor.kind = at<SensorSetup::Kind>(kSensors, fields_.choice(t, owner, "type", kSensors));
+    const bool on_contact =
+        sensor.kind == SensorSetup::Kind::contact || sensor.kind == SensorSetup::Kind::force;
+    const bool on_frame = on_contact || sensor.kind == SensorSetup::Kind::accelerometer ||
+                          sensor.kind == SensorSetup::Kind::gyroscope;
+    if (on_contact && !s_.contact) {
+      fields_.error(t, "scenario-bad-value",
+                    fmt::format("{}: a contact or force sensor needs a [ground]", owner));
+    }
+    if (on_frame) {
+      if (const auto frame = values_.frame(t, owner)) sensor.frame = *frame;
+    }
+    sensor.joints = fields_.texts(t, owner, "joints");
+    for (const std::string& joint : sensor.joints)
+      values_.is_joint(*t.find("joints"), owner, joint);
+    SensorErrors& e = sensor.errors;
+    values_.set(t, owner, "noise", "", Sign::not_negative, e.noise);
+    values_.set(t, owner, "bias", "", Sign::any, e.bias);
+    values_.set(t, owner, "bias_walk", "", Sign::not_negative, e.bias_walk);
+    values_.set(t, owner, "resolution", "rad,deg,m,mm", Sign::not_negative, e.resolution);
+    values_.set(t, owner, "range", "", Sign::positive, e.range);
+    values_.set(t, owner, "delay", "s,ms", Sign::not_negative, e.delay);
+    if (const auto rate = values_.number(t, owner, "rate", "Hz,kHz", Sign::positive)) {
+      e.period = 1 / *rate;
+    } else if (e.delay > 0 && t.find("rate") == nullptr) {
+      fields_.missing(t, owner, "rate", "the sampling rate of a sensor with a delay, Hz");
+    }
+    s_.sensors.push_back(std::move(sensor));
+  }
+
+  Scenario& s_;
+  RecipeFields& fields_;
+  ScenarioValues values_;
+};
+
+}  // namespace
+
+bool feeds_back(const SensorSetup& sensor) {
+  return sensor.kind == SensorSetup::Kind::position || sensor.kind == SensorSetup::Kind::velocity ||
+         sensor.kind == SensorSetup::Kind::truth;
+}
+
+Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {
+  Scenario s;
+  s.model_path = model_path;
+  s.base = base;
+  s.description = load_description(model_path, options);
+  s.model = build_model(s.description, base);
+  const RobotState<double> neutral = make_state(s.model);
+  s.q = neutral.q;
+  s.v = neutral.v;
+  return s;
+}
+
+Scenario read_scenario(const std::string& call, const std::string& path) {
+  return parse_scenario(call, read_text_file(call, path), path);
+}
+
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path) {
+  const TomlValue document = parse_toml(call, text, path);
+  Diagnostics diagnostics;
+  RecipeFields fields(path, {}, diagnostics);
+  const std::string model = fields.required_text(document, "scenario", "model");
+  const Keys bases = {"described", "fixed", "free"};
+  const std::string base = document.find("base") == nullptr
+                               ? bases[0]
+                               : fields.choice(document, "scenario", "base", bases);
+  throw_first_error(call, diagnostics);
+  // Paths are relative to the folder of the scenario.
+  const bool builtin = model.starts_with("builtin:");
+  const std::string model_path =
+      builtin ? model : (std::filesystem::path(path).parent_path() / model).string();
+  Scenario scenario;
+  try {
+    scenario = scenario_of(model_path, at<Base>(bases, base));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}: {}", call, fields.source(*document.find("model")).text(),
+                            error.what()));
+  }
+  ScenarioReader(scenario, fields).read(document);
+  throw_first_error(call, diagnostics);
+  check_configuration(call.c_str(), "initial q", scenario.model, scenario.q);
+  return scenario;
+}
+
+void set_controller_kind(const std::string& call, const std::string& kind, Scenario& scenario) {
+  const Keys& names = controller_names();
+  if (std::find(names.begin(), names.end(), kind) == names.end()) {
+    fail(call, "controller", fmt::format("'{}'", kind),
+         fmt::format("one of {}", fmt::join(names, ", ")));
+  }
+  ControllerSetup& c = scenario.controller;
+  c.kind = at<ControllerSetup::Kind>(names, kind);
+  if (controls_frame(c.kind) && c.task.frame.value() < 0) {
+    throw Error(fmt::format("{}: controller '{}' needs a frame: write a scenario", call, kind));
+  }
+  const VectorX<double> zero = VectorX<double>::Zero(scenario.v.size());
+  if (c.torque.size() == 0) c.torque = c.amplitude = c.frequency = zero;
+  if (c.target.size() == 0) c.target = scenario.q;
+  if (is_legged(c.kind)) return set_legged_defaults(call, scenario);
+  if (c.kind != ControllerSetup::Kind::none && c.kind != ControllerSetup::Kind::open_loop) {
+    set_gains(scenario.model, scenario.q, 2, 1, c);
+    set_controller_defaults(scenario);
+  }
+}
+
+}  // namespace limb

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "limb/model/core/load.hpp"
+#include "limb/sim/forces/wall_law.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/world/controllers.hpp"
+#include "limb/sim/world/sensors.hpp"
+
+namespace limb {
+
+struct SensorSetup {
+  enum class Kind {
+    accelerometer,
+    gyroscope,
+    position,
+    velocity,
+    torque,
+    truth,
+    contact,
+    force,
+  };
+  std::string name;
+  Kind kind = Kind::truth;
+  FrameId frame;                    ///< for accelerometer, gyroscope, contact and force
+  std::vector<std::string> joints;  ///< for position and velocity; empty: all
+  SensorErrors errors;
+};
+
+/// Whether it measures positions or velocities, the inputs of controllers.
+bool feeds_back(const SensorSetup& sensor);
+
+struct SpringSetup {
+  std::string joint;
+  JointSpring::Parameters parameters;
+};
+
+/// Variation between the runs of a batch, besides the seed: relative standard deviations, and that
+/// of the initial coordinates.
+struct ScenarioSpread {
+  double mass = 0;      ///< of each link, with its inertia
+  double friction = 0;  ///< of each joint, with its damping
+  double initial = 0;   ///< rad or m, of each tangent coordinate
+};
+
+/// Complete description of a run: robot, state, forces, controller, sensors, log. From a TOML file
+/// (docs/simulation.md), or from a model only.
+struct Scenario {
+  std::string model_path;
+  Base base = Base::described;
+  Description<double> description;
+  Model<double> model;
+
+  double duration = 5;       ///< s
+  double log_period = 0.01;  ///< s
+  std::uint64_t seed = 1;
+  SimulationOptions simulation;
+  WorldOptions world;
+  VectorX<double> q, v;
+  ControllerSetup controller;
+  /// The controller uses the readings of position and velocity sensors; for coordinates that these
+  /// do not measure, such as a free base, those of truth sensors, with their errors; and true
+  /// values where there is no reading. If false, it uses true values.
+  bool measured_feedback = false;
+  std::optional<std::vector<Actuator>> actuators;
+  std::vector<SpringSetup> springs;
+  std::vector<WrenchSchedule::Push> pushes;
+  std::vector<WallLaw::Parameters> walls;
+  std::vector<RandomWrench::Parameters> disturbances;
+  std::vector<SensorSetup> sensors;
+  std::optional<ContactSetup> contact;
+  ScenarioSpread spread;
+};
+
+/// The robot at rest in its neutral configuration, without controller. @throws Error as load_model.
+Scenario scenario_of(const std::string& model_path, Base base = Base::described,
+                     const ReadOptions& options = {});
+
+/// @throws Error "call: file:line: ..." for the first error: an unknown key, joint or frame (with
+/// the nearest known one), or a number that is invalid or has the wrong unit or sign.
+Scenario read_scenario(const std::string& call, const std::string& path);
+/// The same from a text; the path is for messages, and model paths are relative to its folder.
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path);
+
+/// Selects a kind of controller; where nothing is given, with default gains and the initial state
+/// as target.
+void set_controller_kind(const std::string& call, const std::string& kind, Scenario& scenario);
+
+}  // namespace limb

@@ -1,0 +1,324 @@
+#include "limb/sim/scenario/scenario_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/sim/scenario/scenario_contact.hpp"
+#include "limb/sim/scenario/scenario_legged.hpp"
+
+namespace limb {
+namespace {
+
+using Vector = VectorX<double>;
+using Clock = std::chrono::steady_clock;
+
+/// Topics before those of the sensors, see log_topics().
+constexpr std::size_t kOwnTopics = 4;
+/// First seed index of sensors, after those of disturbances.
+constexpr std::uint64_t kSensorSeeds = 1'000'000;
+
+void append(const char* group, const std::vector<std::string>& names,
+            std::vector<std::string>& all) {
+  for (const std::string& name : names) all.push_back(std::string(group).append(".").append(name));
+}
+
+Sensor make_sensor(const Scenario& s, std::size_t i) {
+  return {s.model, s.sensors[i].name, quantity_of(s.model, s.sensors[i]), s.sensors[i].errors,
+          derived_seed(s.seed, kSensorSeeds + i)};
+}
+
+void add_forces(const Scenario& s, World& world) {
+  for (const SpringSetup& spring : s.springs) {
+    world.add<JointSpring>(world.model(), spring.joint, spring.parameters);
+  }
+  if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
+  for (const WallLaw::Parameters& wall : s.walls) world.add<WallLaw>(world.model(), wall);
+  for (std::size_t i = 0; i < s.disturbances.size(); ++i) {
+    world.add<RandomWrench>(world.model(), s.disturbances[i], derived_seed(s.seed, i));
+  }
+  if (s.actuators) world.set_actuators(*s.actuators);
+  if (s.contact) world.set_contact(*s.contact);
+}
+
+/// The controller with its period and the torque limits of the actuators.
+ControllerSetup controller_of(const Scenario& s, double period) {
+  ControllerSetup c = s.controller;
+  c.period = period;
+  if (s.actuators) {
+    c.torque_limit = Vector::Zero(s.v.size());
+    for (const Actuator& a : *s.actuators) c.torque_limit[a.velocity] = a.torque_limit;
+  }
+  return c;
+}
+
+/// Records a run: sensors, log, and summary.
+class Recorder {
+ public:
+  Recorder(const Scenario& s, World& world, Simulation& simulation,
+           const ControllerStatistics& statistics, LogWriter* log,
+           const std::function<void(double)>& progress)
+      : scenario_(s),
+        world_(world),
+        simulation_(simulation),
+        statistics_(statistics),
+        log_(log),
+        progress_(progress),
+        kinematics_(world.model()),
+        state_(world.model().nq() + world.model().nv()),
+        torque_(2 * world.model().nv()),
+        energy_(4),
+        momentum_(6) {
+    for (std::size_t i = 0; i < s.sensors.size(); ++i) {
+      sensors_.push_back(make_sensor(s, i));
+      const double period = s.sensors[i].errors.period;
+      if (period > 0 && period < simulation.control_period() * (1 - 1e-6)) {
+        fail("run_scenario", fmt::format("rate of sensor '{}'", s.sensors[i].name),
+             fmt::format("{} Hz", to_text(1 / period)),
+             fmt::format("at most one sample per control period, {} s",
+                         to_text(simulation.control_period())));
+      }
+    }
+    summary.peak_torque = Vector::Zero(world.model().nv());
+    if (s.measured_feedback) find_measured();
+    if (s.contact) contact_log_ = std::make_unique<ContactLog>(*s.contact);
+    if (statistics.programs != nullptr) program_log_ = std::make_unique<QpLog>(s);
+  }
+
+  /// Replaces true q and v by sensor readings at the start of a control period.
+  void measure(double t, Vector& q, Vector& v) {
+    // Accelerations by the previous torques; the new ones depend on the controller.
+    const Vector& a = reads_truth_ ? simulation_.acceleration() : v;
+    forward_kinematics(world_.model(), q, v, kinematics_);
+    const SensorInput input{world_.model(), simulation_.state(), a, world_.motor_torque(),
+                            kinematics_};
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (feeds_back(scenario_.sensors[i])) update(i, input);
+    }
+    measured_at_ = t;
+    for (const Measured& m : measured_) {
+      const double reading = sensors_[m.sensor].reading()[m.channel];
+      if (std::isfinite(reading)) (m.position ? q : v)[m.coordinate] = reading;
+    }
+    if (reads_truth_) normalize<double>(world_.model(), q);  // quaternions with errors
+  }
+
+  /// To be called at the start of each control period, and at the end of the run.
+  void record(const RobotState<double>& s, const Vector& command) {
+    const bool logs = s.t >= next_log_ - 1e-9;
+    if (!sensors_.empty()) {
+      read_sensors(s);
+    } else if (logs) {
+      simulation_.acceleration();  // updates the motor torques
+    }
+    const Vector& motors = world_.motor_torque();
+    summary.peak_torque = summary.peak_torque.cwiseMax(motors.cwiseAbs());
+    if (!logs) return;
+    if (const Contacts* contacts = world_.contacts()) summary.dissipated = contacts->dissipated();
+    const World::Energy energy = world_.energy(s);
+    if (next_log_ == 0) summary.energy_start = energy.total();
+    summary.energy_end = energy.total();
+    summary.largest_energy_change =
+        std::max(summary.largest_energy_change, std::abs(energy.total() - summary.energy_start));
+    next_log_ = (std::floor(s.t / scenario_.log_period + 1e-6) + 1) * scenario_.log_period;
+    if (log_ != nullptr) {
+      state_ << s.q, s.v;
+      torque_ << command, motors;
+      energy_ << energy.kinetic, energy.potential, energy.stored, energy.total();
+      log_->write(0, s.t, state_);
+      log_->write(1, s.t, torque_);
+      log_->write(2, s.t, energy_);
+      momentum_ = world_.momentum(s).vector();
+      log_->write(3, s.t, momentum_);
+      if (contact_log_ != nullptr) {
+        contact_log_->write(*world_.contacts(), s.t, kOwnTopics + sensors_.size(), *log_);
+      }
+      if (program_log_ != nullptr) {
+        program_log_->write(*statistics_.programs, s.t,
+                            kOwnTopics + sensors_.size() + ContactLog::kTopics, *log_);
+      }
+      log_->end_row(s.t);
+    }
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(200)) return;
+    last_ = now;
+    if (log_ != nullptr) log_->flush();
+    if (progress_) progress_(s.t);
+  }
+
+  RunSummary summary;
+
+ private:
+  void read_sensors(const RobotState<double>& s) {
+    const Vector& a = simulation_.acceleration();
+    forward_kinematics(world_.model(), s.q, s.v, a, kinematics_);
+    const SensorInput input{world_.model(),        s,           a,
+                            world_.motor_torque(), kinematics_, world_.contacts()};
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (s.t == measured_at_ && feeds_back(scenario_.sensors[i])) continue;
+      update(i, input);
+    }
+  }
+
+  void update(std::size_t i, const SensorInput& input) {
+    if (sensors_[i].update(input) && log_ != nullptr) {
+      log_->write(kOwnTopics + i, input.state.t, sensors_[i].reading());
+    }
+  }
+
+  /// A coordinate of the robot that a sensor reads; not for followers.
+  struct Measured {
+    std::size_t sensor;
+    Eigen::Index channel;
+    bool position;
+    Eigen::Index coordinate;
+  };
+  /// Truth sensors first: encoders override them.
+  void find_measured() {
+    using Kind = SensorSetup::Kind;
+    const auto positions = position_names(world_.model()),
+               velocities = velocity_names(world_.model());
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      if (scenario_.sensors[i].kind != Kind::truth) continue;
+      reads_truth_ = true;
+      const auto nq = static_cast<Eigen::Index>(positions.size()),
+                 nv = static_cast<Eigen::Index>(velocities.size());
+      for (Eigen::Index k = 0; k < nq; ++k) measured_.push_back({i, k, true, k});
+      for (Eigen::Index k = 0; k < nv; ++k) measured_.push_back({i, nq + k, false, k});
+    }
+    for (std::size_t i = 0; i < sensors_.size(); ++i) {
+      const Kind kind = scenario_.sensors[i].kind;
+      if (kind != Kind::position && kind != Kind::velocity) continue;
+      const auto& names = kind == Kind::position ? positions : velocities;
+      const auto& joints = sensors_[i].channels();
+      for (std::size_t k = 0; k < joints.size(); ++k) {
+        const auto found = std::find(names.begin(), names.end(), joints[k]);
+        if (found == names.end()) continue;
+        measured_.push_back(
+            {i, static_cast<Eigen::Index>(k), kind == Kind::position, found - names.begin()});
+      }
+    }
+  }
+
+  const Scenario& scenario_;
+  World& world_;
+  Simulation& simulation_;
+  const ControllerStatistics& statistics_;
+  LogWriter* log_;
+  const std::function<void(double)>& progress_;
+  Kinematics<double> kinematics_;
+  std::vector<Sensor> sensors_;
+  std::vector<Measured> measured_;
+  std::unique_ptr<ContactLog> contact_log_;
+  std::unique_ptr<QpLog> program_log_;
+  double measured_at_ = -1;   ///< time of the last update for the controller
+  bool reads_truth_ = false;  ///< the controller uses a truth sensor
+  Vector state_, torque_, energy_, momentum_;
+  double next_log_ = 0;
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<MeasuredQuantity> quantity_of(const Model<double>& model,
+                                              const SensorSetup& sensor) {
+  using Kind = SensorSetup::Kind;
+  switch (sensor.kind) {
+    case Kind::accelerometer:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::accelerometer);
+    case Kind::gyroscope:
+      return std::make_unique<Imu>(sensor.frame, Imu::Part::gyroscope);
+    case Kind::position:
+      return std::make_unique<Encoder>(model, Encoder::Part::position, sensor.joints);
+    case Kind::velocity:
+      return std::make_unique<Encoder>(model, Encoder::Part::velocity, sensor.joints);
+    case Kind::torque:
+      return std::make_unique<TorqueSensor>();
+    case Kind::contact:
+      return std::make_unique<ContactSwitch>(sensor.frame);
+    case Kind::force:
+      return std::make_unique<ForceSensor>(sensor.frame);
+    default:
+      return std::make_unique<GroundTruth>();
+  }
+}
+
+std::vector<LogTopic> log_topics(const Scenario& s) {
+  std::vector<LogTopic> topics = {
+      {"state", {}},
+      {"torque", {}},
+      {"energy", {"kinetic", "potential", "stored", "total"}},
+      {"momentum", {"linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z"}}};
+  const auto positions = position_names(s.model), velocities = velocity_names(s.model);
+  append("q", positions, topics[0].fields);
+  append("v", velocities, topics[0].fields);
+  append("command", velocities, topics[1].fields);
+  append("motor", velocities, topics[1].fields);
+  for (std::size_t i = 0; i < s.sensors.size(); ++i) {
+    topics.push_back({s.sensors[i].name, make_sensor(s, i).channels()});
+  }
+  if (s.contact) {
+    for (LogTopic& topic : ContactLog(*s.contact).topics()) topics.push_back(std::move(topic));
+  }
+  if (is_legged(s.controller.kind)) {
+    for (LogTopic& topic : QpLog(s).topics()) topics.push_back(std::move(topic));
+  }
+  return topics;
+}
+
+std::map<std::string, std::string> log_metadata(const Scenario& s) {
+  const char* bases[] = {"described", "fixed", "free"};
+  return {{"model", s.model_path},
+          {"base", bases[static_cast<std::size_t>(s.base)]},
+          {"robot", s.model.name()},
+          {"integrator", std::string(to_text(s.simulation.method))},
+          {"step", to_text(s.simulation.step)},
+          {"seed", std::to_string(s.seed)}};
+}
+
+RunSummary run_scenario(const Scenario& s, LogWriter* log,
+                        const std::function<void(double)>& progress) {
+  World world(s.model, s.world);
+  add_forces(s, world);
+  Simulation simulation(world, s.simulation);
+  const auto statistics = std::make_shared<ControllerStatistics>();
+  simulation.set_controller(
+      make_controller(world.model(), controller_of(s, simulation.control_period()), statistics));
+  Recorder recorder(s, world, simulation, *statistics, log, progress);
+  if (s.measured_feedback) {
+    simulation.set_measurement([&](double t, Vector& q, Vector& v) { recorder.measure(t, q, v); });
+  }
+  Vector last_command = Vector::Zero(s.v.size());
+  simulation.set_observer([&](const RobotState<double>& state, const Vector& command) {
+    last_command = command;
+    recorder.record(state, command);
+  });
+  RunSummary& summary = recorder.summary;
+  simulation.set_state(0, s.q, s.v);
+  try {
+    simulation.run_until(s.duration);
+    recorder.record(simulation.state(), last_command);
+  } catch (const Error& error) {
+    if (error.kind() != Error::Kind::computation_failed) throw;
+    summary.failure = error.what();
+  }
+  if (log != nullptr) log->finish();
+  const RobotState<double>& end = simulation.state();
+  summary.t = end.t;
+  summary.steps = simulation.steps();
+  summary.control_periods = statistics->periods;
+  summary.saturated_periods = statistics->saturated;
+  summary.programs = statistics->programs;
+  summary.q = end.q;
+  summary.v = end.v;
+  // Controllers of a frame and of legged robots have no target configuration.
+  const bool has_target = s.controller.target.size() > 0 && !controls_frame(s.controller.kind) &&
+                          !is_legged(s.controller.kind);
+  summary.target_error = has_target ? distance(s.model, end.q, s.controller.target) : std::nan("");
+  return summary;
+}
+
+}  // namespace limb

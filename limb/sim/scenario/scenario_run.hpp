@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+
+#include "limb/sim/log/log_writer.hpp"
+#include "limb/sim/scenario/scenario.hpp"
+
+namespace limb {
+
+/// Result of a run.
+struct RunSummary {
+  double t = 0;         ///< s, time reached
+  std::string failure;  ///< why it ended early; empty: it did not
+  long steps = 0;
+  VectorX<double> q, v;         ///< at the end
+  VectorX<double> peak_torque;  ///< largest absolute torque of each motor
+  double energy_start = 0, energy_end = 0, largest_energy_change = 0;  ///< J
+  double dissipated = 0;                                               ///< J, by contacts
+  /// Distance to the controller's target at the end (rad and m); NaN without target.
+  double target_error = 0;
+  /// Periods of a controller with feedback, and those with a motor at its limit.
+  long control_periods = 0, saturated_periods = 0;
+  /// Quadratic programs of balance and locomotion; else null.
+  std::shared_ptr<const QpStatistics> programs;
+};
+
+/// The quantity measured by a sensor. @throws Error for unknown joints.
+std::unique_ptr<MeasuredQuantity> quantity_of(const Model<double>& model,
+                                              const SensorSetup& sensor);
+
+/// Topics of the log of a scenario: state, torque, energy, momentum, one topic per sensor, and,
+/// where present, contacts (ContactLog) and quadratic programs (QpLog).
+std::vector<LogTopic> log_topics(const Scenario& scenario);
+/// Metadata of the log: model, integrator, step, seed.
+std::map<std::string, std::string> log_metadata(const Scenario& scenario);
+
+/// Runs to the end, or until the computation fails: a torque that is not finite, an unstable
+/// motion. The log then ends there.
+/// @param log       may be null.
+/// @param progress  called with the time at intervals; may be empty.
+/// @throws Error for a scenario that contradicts itself.
+RunSummary run_scenario(const Scenario& scenario, LogWriter* log,
+                        const std::function<void(double t)>& progress = {});
+
+/// Run number `index` of a batch: its own seed, and masses, friction and initial state drawn from
+/// the spread.
+Scenario spread_scenario(const Scenario& scenario, int index);
+
+/// Runs a batch in parallel; results are in order and do not depend on the number of threads.
+/// @param threads   0: one per core.
+/// @param progress  called with the number of finished runs, from one thread at a time, also at
+///                  intervals within a run; its exceptions end the batch.
+std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int threads = 0,
+                                  const std::function<void(int done)>& progress = {});
+
+}  // namespace limb

@@ -1,0 +1,20 @@
+#pragma once
+
+/// Front header of the module: every public header, and nothing else.
+#include "limb/sim/contact/contacts.hpp"
+#include "limb/sim/contact/ground.hpp"
+#include "limb/sim/contact/shape.hpp"
+#include "limb/sim/forces/actuators.hpp"
+#include "limb/sim/forces/joint_laws.hpp"
+#include "limb/sim/forces/wall_law.hpp"
+#include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/integrate/event.hpp"
+#include "limb/sim/integrate/integrator.hpp"
+#include "limb/sim/log/log_writer.hpp"
+#include "limb/sim/scenario/scenario.hpp"
+#include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/world/controllers.hpp"
+#include "limb/sim/world/legged_controllers.hpp"
+#include "limb/sim/world/sensors.hpp"
+#include "limb/sim/world/simulation.hpp"
+#include "limb/sim/world/world.hpp"

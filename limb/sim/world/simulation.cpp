@@ -1,0 +1,145 @@
+#include "limb/sim/world/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "limb/dynamics/kinematics/check_state.hpp"
+
+namespace limb {
+namespace {
+
+/// s; resolution of times of about an hour.
+constexpr double kShortestStep = 1e-12;
+/// s; times closer than this are equal but for rounding.
+constexpr double kSlack = 1e-9;
+/// A remainder of a run below this fraction of a step (adaptive methods: of a period) is rounding
+/// of the requested time and not a step.
+constexpr double kStepFraction = 1e-6, kPeriodFraction = 1e-9;
+/// Fraction of a step that counts as all of it.
+constexpr double kWhole = 0.999;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Simulation::Simulation(World& world, const SimulationOptions& options)
+    : world_(world), options_(options), state_(make_state(world.model(), world.extra_size())) {
+  check_positive("Simulation", "step", options.step);
+  if (options.step < kShortestStep) {
+    fail("Simulation", "step", to_text(options.step) + " s", ">= " + to_text(kShortestStep) + " s");
+  }
+  check_not_negative("Simulation", "control_period", options.control_period);
+  period_ = options.control_period > 0 ? options.control_period : options.step;
+  if (!is_adaptive(options.method)) {
+    const double steps = period_ / options.step;
+    if (steps < 0.5 || std::abs(steps - std::round(steps)) > 1e-6) {
+      fail("Simulation", "control_period", to_text(period_),
+           "a multiple of the step, " + to_text(options.step));
+    }
+  }
+  if (world.has_impulses() && options.method != IntegrationMethod::semi_implicit_euler) {
+    fail("Simulation", "method", to_text(options.method), "semi-implicit-euler",
+         "exact friction, hard stops and contacts are impulses of its steps");
+  }
+  const ConfigurationSpace<double> space(world.model());
+  integrator_ = make_integrator<double>(options.method, space, world.extra_size(),
+                                        {options.step, options.tolerance, options.tolerance});
+  world.actuators().set_command_period(period_);
+  command_ = last_command_ = a_ = v_measured_ = VectorX<double>::Zero(world.model().nv());
+  dx_ = VectorX<double>::Zero(world.extra_size());
+  q_measured_ = state_.q;
+  wrenches_.reserve(world.loads().wrenches.capacity() + world.loads().world_wrenches.capacity());
+  period_end_ = state_.t;
+}
+
+void Simulation::set_state(double t, VectorIn<double>& q, VectorIn<double>& v) {
+  check_finite("Simulation::set_state", "t", t);
+  check_configuration("Simulation::set_state", "q", world_.model(), q);
+  check_velocity("Simulation::set_state", "v", world_.model(), v);
+  check_finite("Simulation::set_state", "v", v);
+  state_.t = origin_ = period_end_ = t;
+  state_.q = q;
+  state_.v = v;
+  state_.x.setZero();
+  period_count_ = 0;
+  world_.commit_step(state_);
+  initialized_ = true;
+  integrator_->reset();
+  if (events_ != nullptr) events_->begin(state_);
+}
+
+void Simulation::set_events(std::vector<Event> events) {
+  events_ = std::make_unique<EventFinder>(std::move(events));
+  events_->begin(state_);
+}
+
+void Simulation::begin_period() {
+  last_command_.swap(command_);
+  command_.setZero();
+  if (controller_) {
+    q_measured_ = state_.q;
+    v_measured_ = state_.v;
+    if (measure_) measure_(state_.t, q_measured_, v_measured_);
+    world_.read_wrenches(state_, wrenches_);
+    controller_({state_.t, q_measured_, v_measured_, wrenches_, world_.contacts()}, command_);
+  }
+  world_.actuators().command(state_.t, command_);
+  if (period_count_ > 0 && state_.t != period_end_) {  // the last run ended here, up to rounding
+    origin_ = state_.t;
+    period_count_ = 0;
+  }
+  ++period_count_;
+  // Counted, not summed: the times of a run do not depend on rounding.
+  period_end_ = origin_ + static_cast<double>(period_count_) * period_;
+  if (command_ != last_command_) integrator_->reset();
+  world_.begin_step(state_.t);
+  if (observer_) observer_(state_, command_);
+}
+
+const VectorX<double>& Simulation::acceleration() {
+  world_.rates(state_, a_, dx_);
+  // Contacts acted as impulses in the step that ended here.
+  const Contacts* contacts = world_.contacts();
+  if (contacts != nullptr && contacts->ended_at(state_.t)) a_ += contacts->impulse_acceleration();
+  return a_;
+}
+
+int Simulation::run_until(double t_end) {
+  check_finite("Simulation::run_until", "t_end", t_end);
+  if (!initialized_) world_.commit_step(state_);
+  initialized_ = true;
+  integrator_->reset();  // the world may have changed since the last run
+  const bool adaptive = is_adaptive(options_.method);
+  // In a run that is cut into partial runs, the requested times are rounded. A remainder of a step
+  // or period by rounding is not a step, so that the steps are those of the whole run.
+  const double part = adaptive ? kPeriodFraction : kStepFraction;
+  const double slack = part * (adaptive ? period_ : options_.step);
+  constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
+  const double rounding = kRounding * std::abs(t_end);
+  const double rest = std::max(std::min(slack, part * (t_end - state_.t)), rounding);
+  while (t_end - state_.t > rest) {
+    if (state_.t >= period_end_ - slack) begin_period();
+    const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
+    double stop = std::min(period_end_, jump);
+    // A time of the grid replaces t_end if they differ by rounding: later steps are then
+    // bit-identical to those of the whole run.
+    if (stop >= t_end - rest && std::abs(stop - t_end) > rounding) stop = t_end;
+    world_.begin_step(state_.t);
+    const double start = state_.t;
+    integrator_->advance(world_, state_, stop);
+    constexpr int kTries = 3;
+    for (int k = 0; k < kTries && world_.accepted_step() < kWhole * (state_.t - start); ++k) {
+      integrator_->state_at(start + world_.accepted_step(), state_);
+    }
+    ++steps_;
+    if (state_.t >= jump - kSlack) integrator_->reset();
+    const int event = events_ != nullptr ? events_->find(*integrator_, state_) : -1;
+    world_.commit_step(state_);
+    if (event >= 0) {
+      integrator_->reset();
+      return event;
+    }
+  }
+  return -1;
+}
+
+}  // namespace limb

@@ -1,0 +1,207 @@
+#include "limb/sim/world/world.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "limb/batch/compiled.hpp"
+#include "limb/control/controlled_robot.hpp"
+#include "limb/dynamics/kinematics/centroidal_momentum.hpp"
+#include "limb/dynamics/kinematics/energy.hpp"
+#include "limb/dynamics/kinematics/frames.hpp"
+#include "limb/model/canonical/canonical.hpp"
+#include "limb/sim/integrate/step_end.hpp"
+#include "limb/sim/world/compiled_motion.hpp"
+
+namespace limb {
+namespace {
+
+/// Contact impulses that change velocities by more than this multiple of the change by all other
+/// forces are impacts.
+constexpr double kImpactRatio = 3;
+
+constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a separate law
+
+/// Appends wrenches given in world axes, rotated into the axes of their frames.
+void rotate_into_frames(ForceInput& now, const std::vector<FrameWrench<double>>& world_wrenches,
+                        std::vector<FrameWrench<double>>& wrenches) {
+  for (const auto& [frame, F] : world_wrenches) {
+    const Matrix3<double> R_FW = frame_pose(now.model, now.poses(), frame).R.transpose();
+    wrenches.push_back({frame, {R_FW * F.f, R_FW * F.n}});
+  }
+}
+
+}  // namespace
+
+World::World(Model<double> model, const WorldOptions& options)
+    : model_(std::move(model)),
+      work_(model_),
+      kinematics_(model_),
+      actuators_(model_, ideal_actuators(model_)),
+      motors_(VectorX<double>::Zero(model_.nv())),
+      space_(model_),
+      a_(motors_) {
+  loads_.tau = motors_;
+  const bool has_friction = model_.canonical().has_friction;
+  if (has_friction && options.friction == WorldOptions::Friction::smooth) {
+    add<SmoothFriction>(model_, options.curve);
+  }
+  if (options.stops == WorldOptions::Stops::soft) {
+    auto stops = std::make_unique<SoftStops>(model_, options.soft_stops);
+    if (!stops->stops().empty()) add_law(std::move(stops));
+  }
+  JointImpulseSolver::Parameters joints;
+  joints.friction = options.friction == WorldOptions::Friction::exact;
+  joints.stops = options.stops == WorldOptions::Stops::hard;
+  joints.curve = options.curve;
+  joints.restitution = options.restitution;
+  if (joints.friction || joints.stops) {
+    joint_impulses_ = std::make_unique<JointImpulseSolver>(model_, joints);
+  }
+  if (!model_.loops().empty()) loops_ = std::make_unique<LoopProjection>(model_);
+  if (options.dynamics == WorldOptions::Dynamics::compiled && CompiledMotion::supports(model_)) {
+    compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
+  }
+}
+
+World::~World() = default;
+
+RobotState<double> World::initial_state() {
+  RobotState<double> s = make_state(model_, extra_size());
+  commit_step(s);
+  return s;
+}
+
+void World::add_law(std::unique_ptr<ForceLaw> law) {
+  laws_.push_back(std::move(law));
+  std::size_t capacity = 0;
+  for (const auto& each : laws_) capacity += static_cast<std::size_t>(each->max_wrenches());
+  loads_.wrenches.reserve(capacity);
+  loads_.world_wrenches.reserve(capacity);
+  prepared_ = compiled_ == nullptr;
+}
+
+/// Compiles for the wrench frames of all laws.
+void World::prepare() {
+  std::vector<WrenchPort> ports;
+  for (const auto& law : laws_) law->append_ports(ports);
+  compiled_->set_ports(ports);
+  prepared_ = true;
+}
+
+void World::set_actuators(std::vector<Actuator> actuators) {
+  actuators_ = Actuators(model_, std::move(actuators));
+}
+
+void World::begin_step(double t) {
+  if (!prepared_) prepare();
+  actuators_.begin_step(t);
+  for (const auto& law : laws_) law->begin_step(t);
+}
+
+double World::next_jump(double t) const {
+  double next = actuators_.next_jump(t);
+  for (const auto& law : laws_) next = std::min(next, law->next_jump(t));
+  return next;
+}
+
+Contacts& World::set_contact(ContactSetup setup) {
+  contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
+  if (compiled_ != nullptr) {
+    CompileOptions options;
+    options.effects = kEffects;
+    mass_matrix_ = std::make_unique<Compiled>(model_, std::vector{DynamicsFunction::crba}, options);
+    contacts_->set_compiled(mass_matrix_.get());
+  }
+  return *contacts_;
+}
+
+void World::commit_step(RobotState<double>& s) {
+  if (!prepared_) prepare();
+  if (contacts_ != nullptr) contacts_->commit_step(s);
+  if (loops_ == nullptr || (compiled_ != nullptr && compiled_->close(s))) return;
+  loops_->close(model_, s);
+}
+
+void World::read_wrenches(const RobotState<double>& s, std::vector<FrameWrench<double>>& wrenches) {
+  wrenches.assign(loads_.wrenches.begin(), loads_.wrenches.end());
+  if (loads_.world_wrenches.empty()) return;
+  ForceInput now(model_, s, kinematics_);
+  rotate_into_frames(now, loads_.world_wrenches, wrenches);
+}
+
+void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
+  motors_.setZero();
+  actuators_.evaluate(s, motors_, dx);
+  loads_.tau = motors_;
+  loads_.wrenches.clear();
+  loads_.world_wrenches.clear();
+  ForceInput now(model_, s, kinematics_);
+  for (const auto& law : laws_) law->add(now, loads_);
+  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a)) return;
+  rotate_into_frames(now, loads_.world_wrenches, loads_.wrenches);
+  loads_.world_wrenches.clear();
+  const FactorReport report =
+      loads_.wrenches.empty()
+          ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
+          : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
+  if (!report.ok()) {
+    fail_step("simulate", s.t,
+              fmt::format("the mass matrix is singular: no inertia opposes {}",
+                          velocity_text(model_, report.velocity)));
+  }
+}
+
+double World::accepted_step() const {
+  return contacts_ != nullptr ? contacts_->accepted_step()
+                              : std::numeric_limits<double>::infinity();
+}
+
+/// Recomputes the velocities at the end of a step of length h without impulses, from the
+/// accelerations at the mean velocities instead of the initial ones: forces quadratic in velocity
+/// then conserve energy as well as those that depend on positions (docs/adr/0011-contact.md).
+void World::center_velocity(const RobotState<double>& before, double h, VectorX<double>& v) {
+  middle_.t = before.t;
+  middle_.q = before.q;
+  middle_.x = before.x;
+  middle_.v = (before.v + v) / 2;
+  // Resting contacts are assumed to act as in the last step; impacts are not repeated.
+  const VectorX<double>& held = contacts_->impulse_acceleration();
+  if (contacts_->ended_at(before.t) &&
+      h * held.lpNorm<1>() <= kImpactRatio * (v - before.v).lpNorm<1>()) {
+    middle_.v += h / 2 * held;
+  }
+  if (dx_.size() != before.x.size()) dx_ = before.x;
+  rates(middle_, a_, dx_);
+  v = before.v + h * a_;
+  space_.add_axes_rotation(middle_.v, h, v);
+}
+
+void World::add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) {
+  if (contacts_ != nullptr) {
+    // rad/s and m/s together; below, forces quadratic in velocity are negligible.
+    constexpr double kSlow = 0.1;
+    if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
+    contacts_->apply(model_, before, h, v, joint_impulses_.get());
+  } else if (joint_impulses_ != nullptr) {
+    joint_impulses_->apply(model_, work_, before, h, v);
+  }
+}
+
+World::Energy World::energy(const RobotState<double>& s) {
+  ForceInput now(model_, s, kinematics_);
+  Energy energy;
+  energy.kinetic = kinetic_energy(model_, now.kinematics());
+  energy.potential = potential_energy(model_, now.kinematics());
+  for (const auto& law : laws_) energy.stored += law->energy(now);
+  if (contacts_ != nullptr) energy.stored += contacts_->stored();
+  return energy;
+}
+
+Force<double> World::momentum(const RobotState<double>& s) {
+  if (!(model_.total_mass() > 0)) return {};
+  ForceInput now(model_, s, kinematics_);
+  return centroidal_momentum(model_, now.kinematics());
+}
+
+}  // namespace limb

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <utility>
+
+#include "limb/dynamics/recursive/aba.hpp"
+#include "limb/sim/contact/contacts.hpp"
+#include "limb/sim/forces/actuators.hpp"
+#include "limb/sim/forces/joint_impulse_solver.hpp"
+#include "limb/sim/forces/joint_laws.hpp"
+#include "limb/sim/world/loop_projection.hpp"
+
+namespace limb {
+
+class CompiledMotion;
+
+struct WorldOptions {
+  enum class Dynamics {
+    templates,  ///< aba
+    compiled,   ///< machine code for this robot, about three times as fast, compiled in
+                ///< milliseconds; robots with both loops and couplings, and wrenches on frames
+                ///< that no law declares, use aba
+  };
+  enum class Friction {
+    none,    ///< no Coulomb friction of joints
+    smooth,  ///< SmoothFriction, for any integrator
+    exact,   ///< JointImpulseSolver, for the semi-implicit method
+  };
+  enum class Stops {
+    none,  ///< joint limits are ignored
+    soft,  ///< SoftStops, for any integrator
+    hard,  ///< JointImpulseSolver, for the semi-implicit method
+  };
+  Friction friction = Friction::smooth;
+  Stops stops = Stops::soft;
+  FrictionCurve curve = {};
+  SoftStops::Parameters soft_stops = {};
+  double restitution = 0;  ///< of hard stops
+  Dynamics dynamics = Dynamics::templates;
+};
+
+/// A robot and all forces on it, as an equation of motion:
+///
+///   M(q) a + h(q, v) = motors + force laws + J^T wrenches,  loops closed
+///
+/// Gravity, armature and viscous damping are those of the model. Evaluation does not allocate.
+class World final : public Equation<double> {
+ public:
+  explicit World(Model<double> model, const WorldOptions& options = {});
+  ~World() override;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  const Model<double>& model() const { return model_; }
+  /// Number of states besides q and v.
+  int extra_size() const { return actuators_.lags(); }
+  /// Neutral configuration at rest, with closed loops.
+  RobotState<double> initial_state();
+
+  /// Adds a force law, owned by the world.
+  template <typename Law, typename... Arguments>
+  Law& add(Arguments&&... arguments) {
+    auto law = std::make_unique<Law>(std::forward<Arguments>(arguments)...);
+    Law& result = *law;
+    add_law(std::move(law));
+    return result;
+  }
+  void add_law(std::unique_ptr<ForceLaw> law);
+
+  /// Adds ground and contact, for the semi-implicit method. Call before constructing a Simulation.
+  Contacts& set_contact(ContactSetup setup);
+  /// Null without contact.
+  const Contacts* contacts() const { return contacts_.get(); }
+
+  /// Default: one ideal actuator per actuated velocity. Invalidates existing states.
+  void set_actuators(std::vector<Actuator> actuators);
+  Actuators& actuators() { return actuators_; }
+
+  /// Called at the start of a step: forces discontinuous in time take their value just after t.
+  void begin_step(double t);
+  /// The next discontinuity of a force after t.
+  double next_jump(double t) const;
+  /// Called after a step, and for the initial state: commits the impulses of contacts and closes
+  /// the loops.
+  void commit_step(RobotState<double>& s);
+  /// s; accepted length of the last computed step (Contacts::accepted_step).
+  double accepted_step() const;
+  /// Whether there are impulses, which only the semi-implicit method applies.
+  bool has_impulses() const {
+    return contacts_ != nullptr || (joint_impulses_ != nullptr && joint_impulses_->rows() > 0);
+  }
+
+  /// @throws Error (computation failed, with the time) if the mass matrix is singular.
+  void rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
+  void add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) override;
+
+  struct Energy {
+    double kinetic = 0, potential = 0, stored = 0;  ///< J; stored: in springs
+    double total() const { return kinetic + potential + stored; }
+  };
+  Energy energy(const RobotState<double>& s);
+  /// Centroidal momentum, about the centre of mass in world axes: N s, N m s. Without armature;
+  /// zero for a robot without mass.
+  Force<double> momentum(const RobotState<double>& s);
+  /// Motor torques of the last evaluation, on the velocities of the robot.
+  const VectorX<double>& motor_torque() const { return motors_; }
+  /// Forces of the last evaluation: tau includes the motors.
+  const AppliedLoads& loads() const { return loads_; }
+  /// The wrenches of loads(), all in the axes of their frames, as force sensors measure them; s is
+  /// the state of that evaluation.
+  void read_wrenches(const RobotState<double>& s, std::vector<FrameWrench<double>>& wrenches);
+
+ private:
+  void prepare();
+  void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
+
+  Model<double> model_;
+  Workspace<double> work_;
+  Kinematics<double> kinematics_;
+  Actuators actuators_;
+  std::vector<std::unique_ptr<ForceLaw>> laws_;
+  std::unique_ptr<JointImpulseSolver> joint_impulses_;
+  std::unique_ptr<LoopProjection> loops_;
+  std::unique_ptr<Compiled> mass_matrix_;  ///< for contacts
+  std::unique_ptr<Contacts> contacts_;
+  std::unique_ptr<CompiledMotion> compiled_;
+  bool prepared_ = true;  ///< compiled for the present laws
+  AppliedLoads loads_;
+  VectorX<double> motors_;
+  // Scratch of center_velocity():
+  ConfigurationSpace<double> space_;
+  RobotState<double> middle_;
+  VectorX<double> a_, dx_;
+};
+
+}  // namespace limb

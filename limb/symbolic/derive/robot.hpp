@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "limb/model/core/load.hpp"
+#include "limb/symbolic/algebra/scalar.hpp"
+
+/// Robots whose masses, lengths and angles are symbols or exact numbers.
+namespace limb::symbolic {
+
+/// How the numbers of a file are represented.
+enum class Parameters {
+  named,    ///< named parameters of a recipe are symbols; other numbers stay exact numbers
+  numbers,  ///< all stay exact numbers
+  symbols,  ///< numbers become symbols m1, l1, c1, Ixx1, g; zeros and quarter turns stay
+};
+
+struct RobotOptions {
+  Parameters parameters = Parameters::named;
+  Base base = Base::described;
+  ReadOptions read;
+  RingLimits limits;
+};
+
+/// One generalized coordinate.
+struct Coordinate {
+  std::string joint;  ///< the joint that owns it
+  bool is_angle;
+  SymbolId q, v, a;
+};
+
+struct Robot {
+  std::shared_ptr<Ring> ring;
+  Model<Polynomial> model;
+  std::vector<Coordinate> coordinates;
+  std::vector<std::string> notes;  ///< what was rounded to an exact value, or ignored
+
+  VectorX<Polynomial> q() const;
+  VectorX<Polynomial> v() const;
+  VectorX<Polynomial> a() const;
+};
+
+/// Any robot file or builtin:NAME. Coordinates are q1, q2, ..., their time derivatives qd1, ... and
+/// qdd1, ...
+/// @throws Error for files that load_model rejects, and for robots without a closed form: free,
+/// planar and spherical joints, closed loops.
+Robot load_robot(const std::string& path, const RobotOptions& options = {});
+/// The same from a description whose values belong to the ring.
+Robot make_robot(const std::shared_ptr<Ring>& ring, Description<Polynomial> description,
+                 const RobotOptions& options = {});
+
+}  // namespace limb::symbolic

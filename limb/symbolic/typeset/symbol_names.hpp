@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "limb/symbolic/typeset/formula.hpp"
+
+/// Names of symbols in print.
+namespace limb::symbolic {
+
+/// "l1" is l_1, "Ixx2" is I_{xx2}, "alpha1" is \alpha_1.
+std::string latex_name(const std::string& name);
+
+/// How a coordinate is written.
+enum class CoordinateLetter {
+  q,      ///< q_1
+  theta,  ///< \theta_1, of an angle
+  d,      ///< d_1, of a length
+};
+
+class SymbolNames {
+ public:
+  /// Coordinates are q_1, q_2, ... in the order of the ring unless letters are given for them.
+  explicit SymbolNames(const Ring& ring, const std::vector<CoordinateLetter>& letters = {});
+
+  const std::string& latex(SymbolId id) const { return latex_[id]; }
+  /// The subscript of a sine or cosine of this angle, "12" for q1 + q2; empty if it has to be
+  /// spelled out.
+  std::optional<std::string> subscript(const Angle& angle) const;
+
+ private:
+  std::vector<std::string> latex_;
+  std::vector<std::string> index_;  ///< "1" for the first coordinate; empty for other symbols
+  bool short_functions_ = true;     ///< c_1 and s_1 are not the names of symbols
+};
+
+}  // namespace limb::symbolic
