@@ -153,6 +153,24 @@ class Derive(unittest.TestCase):
             other = derive("builtin:2r", way, "--quantity", "M,G,tau")
             self.assertEqual(other, text.replace(agreement, ""))
 
+    def test_steps_of_welded_links_with_symbolic_masses(self):
+        """The mass centre of the sum is not a symbol then, so the page has first moment and inertia instead."""
+        inertial = ('<inertial><origin xyz="{}"/><mass value="{}"/>'
+                    '<inertia ixx="0.01" iyy="0.02" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial>')
+        urdf = ('<robot name="welded"><link name="base"/>'
+                f'<link name="a">{inertial.format("0.3 0 0", 2)}</link><link name="b">{inertial.format("0.1 0 0", 1)}</link>'
+                '<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 1 0"/>'
+                '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+                '<joint name="f" type="fixed"><parent link="a"/><child link="b"/><origin xyz="0.5 0 0"/></joint></robot>')
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "welded.urdf"
+            path.write_text(urdf)
+            for form in ("text", "html", "latex", "markdown"):
+                page = derive(path, "--steps", "--symbolic-parameters", "--format", form)
+                self.assertIn("first moment", page)
+            page = derive(path, "--steps", "--symbolic-parameters")
+        self.assertIn("has mass m1 + m1b, first moment h and inertia I about its origin", page)
+
     def test_json(self):
         data = json.loads(derive("builtin:rr", "--json", "--frame", "link2"))
         self.assertTrue(data["equal"])
