@@ -34,8 +34,8 @@ double batch_ns(const Call& call, int states, double seconds = 0.6) {
   return best;
 }
 
-/// A batch in pieces, so that few are interrupted by other processes: the sum of the fastest times
-/// of the pieces, ns per state.
+/// A batch in pieces, so that few are interrupted by other processes: the sum of the fastest
+/// times of the pieces, ns per state.
 template <typename Call>
 double pieces_ns(const Call& call, int states, int piece, double seconds = 0.8) {
   std::vector<double> best(static_cast<std::size_t>((states + piece - 1) / piece),

@@ -27,8 +27,8 @@ struct CompileOptions : FunctionOptions {
 /// - for one state, with vectors, as in limb/dynamics: no allocation, no lock (with the recursion
 ///   the first call of a thread allocates its workspace);
 /// - for N states, with matrices (N, n) of double or float, all stored by rows or all by columns:
-///   SIMD lanes, threads on request. Rows are the better choice: columns whose length is a multiple
-///   of 512 map to the same few cache sets.
+///   SIMD lanes, threads on request. Rows are the better choice: columns whose length is a
+///   multiple of 512 map to the same few cache sets.
 ///
 /// Where machine code is not available (why_not_compiled()), one state and double batches are
 /// computed by the templates of limb/dynamics, the rest by an interpreter. Results must not overlap

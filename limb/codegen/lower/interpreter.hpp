@@ -14,8 +14,8 @@ class Interpreter {
   /// @throws Error unless sines and cosines of the code are calls.
   explicit Interpreter(const Code& code);
 
-  /// One state; arrays as the code's inputs and outputs. Results may overlap arguments. Any number
-  /// of threads; each has a scratch buffer, which grows on its first call.
+  /// One state; arrays as the code's inputs and outputs. Results may overlap arguments. Any
+  /// number of threads; each has a scratch buffer, which grows on its first call.
   void run(const T* const* inputs, T* const* outputs) const;
 
  private:

@@ -10,8 +10,8 @@ namespace limb::codegen {
 /// with the sines and cosines of the inputs first.
 Code lower(const Trace& trace, const LowerOptions& options = {});
 
-/// The part of lowering that does not depend on sines and precision: done once for several calls
-/// of lower. The trace must outlive it.
+/// The part of lowering that does not depend on sines and precision: done once for several
+/// calls of lower. The trace must outlive it.
 class Lowerer {
  public:
   explicit Lowerer(const Trace& trace, bool fuse = true);

@@ -56,8 +56,8 @@ class Lqr {
 
   const LinearizedRobot& system() const { return system_; }
   const RiccatiSolution& solution() const { return solution_; }
-  /// x^T X x, X the solution of the Riccati equation: the remaining cost, and a Lyapunov function
-  /// of the linear system.
+  /// x^T X x, X the solution of the Riccati equation: the remaining cost, and a Lyapunov
+  /// function of the linear system.
   double cost_to_go(VectorIn<double>& q, VectorIn<double>& v) noexcept;
 
  private:

@@ -3,8 +3,9 @@
 #include <proxsuite/linalg/dense/modify.hpp>
 
 // Insertion of a newly active constraint into the factors of ProxQP without allocation.
-// ProxQP 0.8.0 uses Eigen products that allocate temporaries: for a single last row, and for blocks
-// of rows of large matrices. Must be included before ProxQP, whose template this specializes.
+// ProxQP 0.8.0 uses Eigen products that allocate temporaries: for a single last row, and for
+// blocks of rows of large matrices. Must be included before ProxQP, whose template this
+// specializes.
 //
 // For A = L D L^T, with new rows and columns [a01; a11; a21] between the first and the last ones:
 //

@@ -43,8 +43,8 @@ def test_whole_body_programs():
         found = optimize.minimize(cost, np.zeros(len(g)), jac=lambda y: H @ y + g, method="SLSQP",
                                   constraints=constraints, options={"maxiter": 500, "ftol": 1e-13})
         assert found.success, found.message
-        # limb satisfies the constraints to 1e-6, scipy to about 1e-9; the cost may differ by that times multipliers
-        # of about 100, and by the rounding of a cost of about 1000.
+        # limb satisfies the constraints to 1e-6, scipy to about 1e-9; the cost may differ by that times
+        # multipliers of about 100, and by the rounding of a cost of about 1000.
         scale = 1 + abs(cost(found.x))
         assert cost(x) == pytest.approx(cost(found.x), abs=1e-4 * scale)
         # The weight of the forces is 1e-3, so that the tolerance of the point is a thousand times that of the gradient.

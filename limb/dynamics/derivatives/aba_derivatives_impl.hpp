@@ -15,8 +15,8 @@
 namespace limb {
 namespace kernel {
 
-/// Entries of the mass matrix of a group with the groups on its path from the root, in the columns
-/// of the group only; and the torques S^T F of its joints.
+/// Entries of the mass matrix of a group with the groups on its path from the root, in the
+/// columns of the group only; and the torques S^T F of its joints.
 template <bool kFloating, typename T>
 LIMB_INLINE void write_mass_entries(DerivativeWorkspaceData<T>& work, int number, T* M,
                                     Eigen::Index stride, T* tau) {
