@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import clang.cindex as clang
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from mutation.mutant import OPERATORS, Mutant
 
@@ -15,6 +15,9 @@ FUNCTIONS = {CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRU
 BODIES = {CursorKind.COMPOUND_STMT, CursorKind.IF_STMT, CursorKind.FOR_STMT, CursorKind.WHILE_STMT,
           CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT}
 BINARY = {CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.CALL_EXPR}
+NUMBERS = {getattr(TypeKind, name) for name in
+           ("INT", "UINT", "LONG", "ULONG", "LONGLONG", "ULONGLONG", "FLOAT", "DOUBLE", "LONGDOUBLE",
+            "SHORT", "USHORT", "UCHAR", "SCHAR", "CHAR_S", "CHAR_U")}
 COMPILE_TIME = {CursorKind.STATIC_ASSERT, CursorKind.ENUM_CONSTANT_DECL, CursorKind.CASE_STMT}
 
 
@@ -23,6 +26,7 @@ class Finder:
         self.text = (root / file).read_bytes()
         self.file = str(file)
         self.found: list[Mutant] = []
+        self.in_scalar = False  # inside the declaration of a variable of the scalar type of a template
         unit = clang.Index.create().parse(str(root / file), args=arguments)
         for cursor in unit.cursor.get_children():
             if cursor.location.file and cursor.location.file.name == unit.spelling:
@@ -65,9 +69,11 @@ class Finder:
                 return
             self.visit(body, cursor, None, b"constexpr" in head)
             return
-        if kind == CursorKind.DECL_STMT and re.match(rb"(static|constexpr|using|thread_local)\b",
-                                                      self.bytes_of(cursor)):
-            return
+        if kind == CursorKind.DECL_STMT:
+            text = self.bytes_of(cursor)
+            if re.match(rb"(static|constexpr|using|thread_local)\b", text):
+                return
+            self.in_scalar = re.match(rb"(const )?(T|S|Scalar)\b[^<]", text) is not None
         if function is not None:
             self.mutate(cursor, statement, constant)
         children = list(cursor.get_children())
@@ -77,13 +83,24 @@ class Finder:
             inner = statement
             if kind in BODIES:
                 inner = None
-                if child.kind.is_expression() or child.kind == CursorKind.RETURN_STMT:
+                # The head of a loop also has expressions that end with a semicolon.
+                in_body = kind in (CursorKind.COMPOUND_STMT, CursorKind.IF_STMT) or child == children[-1]
+                if in_body and (child.kind.is_expression() or child.kind == CursorKind.RETURN_STMT):
                     inner = self.statement_range(child)
                     if inner is not None and function is not None:
                         self.remove(child, inner, constant)
             elif child.kind == CursorKind.COMPOUND_STMT or child.kind == CursorKind.DECL_STMT:
                 inner = None
             self.visit(child, function, inner, constant)
+
+    def compiles(self, cursor, operands, symbol, statement) -> bool:
+        """Whether the other operator most likely has a result of the same type."""
+        if "string" in cursor.type.spelling or b'"' in self.bytes_of(cursor):
+            return False
+        if all(operand.type.get_canonical().kind in NUMBERS for operand in operands):
+            return True
+        # Matrices have no quotient, and sums and differences of them are of different types.
+        return symbol in (b"+", b"-", b"+=", b"-=") and (statement is not None or self.in_scalar)
 
     def remove(self, cursor, statement, constant):
         text = self.bytes_of(cursor)
@@ -138,8 +155,8 @@ class Finder:
         rule, other = OPERATORS[symbol.strip().decode()]
         if symbol.strip() in (b"+=", b"-=", b"*=", b"/=") and statement is None:
             return
-        if symbol.strip() == b"+" and b'"' in self.bytes_of(cursor):
-            return  # text joined to text
+        if rule == "arithmetic" and not self.compiles(cursor, children, symbol.strip(), statement):
+            return
         first += len(symbol) - len(symbol.lstrip())
         last -= len(symbol) - len(symbol.rstrip())
         self.add(cursor, rule, first, last, other.encode(), statement, constant)
