@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cli/function_timer.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/table.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/x64/machine_code.hpp"
@@ -45,24 +46,14 @@ class Bench final : public Verb {
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
-    app.add_option("-n,--states", states_, "states per batch, default 4096")->type_name("N");
-    app.add_option("--threads", threads_, "threads of the last column, default all cores")
-        ->type_name("N");
-    app.add_option("--time", time_, "seconds per measurement, default 0.2")->type_name("S");
+    add_whole_number(app, "-n,--states", states_, "states per batch, default 4096", 1, 10'000'000);
+    add_whole_number(app, "--threads", threads_, "threads of the last column, default all cores", 1,
+                     1024);
+    add_number(app, "--time", time_, "S", "seconds per measurement", NumberRange::positive(3600));
     app.add_flag("--json", json_, "the table as JSON");
   }
 
   Exit run(std::ostream& out) override {
-    if (states_ < 1 || states_ > 10'000'000) {
-      throw Error(fmt::format("limb bench: -n is {}, expected 1 to 10000000", states_));
-    }
-    if (threads_ < 1) {
-      throw Error(fmt::format("limb bench: --threads is {}, expected 1 or more", threads_));
-    }
-    if (!(time_ > 0) || time_ > 3600) {
-      throw Error(
-          fmt::format("limb bench: --time is {}, expected more than 0, at most 3600", time_));
-    }
     const Model<double> model = functions_.model();
     const std::vector<DynamicsFunction> functions = functions_.functions();
     CompileOptions options = functions_.options(model);
@@ -92,9 +83,12 @@ class Bench final : public Verb {
                 {"ns per state", "template", "compiled", "f64", "f32",
                  fmt::format("f64, {} threads", threads_), "operations", "bytes"});
     const FunctionTimer timer(model, time_, states_);
+    for (const DynamicsFunction f : functions) timer.check_memory(fast, f);
+    const Interrupt interrupt;
     Json rows = Json::array();
     for (const DynamicsFunction f : functions) {
       const Program* p = fast.has_program(f) ? &fast.program(f) : nullptr;
+      Interrupt::check("limb bench", fmt::format("before {}", limb::to_text(f)));
       show_progress(fmt::format("timing {} ...", limb::to_text(f)));
       const double times[] = {timer.one(slow, f), timer.one(fast, f),
                               timer.batch<double>(fast, f, 1), timer.batch<float>(fast, f, 1),

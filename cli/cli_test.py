@@ -26,7 +26,7 @@ class HelpTest(unittest.TestCase):
         result = run("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertLess(result.stdout.index("  limb demo "), result.stdout.index("Verbs"))
-        self.assertIn("Exit: 0 ok, 1 bad input, 2 computation failed.", result.stdout)
+        self.assertIn("Exit: 0 ok, 1 bad input, 2 computation failed. Interrupted: 130 (SIGINT), 143 (SIGTERM).", result.stdout)
         self.assertEqual(run("-h").stdout, result.stdout)
 
     def test_every_listed_verb_has_help_with_example_first(self):
@@ -135,7 +135,7 @@ class ErrorTest(unittest.TestCase):
     def test_picture_that_cannot_be_written(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "absent", "arm.svg")
-            self.check(1, f"limb demo: cannot write '{path}': No such file or directory",
+            self.check(1, f"limb demo: cannot write {path}: No such file or directory",
                        "demo", "planar", "--picture", path)
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "needs /dev/full")

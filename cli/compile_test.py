@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,90 @@ class CompileTest(unittest.TestCase):
         if report["why_not_compiled"] == "":
             self.assertEqual(len(report["functions"]), 9)
             self.assertTrue(all(f["code_bytes"] > 500 for f in report["functions"]))
+
+    def rows(self, table, first):
+        """Cells of the lines of a table whose first cell is given."""
+        lines = [re.split(r" {2,}", line.strip()) for line in table.splitlines()]
+        return [line for line in lines if line[0] == first]
+
+    def test_reported_numbers_are_those_of_the_code(self):
+        """Operations counted in the listing, bytes counted in the machine code."""
+        # tau = m g l sin q = 4.1202 sin q [models/pendulum.toml]; M = m l^2, one constant.
+        graph = self.ok("compile", "builtin:pendulum", "--functions", "gravity", "--show", "graph")
+        sine, product = "v1 = sine q[0]\n", "v3 = mul 4.1202 v1\n"
+        self.assertEqual(graph, f"gravity: 2 operations\n{sine}{product}tau[0] = v3\n")
+        pendulum = json.loads(self.ok("compile", "builtin:pendulum", "--functions", "crba", "--jit", "--json"))
+        for row in pendulum["functions"]:
+            self.assertEqual(row["operations"], 0)
+            self.assertEqual(row["constant_bytes"], 4 if row["code"] == "f32" else 8)
+        arm = ["builtin:2r", "--functions", "crba"]
+        graph = self.ok("compile", *arm, "--show", "graph").splitlines()
+        counted = sum(re.match(r"v\d+ = ", line) is not None for line in graph)
+        self.assertEqual(graph[0], f"crba: {counted} operations")
+        self.assertEqual(sum(line.startswith("M[") for line in graph), 4)
+        report = json.loads(self.ok("compile", *arm, "--jit", "--json"))
+        self.assertEqual(report["robot"], "2r")
+        if report["why_not_compiled"] != "":
+            self.skipTest(report["why_not_compiled"])
+        one, f64, f32 = report["functions"]
+        self.assertEqual([x["code"] for x in (one, f64, f32)], ["one", "f64", "f32"])
+        width = {"AVX2": 32, "AVX-512": 64}[one["isa"]]
+        self.assertEqual([x["lanes"] for x in (one, f64, f32)], [1, width // 8, width // 4])
+        for option, row in (([], one), (["--float"], f32)):
+            shown = run("compile", *arm, *option, "--show", "asm")
+            lines = shown.stdout.splitlines()
+            states = "one state" if row is one else f"{row['lanes']} states"
+            self.assertEqual(lines[0], f"crba, {states}, {row['isa']}, {row['code_bytes']} bytes")
+            if "built without Zydis" in shown.stderr:
+                self.assertEqual(sum(len(x.split()) - 1 for x in lines[1:]), row["code_bytes"])
+            else:
+                last = [x for x in lines if x.endswith("  ret")][-1]  # one byte
+                self.assertEqual(int(last.split()[0], 16) + 1, row["code_bytes"])
+        # The table has the same numbers; so has `limb bench`.
+        table = self.ok("compile", *arm, "--jit")
+        for cells, row in zip(self.rows(table, "crba"), (one, f64, f32)):
+            keys = ("operations", "instructions", "code_bytes", "constant_bytes", "stack_bytes")
+            numbers = [str(row[key]) for key in keys]
+            self.assertEqual(cells[1:], [numbers[0], f"{row['isa']} {row['code']}", *numbers[1:]])
+        short = ["-n", "24", "--time", "0.001", "--threads", "2"]
+        bench = json.loads(self.ok("bench", *arm, *short, "--json"))
+        self.assertEqual(bench["functions"][0]["operations"], one["operations"])
+        self.assertEqual(bench["functions"][0]["code_bytes"], one["code_bytes"])
+        self.assertEqual((bench["states"], bench["threads"], bench["isa"]), (24, 2, one["isa"]))
+        self.assertEqual((bench["lanes_f64"], bench["lanes_f32"]), (f64["lanes"], f32["lanes"]))
+        table = self.ok("bench", *arm, *short)
+        lanes = f"{one['isa']}, {f64['lanes']} lanes of f64, {f32['lanes']} of f32"
+        self.assertRegex(table, rf"^2r: compiled in [0-9.]+ ms; batches of 24; {lanes}\n")
+        self.assertIn("f64, 2 threads", table.splitlines()[1])
+        cells = self.rows(table, "crba")[0]
+        self.assertEqual(cells[6:], [str(one["operations"]), str(one["code_bytes"])])
+
+    def test_c_files_have_the_reported_sizes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = ["builtin:2r", "--target", "c", "-o", folder]
+            out = self.ok("compile", *arguments).splitlines()
+            for line in out[:-1]:
+                size, unit, path = line.split()
+                self.assertEqual((int(size), unit), (Path(path).stat().st_size, "bytes"))
+            report = json.loads(self.ok("compile", *arguments, "--json"))
+            self.assertEqual(report["files"], [line.split()[2] for line in out[:-1]])
+            self.assertEqual(out[-1], f"stack: at most {report['stack_bytes']} bytes")
+
+    def test_strategies_of_the_table_are_those_of_the_report(self):
+        arm = ["compile", "builtin:2r", "--functions", "rnea,crba", "--jit"]
+        strategies = json.loads(self.ok(*arm, "--json"))["strategies"]
+        table = self.ok(*arm).split("execution strategies\n")[1]
+        for row in strategies:
+            cells = self.rows(table, row["function"])[0]
+            self.assertEqual(cells[1:], [row["one_state"], row["batch"], row["reason"]])
+            self.assertEqual({row[key] for key in row if key.endswith("_ns")}, {0})
+        measured = self.ok("compile", "builtin:2r", "--functions", "aba_derivatives", "--jit")
+        if "no machine code" not in measured and "LIMB_NO_JIT" not in measured:
+            self.assertRegex(
+                measured,
+                r"measured: \d+ ns, recursion \d+ ns; batches: \d+ ns, recursion \d+ ns, "
+                r"split \d+ ns\n",
+            )
 
     def test_shows_graph_source_and_machine_code(self):
         graph = self.ok("compile", "builtin:2r", "--functions", "gravity", "--show", "graph")
@@ -225,7 +310,7 @@ class CompileTest(unittest.TestCase):
             "limb compile: --strategy recursion has no code for --show c",
         )
         bench = ["bench", "builtin:2r"]
-        self.assertIn("-n is 0", self.error(*bench, "-n", "0"))
+        self.assertIn("--states is 0", self.error(*bench, "-n", "0"))
         self.assertIn("--time is 0", self.error(*bench, "--time", "0"))
         self.assertIn("--threads is -1", self.error(*bench, "--threads", "-1"))
         self.assertIn("nowhere.urdf", self.error("bench", "nowhere.urdf"))

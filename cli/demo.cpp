@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "cli/demo_arm.hpp"
 #include "cli/demo_lecture.hpp"
 #include "cli/demo_planar.hpp"
 #include "cli/demo_quadruped.hpp"
 #include "cli/report_page.hpp"
+#include "limb/base/text_file.hpp"
 
 namespace limb::cli {
 namespace {
@@ -47,11 +44,13 @@ class Demo : public Verb {
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
     app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
         ->type_name("FILE");
-    add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot");
-    add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed");
-    add_number(app, "--push", quadruped_.push, "N S", "quadruped: impulse from the right");
-    app.add_option("--seed", quadruped_.seed, "quadruped: seed of noise and ground, default 1")
-        ->type_name("N");
+    add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot",
+               {1, 120});
+    add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed", {-0.8, 0.8});
+    add_number(app, "--push", quadruped_.push, "N S", "quadruped: impulse from the right",
+               {-20, 20});
+    add_whole_number(app, "--seed", quadruped_.seed,
+                     "quadruped: seed of noise and ground, default 1", 0);
     app.add_flag("--flat", quadruped_.flat, "quadruped: flat ground without blocks")
         ->disable_flag_override();
     add_number(app, "--q1-deg", planar_.q1_deg, "DEG", "angle of link 1 from the world's x axis");
@@ -76,7 +75,7 @@ class Demo : public Verb {
                              : which_.empty() ? "out/demo.html"
                                               : "out/demo_" + which_ + ".html";
     if (has_page) write_report("limb demo", path, result.page);
-    if (picture_) write_picture(result.picture);
+    if (picture_) write_text_file("limb demo", *picture_, result.picture);
     if (json_) {
       out << result.numbers.dump(2) << "\n";
     } else {
@@ -101,16 +100,6 @@ class Demo : public Verb {
       if (app_->get_option(option)->count() == 0) continue;
       throw Error(fmt::format("limb demo: {} is an option of '{}'", option,
                               demo.empty() ? "limb demo" : "limb demo " + demo));
-    }
-  }
-
-  void write_picture(const std::string& svg) const {
-    errno = 0;
-    std::ofstream file(*picture_, std::ios::binary);
-    file << svg;
-    file.close();
-    if (!file) {
-      throw Error(fmt::format("limb demo: cannot write '{}': {}", *picture_, std::strerror(errno)));
     }
   }
 

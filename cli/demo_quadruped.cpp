@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cli/function_timer.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/legged_animation.hpp"
 #include "cli/legged_charts.hpp"
 #include "cli/legged_figure.hpp"
@@ -39,12 +40,6 @@ double seconds_since(Clock::time_point start) {
 /// Shows the current activity, if stderr is a terminal.
 void show_activity(const std::string& text) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "limb demo: {}\n", text);
-}
-
-void check_range(const char* option, double value, double low, double high) {
-  if (value >= low && value <= high) return;
-  throw Error(
-      fmt::format("limb demo: {} is {:g}, expected {:g} to {:g}", option, value, low, high));
 }
 
 /// A section of the demo: lines for the terminal, numbers, and a table for the page.
@@ -300,9 +295,6 @@ std::string page_of(const std::string& robot, const Section& check, const Sectio
 }  // namespace
 
 DemoResult demo_quadruped(const QuadrupedDemo& demo) {
-  check_range("--seconds", demo.seconds, 1, 120);
-  check_range("--speed", demo.speed, -0.8, 0.8);
-  check_range("--push", demo.push, -20, 20);
   const auto start = Clock::now();
   const Section checked = check_section(demo);
   const LeggedRobot robot = load_quadruped(demo.model);
@@ -315,9 +307,11 @@ DemoResult demo_quadruped(const QuadrupedDemo& demo) {
   const auto simulation_start = Clock::now();
   {
     Progress progress(end, "s");
+    const Interrupt interrupt;
     for (double t = 0.1; t < end + 0.05; t += 0.1) {
       if (!run.run_until(std::min(t, end))) break;
       progress.show(run.time());
+      Interrupt::check("limb demo", fmt::format("at {:.1f} of {:g} s", run.time(), end));
     }
   }
   const Section walk = walk_section(demo, run, seconds_since(simulation_start));

@@ -18,7 +18,7 @@ struct QuadrupedDemo {
 /// `limb demo`: a quadruped, from its file to walking. The model is checked, its equations of
 /// motion are proven and compiled; then it stands, trots over blocks, is pushed and stops, walking
 /// on its own state estimate. Not ok if it fell or a check failed.
-/// @throws Error for numbers out of range, and as load_quadruped.
+/// @throws Error as load_quadruped, and if interrupted.
 DemoResult demo_quadruped(const QuadrupedDemo& demo);
 
 }  // namespace limb::cli

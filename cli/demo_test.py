@@ -117,10 +117,10 @@ class OptionsTest(unittest.TestCase):
             self.assertEqual(result.stderr, message + "\n")
 
     def test_bad_values_are_named(self):
-        self.check("limb demo: --seconds is 0, expected 1 to 120", "--seconds", "0")
-        self.check("limb demo: --speed is 3, expected -0.8 to 0.8", "--speed", "3")
-        self.check("limb demo: --push is 50, expected -20 to 20", "--push", "50")
-        self.check("limb demo: --speed is 'fast', expected a number", "--speed", "fast")
+        self.check("limb demo: --seconds is 0, expected a number from 1 to 120", "--seconds", "0")
+        self.check("limb demo: --speed is 3, expected a number from -0.8 to 0.8", "--speed", "3")
+        self.check("limb demo: --push is 50, expected a number from -20 to 20", "--push", "50")
+        self.check("limb demo: --speed is 'fast', expected a number from -0.8 to 0.8", "--speed", "fast")
 
     def test_options_belong_to_their_demo(self):
         self.check("limb demo: --mass1 is an option of 'limb demo planar'", "--mass1", "2")

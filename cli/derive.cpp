@@ -102,8 +102,8 @@ class Derive final : public Verb {
     app.add_flag("--steps", steps_, "all steps of the derivation");
     app.add_flag("--recursive", recursive_,
                  "assignments with intermediate variables: any size, any joint");
-    app.add_option("--max-terms", max_terms_, "largest number of terms to print, default 20000")
-        ->type_name("N");
+    add_whole_number(app, "--max-terms", max_terms_,
+                     "largest number of terms to print, default 20000", 1);
     app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");
     app.add_flag("--numeric-parameters", numbers_, "parameters of a recipe become numbers")
         ->excludes("--symbolic-parameters");

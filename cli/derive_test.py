@@ -21,6 +21,25 @@ ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 1e-12
 
 
+FRACTIONS = """name = "fractions"
+gravity = [0, "-9.81/k", 0]
+[parameters]
+c = {c}
+k = {k}
+r = {r}
+[[standard_dh]]
+type = "revolute"
+a = "1/k"
+mass = "3*c/k"
+damping = "c/(2*r)"
+[[standard_dh]]
+type = "revolute"
+a = "r/k^3"
+mass = "c/r^2"
+damping = "1/(k^2*r)"
+"""
+
+
 def run(*arguments):
     return subprocess.run([LIMB, *map(str, arguments)], capture_output=True, text=True, timeout=1200)
 
@@ -78,7 +97,7 @@ def call(function, p, state, n):
 
 class Derive(unittest.TestCase):
     def close(self, found, expected, what):
-        size = max(1, max(map(abs, expected)))
+        size = max(1, *map(abs, expected))
         for x, y in zip(found, expected, strict=True):
             self.assertLess(abs(x - y), TOLERANCE * size, what)
 
@@ -119,6 +138,30 @@ class Derive(unittest.TestCase):
                     self.compare(call(function, p, state, n), right, [0] * n, state, f"{name} in C")
                     result = space[identifier](p, state["q"], state["v"], state["a"])
                     self.compare(result, right, [0] * n, state, f"{name} in Python")
+
+    def test_negative_powers(self):
+        """Masses, lengths and gravity that are fractions of parameters, in both languages and both forms."""
+        values = {"c": 0.9, "k": 1.7, "r": 0.6}
+        generator = random.Random(13)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "fractions.toml"
+            path.write_text(FRACTIONS.format(**values))
+            states = self.states(generator, 2, 2)
+            expected = numbers(path, states)
+            damping = [values["c"] / (2 * values["r"]), 1 / (values["k"] ** 2 * values["r"])]
+            for option in ([], ["--recursive"]):
+                text = derive(path, "--format", "c", *option)
+                self.assertIn("Parameters p: c, k, r. Results", text)
+                self.assertIn("/", text.split("{", 1)[1])
+                library = compiled(text, folder, "fractions" + "".join(option).replace("-", "_"))
+                space = {}
+                exec(derive(path, "--format", "python", *option), space)
+                self.assertEqual(space["fractions_defaults"], list(values.values()))
+                for state, right in zip(states, expected, strict=True):
+                    p = list(values.values())
+                    self.compare(call(library.fractions, p, state, 2), right, damping, state, f"C {option}")
+                    result = space["fractions"](p, state["q"], state["v"], state["a"])
+                    self.compare(result, right, damping, state, f"Python {option}")
 
     def test_functions_of_larger_robots(self):
         """Six joints in closed form; a humanoid on a free base in recursive form."""

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "cli/estimate_report.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/png.hpp"
 #include "cli/write_walk_log.hpp"
 #include "limb/base/text_file.hpp"
@@ -66,7 +67,7 @@ class Estimate final : public Verb {
     app.add_flag("--json", json_, "the summary as JSON");
     const auto number = [&](const char* option, double& value, const char* unit,
                             const std::string& text) {
-      add_number(app, option, value, unit, text);
+      add_number(app, option, value, unit, text, NumberRange::not_negative());
     };
     number("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "gyroscope noise density");
     number("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "accelerometer noise density");
@@ -76,18 +77,18 @@ class Estimate final : public Verb {
     number("--encoder-noise", options_.encoder, "RAD", "noise of joint positions");
     number("--contact-noise", options_.contact_noise, "M/RTS", "random walk of a foot in contact");
     number("--foot-error", options_.foot_error, "M", "error of the leg kinematics");
-    number("--gate", options_.gate, "P", "probability that a valid update passes");
-    number("--ground", options_.ground_height, "M", "height of flat ground; nan: unknown");
+    add_number(app, "--gate", options_.gate, "P", "probability that a valid update passes",
+               {0, 1, true});
+    add_number(app, "--ground", ground_, "M", "height of flat ground, default unknown");
     number("--rest", options_.initial.rest, "S", "initial rest");
-    app.add_option("--make-force", make_force_,
-                   "makes a contact, default 1/5 of the weight per foot")
-        ->type_name("N");
-    app.add_option("--break-force", break_force_,
-                   "force below which a contact breaks, default half of that")
-        ->type_name("N");
-    app.add_option("--make-walk", walk_, "first write a synthetic walk of this duration to LOG")
-        ->type_name("S");
-    app.add_option("--seed", seed_, "seed of the noise of --make-walk, default 1")->type_name("N");
+    add_number(app, "--make-force", make_force_, "N",
+               "makes a contact, default 1/5 of the weight per foot", NumberRange::positive());
+    add_number(app, "--break-force", break_force_, "N",
+               "force below which a contact breaks, default half of that",
+               NumberRange::not_negative());
+    add_number(app, "--make-walk", walk_, "S",
+               "first write a synthetic walk of this duration to LOG", NumberRange::positive(3600));
+    add_whole_number(app, "--seed", seed_, "seed of the noise of --make-walk, default 1", 0);
     app.add_option("--accelerometer", topics_.accelerometer, "topic of the accelerometer")
         ->type_name("TOPIC");
     app.add_option("--gyroscope", topics_.gyroscope, "topic of the gyroscope")->type_name("TOPIC");
@@ -104,6 +105,8 @@ class Estimate final : public Verb {
   Exit run(std::ostream& out) override {
     options_.filter = filter_kind(kCall, filter_);
     options_.odometry = odometry_ == "velocity" ? Odometry::velocity : Odometry::position;
+    if (ground_) options_.ground_height = *ground_;
+    const Interrupt interrupt;
     check_output();
     if (walk_) make_walk();
     const LogData log = read_log(kCall, log_);
@@ -160,7 +163,6 @@ class Estimate final : public Verb {
 
   void make_walk() const {
     if (model_.empty()) throw Error("limb estimate: --make-walk needs --model");
-    check_positive(kCall, "--make-walk", *walk_);
     WalkOptions walking;
     walking.feet = feet_;
     walking.imu = imu_;
@@ -204,6 +206,9 @@ class Estimate final : public Verb {
                               {{"filter", filter_}});
     VectorX<double> nine(9), six(6), contact(static_cast<Eigen::Index>(feet_.size()));
     for (std::size_t k = 0; k < x.t.size(); ++k) {
+      if (Interrupt::signal() != 0) {
+        Interrupt::check(kCall, fmt::format("after {} of {} rows of {}", k, x.t.size(), output_));
+      }
       for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.value[i][k];
       log->write(0, x.t[k], nine);
       for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.sigma[i][k];
@@ -252,7 +257,7 @@ class Estimate final : public Verb {
   std::string log_, model_, imu_, output_;
   std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
   std::vector<std::string> feet_;
-  std::optional<double> walk_, make_force_, break_force_;
+  std::optional<double> walk_, make_force_, break_force_, ground_;
   std::uint64_t seed_ = 1;
   bool json_ = false;
 };

@@ -142,7 +142,9 @@ std::vector<std::pair<std::string, std::string>> estimate_rows(const EstimateSum
                       fmt::format("{:.4f} m, {:.3f} deg", s.end_height, s.end_yaw / kDegree));
     rows.emplace_back("NEES, mean", fmt::format("{:.2f} (9 expected)", s.nees));
   }
-  rows.emplace_back("NIS, mean per row", fmt::format("{:.3f} (1 expected)", s.nis));
+  rows.emplace_back("NIS, mean per row", std::isfinite(s.nis)
+                                             ? fmt::format("{:.3f} (1 expected)", s.nis)
+                                             : "- (no update by a foot)");
   for (const auto& [name, count] : s.diagnostics.counts()) {
     if (count == 0) continue;
     std::string words = name;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "cli/interrupt.hpp"
 #include "limb/base/error.hpp"
 #include "limb/estimate/contact/momentum_observer.hpp"
 
@@ -186,6 +187,9 @@ EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
   std::size_t leg = 0;
   for (std::size_t k = 0; k < log.imu.size(); ++k) {
     const double t = log.imu_t[k];
+    if (Interrupt::signal() != 0) {
+      Interrupt::check(call, fmt::format("after {} of {} samples", k, log.imu.size()));
+    }
     const auto start = Clock::now();
     const bool used = estimator.imu(t, log.imu[k]) == Status::ok;
     // Joint samples up to now; those before the first IMU sample are ignored.

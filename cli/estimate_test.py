@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import random
 import subprocess
 import sys
@@ -57,7 +58,9 @@ class EstimateTest(unittest.TestCase):
             self.assertEqual(found["filter"], kind)
             self.assertGreater(found["distance"], 0.6)
             self.assertLess(found["drift_position"], 0.02 * found["distance"])
-            # Nine expected; the mean of one walk, whose rows are not independent.
+            # Nine expected; the mean of one walk, whose rows are not independent: at least the lower
+            # bound of the 99 % interval of a single value.
+            self.assertGreater(found["nees"], 1.73)
             self.assertLess(found["nees"], 20)
             self.assertAlmostEqual(found["nis_per_row"], 1, delta=0.1)
             self.assertEqual(found["counts"]["imu_samples"], 2001)
@@ -100,6 +103,55 @@ class EstimateTest(unittest.TestCase):
         self.assertGreater(float(rows[-1]["estimate.p.x"]), 0.4)
         plot = run("plot", self.path("estimate.csv"), "-o", self.path("estimate.svg"))
         self.assertEqual(plot.returncode, 0, plot.stderr)
+
+    def test_summary_follows_from_the_rows(self):
+        """Distance, errors and drift of the summary, recomputed from the estimate and the truth."""
+        result = run("estimate", self.path("walk.csv"), "--model", "builtin:quadruped", "--feet", FEET, "-o",
+                     self.path("rows.csv"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = self.summary()
+        with self.path("rows.csv").open() as file:
+            estimates = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+        with self.path("walk.csv").open() as file:
+            truths = {round(1e6 * float(row["t"])): row for row in csv.DictReader(file)}
+
+        def rotation(roll, pitch, yaw):
+            (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
+            return [[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+                    [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]]
+
+        def from_quaternion(x, y, z, w):
+            return [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                    [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                    [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]]
+
+        errors, path = [], []
+        for row in estimates:
+            truth = truths[round(1e6 * row["t"])]
+            q = [float(truth[f"truth.q.base.{i}"]) for i in range(7)]
+            v = [float(truth[f"truth.v.base.{i}"]) for i in range(3)]
+            real, seen = from_quaternion(*q[3:]), rotation(row["estimate.roll"], row["estimate.pitch"],
+                                                           row["estimate.yaw"])
+            turn = [[sum(real[k][i] * seen[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+            position = [row[f"estimate.p.{axis}"] - q[i] for i, axis in enumerate("xyz")]
+            # Half the skew part is the rotation vector to the third power of its angle.
+            angles = [(turn[2][1] - turn[1][2]) / 2, (turn[0][2] - turn[2][0]) / 2, (turn[1][0] - turn[0][1]) / 2]
+            velocity = [row[f"estimate.v.{axis}"] - sum(real[i][k] * v[k] for k in range(3))
+                        for i, axis in enumerate("xyz")]
+            errors.append(position + angles + velocity)
+            path.append(q[:2])
+        rms = [math.sqrt(sum(e[i] ** 2 for e in errors) / len(errors)) for i in range(9)]
+        for name, first, tolerance in (("position", 0, 1e-9), ("rotation", 3, 1e-3), ("velocity", 6, 1e-9)):
+            for i in range(3):
+                self.assertAlmostEqual(found[f"rms_{name}"][i] / rms[first + i], 1, delta=tolerance)
+        self.assertAlmostEqual(found["distance"], sum(math.dist(a, b) for a, b in zip(path, path[1:])), places=9)
+        change = [b - a for a, b in zip(errors[0], errors[-1])]
+        self.assertAlmostEqual(found["drift_position"], math.hypot(*change[:3]), places=9)
+        self.assertAlmostEqual(found["drift_height"], change[2], places=9)
+        self.assertAlmostEqual(found["drift_yaw"], change[5], delta=1e-3 * abs(change[5]))
+        self.assertAlmostEqual(found["begin"], estimates[0]["t"], places=9)
+        for i, name in enumerate(("p.x", "p.y", "p.z", "roll", "pitch", "yaw", "v.x", "v.y", "v.z")):
+            self.assertAlmostEqual(found["end"][i], estimates[-1][f"estimate.{name}"], places=9)
 
     def test_without_truth(self):
         def without(header, rows):

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "cli/compiled_options.hpp"
+#include "cli/interrupt.hpp"
+#include "limb/base/memory.hpp"
 
 namespace limb::cli {
 
@@ -24,8 +26,20 @@ class FunctionTimer {
       const auto before = Clock::now();
       call();
       best = std::min(best, seconds_since(before));
+      Interrupt::check("limb bench", "while timing");
     }
     return best * 1e9;
+  }
+
+  /// @throws Error if the states of a batch do not fit into memory.
+  void check_memory(const Compiled& compiled, DynamicsFunction f) const {
+    const codegen::Signature& shape = compiled.shape(f);
+    double numbers = 0;
+    for (const auto* arrays : {&shape.inputs, &shape.outputs}) {
+      for (const codegen::Array& array : *arrays) numbers += array.size();
+    }
+    limb::check_memory("limb bench", "--states", std::to_string(states_),
+                       static_cast<double>(states_) * numbers * sizeof(double));
   }
 
   double one(const Compiled& compiled, DynamicsFunction f) const {

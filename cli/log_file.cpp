@@ -41,13 +41,23 @@ std::vector<std::string> cells(std::string_view line) {
   return result;
 }
 
+/// End of the names, which may contain newlines in quotes.
+std::size_t end_of_names(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (text[i] == '\n' && !quoted) return i;
+  }
+  return std::string_view::npos;
+}
+
 LogData read_csv(const std::string& call, const std::string& path, std::string_view text) {
   LogData log;
   std::vector<std::pair<std::size_t, std::size_t>>
       columns_to_fields;  // series and field of each column
   std::size_t columns = 0;
   for (int line = 1; !text.empty(); ++line) {
-    const std::size_t end = text.find('\n');
+    const std::size_t end = line == 1 ? end_of_names(text) : text.find('\n');
     if (end == std::string_view::npos) break;  // truncated
     const std::vector<std::string> row = cells(text.substr(0, end));
     text.remove_prefix(end + 1);

@@ -199,19 +199,22 @@ class Plot final : public Verb {
       const std::string joint = torque->fields[i].substr(6);
       const auto v = std::find(state->fields.begin(), state->fields.end(), "v." + joint);
       double peak = 0, squares = 0, work = 0;
+      std::size_t count = 0;
       const auto& tau = torque->values[i];
       for (std::size_t k = 0; k < tau.size(); ++k) {
+        if (!std::isfinite(tau[k])) continue;  // an empty cell
         peak = std::max(peak, std::abs(tau[k]));
         squares += tau[k] * tau[k];
+        ++count;
         if (v == state->fields.end() || k == 0) continue;
         const auto& speed = state->values[static_cast<std::size_t>(v - state->fields.begin())];
-        work +=
+        const double part =
             (tau[k] * speed[k] + tau[k - 1] * speed[k - 1]) / 2 * (torque->t[k] - torque->t[k - 1]);
+        if (std::isfinite(part)) work += part;
       }
       rows += fmt::format(
           "<tr><td>{}</td><td>{:.4g}</td><td>{:.4g}</td><td>{:.4g}</td></tr>\n", escaped(joint),
-          peak, std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, tau.size()))),
-          work);
+          peak, std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, count))), work);
     }
     return "<table><tr><th>motor</th><th>peak, N m or N</th><th>root mean square</th>"
            "<th>work, J</th></tr>\n" +

@@ -1,5 +1,6 @@
 """`limb plot`: python3 cli/plot_test.py build/limb"""
 
+import csv
 import os
 import re
 import shutil
@@ -72,6 +73,26 @@ class PlotTest(unittest.TestCase):
         _, from_csv = self.plot("run.csv", "b.svg", "--model", "builtin:2r")
         lines = [re.findall(r"<polyline[^>]*>", text)[:8] for text in (from_mcap, from_csv)]
         self.assertEqual(lines[0], lines[1])
+
+    def test_any_name_of_a_joint_is_read_back(self):
+        names = ['a "b", c', 'quoted ""twice""', "two\nlines", "comma,"]
+        text = '<robot name="r"><link name="l0"/>'
+        for i, name in enumerate(names):
+            escaped = name.replace('"', "&quot;").replace("\n", "&#10;")
+            text += (f'<link name="l{i + 1}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+                     f'ixz="0" iyz="0"/></inertial></link><joint name="{escaped}" type="continuous">'
+                     f'<parent link="l{i}"/><child link="l{i + 1}"/><axis xyz="0 1 0"/></joint>')
+        self.path("names.urdf").write_text(text + "</robot>")
+        for ending in ("csv", "mcap"):
+            log = self.path(f"names.{ending}")
+            result = run("simulate", self.path("names.urdf"), "--duration", "0.02", "-o", log)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            _, svg = self.plot(log.name, "names.svg", "--model", self.path("names.urdf"))
+            words = {e.text for e in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
+            self.assertLessEqual(set(names), words)
+            with log.open(newline="") as file:  # Python's reader agrees
+                if ending == "csv":
+                    self.assertEqual(next(csv.reader(file))[1:5], [f"state.q.{name}" for name in names])
 
     def test_html_is_self_contained(self):
         _, text = self.plot("run.mcap", "run.html")

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ostream>
 
+#include "cli/interrupt.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/dynamics/robot/proof.hpp"
@@ -29,21 +31,22 @@ class Prove final : public Verb {
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_option("-n,--states", options_.states, "number of random states, default 20")
-        ->type_name("N");
-    app.add_option("--seed", options_.seed, "seed of the random states, default 1")->type_name("N");
+    add_whole_number(app, "-n,--states", options_.states, "number of random states, default 20", 1);
+    add_whole_number(app, "--seed", options_.seed, "seed of the random states, default 1", 0);
     app.add_flag("--json", json_, "the table as JSON");
   }
 
   Exit run(std::ostream& out) override {
     const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
     const bool progress = isatty(STDERR_FILENO) != 0 && options_.states >= 100;
-    if (progress) {
-      options_.progress = [&](int done) {
+    const Interrupt interrupt;
+    options_.progress = [&](int done) {
+      if (progress) {
         std::fprintf(stderr, "\rlimb prove: %d of %d states%s", done, options_.states,
                      done == options_.states ? "\n" : "");
-      };
-    }
+      }
+      Interrupt::check("limb prove", fmt::format("after {} of {} states", done, options_.states));
+    };
     std::vector<ProofRow> rows = prove(model, options_);
     add_closed_form(rows);
     const bool all =
@@ -68,7 +71,7 @@ class Prove final : public Verb {
                               options_.states, options_.seed, model.nv()),
                   {"", "largest difference", "allowed", ""});
       for (const ProofRow& row : rows) {
-        table.add({row.statement, fmt::format("{:.1e}", row.worst),
+        table.add({row.statement, std::isnan(row.worst) ? "-" : fmt::format("{:.1e}", row.worst),
                    fmt::format("{:.0e}", row.tolerance), row.holds() ? "holds" : "FAILS"});
       }
       out << table.text() << "\n"

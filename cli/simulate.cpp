@@ -9,9 +9,11 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
+#include "limb/base/memory.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/recipe/toml.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
@@ -22,20 +24,28 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-Json numbers(const VectorX<double>& x) {
-  return std::vector<double>(x.begin(), x.end());
-}
 /// A number, or null if it is not finite.
 Json number(double x) {
   return std::isfinite(x) ? Json(x) : Json(nullptr);
 }
+Json numbers(const VectorX<double>& x) {
+  Json list = Json::array();
+  for (const double y : x) list.push_back(number(y));
+  return list;
+}
+
+/// Two digits, or "-" for a number that does not exist.
+std::string short_number(double x) {
+  return std::isnan(x) ? "-" : fmt::format("{:.1e}", x);
+}
 
 /// Mean, standard deviation and range of one number over the runs of a batch.
 struct Statistics {
-  double mean = 0, deviation = 0, min = 0, max = 0;
+  double mean = std::nan(""), deviation = mean, min = mean, max = mean;  ///< NaN without numbers
 
-  explicit Statistics(std::vector<double> x) {
+  explicit Statistics(const std::vector<double>& x) {
     if (x.empty()) return;
+    mean = deviation = 0;
     const auto [low, high] = std::minmax_element(x.begin(), x.end());
     min = *low;
     max = *high;
@@ -45,9 +55,14 @@ struct Statistics {
   }
   std::vector<double> row() const { return {mean, deviation, min, max}; }
   Json json() const {
-    return {{"mean", mean}, {"deviation", deviation}, {"min", min}, {"max", max}};
+    return {{"mean", number(mean)},
+            {"deviation", number(deviation)},
+            {"min", number(min)},
+            {"max", number(max)}};
   }
 };
+
+constexpr std::uint64_t kMaxThreads = 1024;
 
 class Simulate final : public Verb {
  public:
@@ -73,20 +88,22 @@ class Simulate final : public Verb {
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_option("--duration", duration_, "duration, default 5 or that of the scenario")
-        ->type_name("S");
-    app.add_option("--dt", step_, "step, default 0.001; dormand-prince and cvode: the longest")
-        ->type_name("S");
+    add_number(app, "--duration", duration_, "S", "duration, default 5 or that of the scenario",
+               NumberRange::positive());
+    add_number(app, "--dt", step_, "S",
+               "step, default 0.001; dormand-prince and cvode: the longest",
+               NumberRange::positive());
     app.add_option("--integrator", integrator_, "integrator, default semi-implicit-euler")
         ->type_name("NAME");
-    app.add_option("--seed", seed_, "seed of all random numbers, default 1")->type_name("N");
+    add_whole_number(app, "--seed", seed_, "seed of all random numbers, default 1", 0);
     app.add_option("--controller", controller_,
                    "controller that holds the initial pose, default none")
         ->type_name("NAME");
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
-    app.add_option("--batch", batch_, "N runs with different seeds and parameters, one summary")
-        ->type_name("N");
-    app.add_option("--threads", threads_, "threads of a batch, default all cores")->type_name("N");
+    add_whole_number(app, "--batch", batch_,
+                     "N runs with different seeds and parameters, one summary", 1);
+    add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
+                     kMaxThreads);
     app.add_flag("--json", json_, "the summary as JSON");
   }
 
@@ -112,8 +129,11 @@ class Simulate final : public Verb {
       log = open_log(kCall, output_, log_topics(scenario), log_metadata(scenario));
     }
     Progress progress(scenario.duration, "s simulated");
-    const RunSummary summary =
-        run_scenario(scenario, log.get(), [&](double t) { progress.show(t); });
+    const Interrupt interrupt;
+    const RunSummary summary = run_scenario(scenario, log.get(), [&](double t) {
+      progress.show(t);
+      Interrupt::check(kCall, fmt::format("at {} of {} s", to_text(t), to_text(scenario.duration)));
+    });
     progress.clear();
     const double wall = std::chrono::duration<double>(Clock::now() - start).count();
     if (json_) {
@@ -123,10 +143,15 @@ class Simulate final : public Verb {
     }
     if (!summary.failure.empty()) {
       // The summary up to the failure is printed as well.
-      fmt::print(stderr, "limb simulate: {}\n", summary.failure);
+      fmt::print(stderr, "{}\n", with_call(summary.failure));
       return Exit::computation_failed;
     }
     return Exit::ok;
+  }
+
+  /// Errors of the log and of signals name the call already.
+  static std::string with_call(const std::string& failure) {
+    return failure.starts_with(kCall) ? failure : fmt::format("{}: {}", kCall, failure);
   }
 
   static bool is_scenario(const std::string& path) {
@@ -138,20 +163,13 @@ class Simulate final : public Verb {
     Scenario s = is_scenario(robot_.path())
                      ? read_scenario(kCall, robot_.path())
                      : scenario_of(robot_.path(), robot_.base(), robot_.read_options());
-    const auto positive = [](const char* option, const std::optional<double>& x, double& value) {
-      if (!x) return;
-      check_positive(kCall, option, *x);
-      value = *x;
-    };
-    positive("--duration", duration_, s.duration);
-    positive("--dt", step_, s.simulation.step);
+    s.duration = duration_.value_or(s.duration);
+    s.simulation.step = step_.value_or(s.simulation.step);
     if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
-    if (seed_) {
-      if (*seed_ < 0) fail(kCall, "--seed", std::to_string(*seed_), "0 or more");
-      s.seed = static_cast<std::uint64_t>(*seed_);
-    }
+    s.seed = seed_.value_or(s.seed);
     if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
     s.world.dynamics = WorldOptions::Dynamics::compiled;
+    check_times(kCall, s);
     return s;
   }
 
@@ -162,9 +180,9 @@ class Simulate final : public Verb {
                                    p.steps + p.predictions - p.unsolved - p.predictions_unsolved,
                                    p.steps + p.predictions, p.fall_backs);
     return text + fmt::format(
-                      "largest violation: forces {:.1e} N outside their cones, torques {:.1e} "
+                      "largest violation: forces {} N outside their cones, torques {} "
                       "N m over their limits\n",
-                      p.outside_cone, p.over_limit);
+                      short_number(p.outside_cone), short_number(p.over_limit));
   }
   static Json programs_json(const RunSummary& r) {
     if (r.programs == nullptr) return nullptr;
@@ -239,13 +257,27 @@ class Simulate final : public Verb {
            !s.disturbances.empty() || (s.measured_feedback && noise);
   }
 
+  std::vector<RunSummary> run_interruptible(const Scenario& scenario, Progress& progress) const {
+    struct Interrupted {};  // not an Error, which would be the failure of a run
+    int finished = 0;
+    const Interrupt interrupt;
+    try {
+      return run_batch(scenario, *batch_, threads_, [&](int done) {
+        finished = done;
+        progress.show(done);
+        if (Interrupt::signal() != 0) throw Interrupted();
+      });
+    } catch (const Interrupted&) {
+      progress.clear();
+      fail_computation(kCall, fmt::format("interrupted after {} of {} runs", finished, *batch_));
+    }
+  }
+
   Exit run_many(const Scenario& scenario, std::ostream& out) const {
-    if (*batch_ < 1) fail(kCall, "--batch", std::to_string(*batch_), "1 or more");
-    if (threads_ < 0) fail(kCall, "--threads", std::to_string(threads_), "0 or more");
     if (!output_.empty()) throw Error("limb simulate: --batch writes no log, leave out --output");
+    check_memory(kCall, "--batch", std::to_string(*batch_), batch_bytes(scenario, *batch_));
     Progress progress(*batch_, "runs");
-    const std::vector<RunSummary> runs =
-        run_batch(scenario, *batch_, threads_, [&](int done) { progress.show(done); });
+    const std::vector<RunSummary> runs = run_interruptible(scenario, progress);
     progress.clear();
     std::vector<double> t, error, change;
     std::vector<std::vector<double>> peaks(static_cast<std::size_t>(scenario.v.size()));
@@ -298,7 +330,7 @@ class Simulate final : public Verb {
 
   RobotOptions robot_;
   std::optional<double> duration_, step_;
-  std::optional<std::int64_t> seed_;
+  std::optional<std::uint64_t> seed_;
   std::optional<int> batch_;
   int threads_ = 0;
   std::string integrator_, controller_, output_;

@@ -8,6 +8,7 @@ import csv
 import json
 import math
 import signal
+import statistics
 import struct
 import subprocess
 import sys
@@ -133,8 +134,10 @@ class SimulateTest(unittest.TestCase):
         self.assertIn("imu.fz", rows[0])
 
     def test_wrong_arguments_are_named(self):
-        self.assertEqual(self.error("builtin:2r", "--seed", "-3"), "limb simulate: --seed is -3, expected 0 or more")
-        self.assertEqual(self.error("builtin:2r", "--batch", "0"), "limb simulate: --batch is 0, expected 1 or more")
+        self.assertEqual(self.error("builtin:2r", "--seed", "-3"),
+                         "limb simulate: --seed is -3, expected a whole number from 0 to 18446744073709551615")
+        self.assertEqual(self.error("builtin:2r", "--batch", "0"),
+                         "limb simulate: --batch is 0, expected a whole number from 1 to 2147483647")
         self.assertEqual(self.error("builtin:quadruped", "--controller", "computed-torque"),
                          "limb simulate: builtin:quadruped: make_controller: computed torque needs a motor for every "
                          "velocity, and this robot has some without")
@@ -168,7 +171,7 @@ class SimulateTest(unittest.TestCase):
         mass, p, v, w = 28, 11.5 / 28, (0.5, -0.2, 0.1), (0.3, 0.2, -0.4)
         for k, x in enumerate((v[0], v[1] + w[2] * p, v[2] - w[1] * p)):
             self.assertAlmostEqual(begin[k], mass * x, delta=1e-13 * mass)
-        size = max(map(abs, begin))
+        size = max(0, *map(abs, begin))
         self.assertGreater(size, 10)
         for row in rows:
             for name, x in zip(names, begin):
@@ -223,6 +226,7 @@ class SimulateTest(unittest.TestCase):
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             deadline = time.monotonic() + 1200
             while time.monotonic() < deadline and not (log.exists() and log.stat().st_size > 20000):
+                self.assertIsNone(process.poll(), "the run ended by itself")
                 time.sleep(0.05)
             process.send_signal(signal.SIGKILL)
             process.wait()
@@ -242,6 +246,49 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual((summary["runs"], summary["failed"]), (8, 0))
         self.assertGreater(summary["target_error"]["deviation"], 0)
 
+    def test_batch_statistics_are_those_of_the_runs(self):
+        """Run k is the same in every batch, so the means of growing batches give the single runs."""
+        def summary(count):
+            out = run("simulate", self.scenario, "--batch", count, "--json")
+            self.assertEqual(out.returncode, 0, out.stderr)
+            data = json.loads(out.stdout)
+            return {"energy change, J": data["energy_change"], "distance to the target": data["target_error"],
+                    **{f"peak torque, {name}": x for name, x in data["peak_torque"].items()}}
+
+        count = 5
+        batches = [summary(n) for n in range(1, count + 1)]
+        table = run("simulate", self.scenario, "--batch", count).stdout
+        self.assertTrue(table.startswith(f"2r: {count} runs of 0.500000 s, 0 failed\n"))
+        self.assertEqual(len(batches[0]), 4)
+        for name in batches[0]:
+            means = [batch[name]["mean"] for batch in batches]
+            values = [(n + 1) * means[n] - n * means[n - 1] if n else means[0] for n in range(count)]
+            self.assertTrue(all(map(math.isfinite, values)))
+            size = sorted(map(abs, values))[-1]
+            for n in range(1, count + 1):
+                found, part = batches[n - 1][name], values[:n]
+                expected = {"mean": statistics.fmean(part), "min": sorted(part)[0], "max": sorted(part)[-1],
+                            "deviation": statistics.stdev(part) if n > 1 else 0}
+                for key, value in expected.items():
+                    # Differences of means: a few roundings of up to 5 values; worst seen 6e-16.
+                    self.assertLess(abs(found[key] - value), 4e-15 * size, f"{key} of {name}, {n} runs")
+            self.assertGreater(batches[-1][name]["max"], batches[-1][name]["min"], name)
+            line = next(x for x in table.splitlines() if x.strip().startswith(name))
+            cells = line.split(name)[1].split()
+            for cell, key in zip(cells, ("mean", "deviation", "min", "max"), strict=True):
+                # Rounded to six digits after the point, or to six digits in all.
+                rounding = 5.1e-6 * abs(float(cell)) if "e" in cell else 5.1e-7
+                self.assertLess(abs(float(cell) - batches[-1][name][key]), rounding, f"{key} of {name}")
+
+    def test_identical_runs_have_the_numbers_of_one_run(self):
+        arguments = ["simulate", "builtin:2r", "--duration", "0.1", "--json"]
+        one = json.loads(run(*arguments).stdout)
+        many = json.loads(run(*arguments, "--batch", "3").stdout)
+        change = one["energy_end"] - one["energy_start"]
+        for key in ("min", "max"):
+            self.assertEqual(many["energy_change"][key], change)
+        self.assertLessEqual(many["energy_change"]["deviation"], 4e-16 * abs(change))
+
     def test_failed_run_keeps_its_log(self):
         scenario = self.path("bad.toml")
         scenario.write_text('model = "builtin:2r"\nduration = 100\nintegrator = "explicit-euler"\nstep = 0.05\n'
@@ -255,7 +302,7 @@ class SimulateTest(unittest.TestCase):
     def test_mistakes(self):
         self.assertEqual(self.error(self.path("none.toml"))[:14], "limb simulate:")
         self.assertEqual(self.error("builtin:2r", "--dt", "-1"),
-                         "limb simulate: --dt is -1, expected > 0 and finite")
+                         "limb simulate: --dt is -1, expected a number > 0")
         self.assertEqual(self.error("builtin:2r", "-o", "run.txt"),
                          "limb simulate: log is 'run.txt', expected a name that ends in .csv or .mcap")
         self.assertEqual(self.error("builtin:2r", "--controller", "best"),

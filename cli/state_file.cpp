@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "limb/base/error.hpp"
@@ -24,8 +25,13 @@ struct Location {
   }
 };
 
-/// At most 40 characters of the JSON text.
+/// At most 40 characters of the JSON text. Nested values are only named: their text can be long,
+/// and writing it is recursive.
 std::string abbreviated(const Json& json) {
+  const auto nested = [](const Json& value) { return value.is_structured(); };
+  if (json.is_structured() && (json.size() > 20 || std::any_of(json.begin(), json.end(), nested))) {
+    return json.is_array() ? fmt::format("a list of {}", json.size()) : "an object";
+  }
   const std::string text = json.dump();
   return text.size() > 40 ? text.substr(0, 37) + "..." : text;
 }
@@ -78,9 +84,13 @@ StateInput read_state(const Json& json, const Location& location) {
 }  // namespace
 
 StateFile read_states(const std::string& path) {
+  return parse_states(path, read_text_file("limb eval", path));
+}
+
+StateFile parse_states(const std::string& path, std::string_view text) {
   Json json;
   try {
-    json = Json::parse(read_text_file("limb eval", path));
+    json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw Error(fmt::format("limb eval: {}: not JSON, at byte {}", path, error.byte));
   } catch (const Json::out_of_range&) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "limb/math/scalar.hpp"
@@ -29,5 +30,7 @@ struct StateFile {
 /// @throws Error that names the location in the file: "limb eval: states.json: states[2].q[3] is
 /// ...".
 StateFile read_states(const std::string& path);
+/// The same from memory; the path is used in messages.
+StateFile parse_states(const std::string& path, std::string_view text);
 
 }  // namespace limb::cli

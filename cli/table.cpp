@@ -10,10 +10,16 @@ namespace limb::cli {
 
 std::vector<std::string> to_cells(std::span<const double> values) {
   double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
+  for (const double value : values) {
+    if (!std::isnan(value)) largest = std::max(largest, std::abs(value));
+  }
   const bool fixed = largest == 0 || (largest >= 1e-3 && largest < 1e6);
   std::vector<std::string> cells;
   for (const double value : values) {
+    if (std::isnan(value)) {
+      cells.emplace_back("-");
+      continue;
+    }
     std::string cell = fixed ? fmt::format("{:.6f}", value) : fmt::format("{:.5e}", value + 0.0);
     if (cell == "-0.000000") cell = "0.000000";
     cells.push_back(cell);

@@ -8,7 +8,7 @@
 namespace limb::cli {
 
 /// Numbers as text in one format: six decimals, or scientific if the largest is below 0.001 or
-/// above 1e6. Zero has no minus sign.
+/// above 1e6. Zero has no minus sign; a number that does not exist (NaN) is "-".
 std::vector<std::string> to_cells(std::span<const double> values);
 /// One number in the same format.
 std::string to_cell(double value);

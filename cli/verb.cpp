@@ -5,12 +5,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <sstream>
+#include <stdexcept>
 #include <vector>
 
+#include "cli/interrupt.hpp"
 #include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/version.hpp"
@@ -19,7 +23,8 @@ namespace limb::cli {
 namespace {
 
 constexpr std::string_view kExitLine =
-    "Exit: 0 ok, 1 bad input, 2 computation failed. Results go to stdout, messages to stderr.\n";
+    "Exit: 0 ok, 1 bad input, 2 computation failed. Interrupted: 130 (SIGINT), 143 (SIGTERM).\n"
+    "Results go to stdout, messages to stderr.\n";
 
 // Two columns, the left as wide as its widest entry.
 std::string columns(const std::vector<std::pair<std::string, std::string>>& rows) {
@@ -142,30 +147,84 @@ Exit report_error(Exit code, std::string_view message) {
 
 }  // namespace
 
-void add_number(CLI::App& app, const std::string& option, double& value, const std::string& unit,
-                const std::string& description) {
-  const auto read = [call = app.get_name(), option, &value](const std::string& text) {
+std::string NumberRange::text() const {
+  if (std::isfinite(min) && std::isfinite(max) && !excludes_min) {
+    return fmt::format("a number from {} to {}", to_text(min), to_text(max));
+  }
+  std::string text = "a number";
+  if (std::isfinite(min)) text += fmt::format(" {} {}", excludes_min ? ">" : ">=", to_text(min));
+  if (std::isfinite(max)) text += fmt::format(" and <= {}", to_text(max));
+  return text;
+}
+
+namespace {
+
+/// "-n,--states" is reported as "--states".
+std::string long_name(const std::string& option) {
+  return option.substr(option.rfind(',') + 1);
+}
+
+template <typename Value>
+void add_number_option(CLI::App& app, const std::string& option, Value& value,
+                       const std::string& unit, const std::string& description,
+                       const NumberRange& range) {
+  const auto read = [call = app.get_name(), name = long_name(option), range,
+                     &value](const std::string& text) {
     const char* first = text.data() + (text.starts_with('+') ? 1 : 0);
     const char* last = text.data() + text.size();
     double number = 0;
     const auto [end, error] = std::from_chars(first, last, number);
     if (error == std::errc::result_out_of_range) {
-      fail(call, option, fmt::format("'{}'", text), "a number that a double can hold");
+      fail(call, name, fmt::format("'{}'", text), "a number that a double can hold");
     }
     if (error != std::errc() || end != last) {
-      fail(call, option, fmt::format("'{}'", text), "a number");
+      fail(call, name, fmt::format("'{}'", text), range.text());
     }
-    check_finite(call, option, number);
+    check_finite(call, name, number);
+    if (!range.contains(number)) fail(call, name, to_text(number), range.text());
     value = number;
   };
-  app.add_option_function<std::string>(option, read,
-                                       fmt::format("{} (default {})", description, to_text(value)))
-      ->type_name(unit);
+  app.add_option_function<std::string>(option, read, description)->type_name(unit);
+}
+
+}  // namespace
+
+void add_number(CLI::App& app, const std::string& option, double& value, const std::string& unit,
+                const std::string& description, const NumberRange& range) {
+  add_number_option(app, option, value, unit,
+                    fmt::format("{} (default {})", description, to_text(value)), range);
+}
+
+void add_number(CLI::App& app, const std::string& option, std::optional<double>& value,
+                const std::string& unit, const std::string& description, const NumberRange& range) {
+  add_number_option(app, option, value, unit, description, range);
+}
+
+void add_whole_number(CLI::App& app, const std::string& option,
+                      const std::function<void(std::uint64_t)>& set, const std::string& description,
+                      std::uint64_t min, std::uint64_t max) {
+  const auto read = [call = app.get_name(), name = long_name(option), set, min,
+                     max](const std::string& text) {
+    const char* first = text.data() + (text.starts_with('+') ? 1 : 0);
+    const char* last = text.data() + text.size();
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(first, last, number);
+    if (error != std::errc() || end != last || number < min || number > max) {
+      // A text that is a number is shown without quotes.
+      const bool digits = text.find_first_not_of("+-0123456789") == text.npos && !text.empty();
+      fail(call, name, digits ? text : fmt::format("'{}'", text),
+           fmt::format("a whole number from {} to {}", min, max));
+    }
+    set(number);
+  };
+  app.add_option_function<std::string>(option, read, description)->type_name("N");
 }
 
 int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, with a reason
   Exit code = Exit::computation_failed;
+  const std::string call = argc > 1 ? fmt::format("limb {}", argv[1]) : "limb";
   try {
     std::ostringstream out;
     code = dispatch(verbs, argc, argv, out);
@@ -174,10 +233,19 @@ int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, cha
     code = report_error(
         error.kind() == Error::Kind::bad_input ? Exit::bad_input : Exit::computation_failed,
         error.what());
+  } catch (const std::bad_alloc&) {
+    code = report_error(Exit::bad_input,
+                        fmt::format("{}: out of memory, the input is too large", call));
+  } catch (const std::length_error&) {
+    code = report_error(Exit::bad_input,
+                        fmt::format("{}: a size of the input is too large for memory", call));
   } catch (const std::exception& error) {
     code = report_error(Exit::computation_failed, fmt::format("limb: {}", error.what()));
   } catch (...) {
     code = report_error(Exit::computation_failed, "limb: unknown failure");
+  }
+  if (code == Exit::computation_failed && Interrupt::signal() != 0) {
+    return 128 + Interrupt::signal();  // as shells report it
   }
   return static_cast<int>(code);
 }

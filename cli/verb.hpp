@@ -1,7 +1,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -28,12 +32,55 @@ class Verb {
   virtual Exit run(std::ostream& out) = 0;
 };
 
-/// Adds an option that takes one finite number. The help shows `unit`: "--q1-deg DEG". An error
-/// reads "limb demo: --q1-deg is 'abc', expected a number".
-void add_number(CLI::App& app, const std::string& option, double& value, const std::string& unit,
-                const std::string& description);
+/// The numbers that an option accepts, always finite.
+struct NumberRange {
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+  bool excludes_min = false;
 
-/// Selects the verb and runs it. Returns the exit code; an error is written to stderr as one line.
+  static NumberRange positive(double max = std::numeric_limits<double>::infinity()) {
+    return {0, max, true};
+  }
+  static NumberRange not_negative() { return {0}; }
+  bool contains(double x) const { return (excludes_min ? x > min : x >= min) && x <= max; }
+  /// "a number > 0 and <= 3600"
+  std::string text() const;
+};
+
+/// Adds an option that takes one number. The help shows `unit`: "--q1-deg DEG". An error reads
+/// "limb demo: --q1-deg is 'abc', expected a number".
+void add_number(CLI::App& app, const std::string& option, double& value, const std::string& unit,
+                const std::string& description, const NumberRange& range = {});
+/// The same without a default value.
+void add_number(CLI::App& app, const std::string& option, std::optional<double>& value,
+                const std::string& unit, const std::string& description,
+                const NumberRange& range = {});
+
+/// Calls `set` with the whole number of the option, if it is in the range.
+void add_whole_number(CLI::App& app, const std::string& option,
+                      const std::function<void(std::uint64_t)>& set, const std::string& description,
+                      std::uint64_t min, std::uint64_t max);
+/// Adds an option that takes one whole number, of an integer or of an optional one. An error reads
+/// "limb prove: --states is 0, expected a whole number from 1 to 2147483647".
+template <typename Integer>
+void add_whole_number(CLI::App& app, const std::string& option, Integer& value,
+                      const std::string& description, std::uint64_t min,
+                      std::uint64_t max = std::numeric_limits<Integer>::max()) {
+  add_whole_number(
+      app, option, [&value](std::uint64_t x) { value = static_cast<Integer>(x); }, description, min,
+      max);
+}
+template <typename Integer>
+void add_whole_number(CLI::App& app, const std::string& option, std::optional<Integer>& value,
+                      const std::string& description, std::uint64_t min,
+                      std::uint64_t max = std::numeric_limits<Integer>::max()) {
+  add_whole_number(
+      app, option, [&value](std::uint64_t x) { value = static_cast<Integer>(x); }, description, min,
+      max);
+}
+
+/// Selects the verb and runs it. Returns the exit code, that of Exit or 128 + the signal of an
+/// Interrupt; an error is written to stderr as one line.
 int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv);
 
 }  // namespace limb::cli

@@ -1,8 +1,12 @@
 #include "cli/write_walk_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "cli/interrupt.hpp"
 #include "cli/sensor_log.hpp"
+#include "limb/base/check.hpp"
 #include "limb/sim/log/log_writer.hpp"
 #include "limb/sim/world/sensors.hpp"
 
@@ -38,6 +42,10 @@ void write_walk_log(const std::string& call, const std::string& path, const Synt
       contact(static_cast<Eigen::Index>(walk.options().feet.size()));
   while (noisy.next()) {
     const double t = noisy.instant().t;
+    if (Interrupt::signal() != 0) {
+      Interrupt::check(call, fmt::format("at {} of {} s of the synthetic walk", to_text(t),
+                                         to_text(walk.options().duration)));
+    }
     imu << noisy.imu().accel, noisy.imu().gyro;
     truth_row << noisy.instant().q, noisy.instant().v;
     for (std::size_t i = 0; i < walk.options().feet.size(); ++i) {

@@ -32,19 +32,49 @@ if(LIMB_TESTS)
     <string> <vector>)
   set(limb_test_options $<$<CONFIG:Release>:-O1> ${limb_pch_options})
   target_compile_options(limb_test_headers PRIVATE ${limb_test_options})
+
+  # The main function of the tests, which reports skipped ones.
+  add_library(limb_test_main OBJECT ${PROJECT_SOURCE_DIR}/limb/base/testing/test_main.cpp)
+  target_link_libraries(limb_test_main PUBLIC GTest::gtest PRIVATE limb_flags)
+  target_include_directories(limb_test_main PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_features(limb_test_main PRIVATE cxx_std_20)
+  target_compile_options(limb_test_main PRIVATE $<$<CONFIG:Release>:-O1>)
 endif()
+
+# Seconds after which a test counts as hung: far more than it needs on a busy machine, where one of
+# 20 s was seen to take 340 s. Sanitizers slow it down further.
+set(limb_test_timeout 1800)
+set(limb_slow_test_timeout 7200)
+if(LIMB_SANITIZE)
+  set(limb_test_timeout 5400)
+  set(limb_slow_test_timeout 10800)
+endif()
+
+# limb_slow_tests(NAME...): tests that take more than 20 s on a free machine with two cores.
+function(limb_slow_tests)
+  set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${limb_slow_test_timeout})
+endfunction()
+
+# limb_test_properties(NAME LABEL [PROPERTY VALUE...]): what every test has. Exit status 77 means
+# skipped; the reasons go to a file of the test's own, which `./run test` summarises.
+function(limb_test_properties name label)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${limb_test_timeout}
+    SKIP_RETURN_CODE 77 ${ARGN})
+  set_property(TEST ${name} APPEND PROPERTY
+    ENVIRONMENT "LIMB_SKIPS=${PROJECT_BINARY_DIR}/Testing/skips/${name}.txt")
+endfunction()
 
 # limb_test(MODULE FILE [LIBRARY...]): one GoogleTest program, registered as MODULE/FILE without suffix.
 function(limb_test module file)
   get_filename_component(stem ${file} NAME_WE)
   set(target ${module}_${stem})
   add_executable(${target} ${file})
-  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags GTest::gtest GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags limb_test_main)
   # The library under test keeps its flags; the tests themselves are optimised for compile time.
   target_compile_options(${target} PRIVATE ${limb_test_options})
   target_precompile_headers(${target} REUSE_FROM limb_test_headers)
   add_test(NAME ${module}/${stem} COMMAND ${target})
-  set_tests_properties(${module}/${stem} PROPERTIES LABELS ${module})
+  limb_test_properties(${module}/${stem} ${module})
 endfunction()
 
 # limb_module(NAME [DEPENDS module...] [USES library...] [SOURCES file...] [TESTS file...])

@@ -1,18 +1,14 @@
 // Any bytes as MJCF: a Description, diagnostics, or an Error; never a crash, a hang or an endless
-// allocation. Seeds: limb/model/testing/mjcf.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
+// allocation. Includes and meshes are those of files/.
 #include <string>
 
+#include "fuzz/target.hpp"
 #include "limb/base/error.hpp"
 #include "limb/model/mjcf/read_mjcf.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using limb::fuzz::require;
 
 /// Guarantees of the reader for any input: finite numbers and rotations, and parents that are links
 /// or the world.
@@ -39,12 +35,10 @@ void check(const limb::Description<double>& description) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  limb::ReadOptions options;
-  options.roots = {"/nonexistent"};  // no includes from this machine
   limb::Diagnostics diagnostics;
   try {
-    check(limb::parse_mjcf(std::string(data, data + size), "/nonexistent/fuzz.xml", options,
-                           diagnostics));
+    check(limb::parse_mjcf(std::string(limb::fuzz::as_text(data, size)),
+                           LIMB_FUZZ_FILES "/fuzz.xml", {}, diagnostics));
   } catch (const limb::Error&) {  // not well-formed XML
   }
   for (const auto& diagnostic : diagnostics) {

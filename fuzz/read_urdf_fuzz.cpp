@@ -1,20 +1,16 @@
 // Any bytes as URDF: a description, diagnostics or an Error, and nothing else. A robot that is read
 // without error is written, and must be read back without error with the same number of parts.
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <string>
 
+#include "fuzz/target.hpp"
 #include "limb/base/error.hpp"
 #include "limb/model/urdf/read_urdf.hpp"
 #include "limb/model/urdf/write_urdf.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();  // libFuzzer reports the input
-}
+using limb::fuzz::require;
 
 bool has_joint_on_missing_world(const limb::Description<double>& robot) {
   const auto is_world = [](const auto& link) { return link.name == limb::kWorldLink; };
@@ -24,7 +20,7 @@ bool has_joint_on_missing_world(const limb::Description<double>& robot) {
 }
 
 limb::Description<double> parse(std::string text, limb::Diagnostics& found) {
-  return limb::parse_urdf(std::move(text), "fuzz.urdf", {{"fuzz-has-no-such-folder", "."}}, found);
+  return limb::parse_urdf(std::move(text), "fuzz.urdf", {{LIMB_FUZZ_FILES}}, found);
 }
 
 }  // namespace
@@ -33,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limb::Diagnostics found;
   limb::Description<double> robot;
   try {
-    robot = parse({reinterpret_cast<const char*>(data), size}, found);
+    robot = parse(std::string(limb::fuzz::as_text(data, size)), found);
   } catch (const limb::Error&) {
     return 0;
   }

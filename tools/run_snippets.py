@@ -25,6 +25,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import skips
+
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})\s*([^\s`]*)")
 BUILT_CLI = re.compile(r"(?<![\w/.-])(\./)?build/limb(?![\w/.-])")
@@ -32,7 +34,7 @@ RUN_VERB = re.compile(r"^verb_(\w+)\(\)", re.MULTILINE)
 LOOKS_LIKE_SHELL = {"bash", "shell", "console", "zsh", "bash-console", "shell-session", "sh-session"}
 # A document test must not change the machine or depend on a network.
 NEVER_RUN = {"sudo", "apt", "apt-get", "pip", "git", "curl", "wget"}
-TIMEOUT_S = 1200  # only against hangs: a busy machine needs a tenth of it
+TIMEOUT_S = 3600  # only against hangs: a busy machine needs a tenth of it
 TEMPORARY = re.compile(r"(?<![\w.])/tmp/")
 NO_SOLVER = "limb was built without a solver of quadratic programs"  # limb/control/qp/qp.cpp
 
@@ -67,7 +69,7 @@ class Failure(Exception):
 
 
 class Skipped(Exception):
-    """A block that this build cannot run, and the reason. Text starts with FILE:LINE."""
+    """A block that this build cannot run: FILE:LINE, and the reason."""
 
 
 @dataclass
@@ -146,10 +148,15 @@ class Runner:
         self.cli = build / "limb"
         self.verbs = set(RUN_VERB.findall((root / "run").read_text()))
         self.scratch = build / "snippets"
+        self.skipped: list[tuple[str, str]] = []  # FILE:LINE and the reason
         self.temporary = tempfile.TemporaryDirectory(prefix="limb_snippets_")
         # Built without proxsuite (cmake/LimbProxsuite.cmake): blocks that need it are left out.
         commands_file = build / "compile_commands.json"
         self.without_solver = commands_file.exists() and "qp_none.cpp" in commands_file.read_text()
+
+    def skip(self, where: str, reason: str) -> None:
+        print(f"{where}: not executed: {reason}")
+        self.skipped.append((where, reason))
 
     def with_own_folder(self, text: str) -> str:
         """The text of a block with /tmp/ replaced by the temporary folder of this run."""
@@ -168,7 +175,7 @@ class Runner:
             raise Failure(f"{where}: still running after {TIMEOUT_S} s") from None
         if done.returncode != 0:
             if self.without_solver and NO_SOLVER in done.stderr:
-                raise Skipped(f"{where}: not executed: {NO_SOLVER}")
+                raise Skipped(where, NO_SOLVER)
             raise Failure(f"{where}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return self.with_tmp(done.stdout)
 
@@ -202,7 +209,8 @@ class Runner:
         if not blocks:
             return {}
         if not (self.build / "python/limb/__init__.py").exists():
-            print(f"{len(blocks)} python blocks not executed: the Python package is not built")
+            for block in blocks:
+                self.skip(block.where(), "the Python package is not built")
             return {}
         python = self.root / ".venv/bin/python"
         environment = {**os.environ, "PYTHONPATH": str(self.build / "python")}
@@ -271,7 +279,7 @@ class Runner:
                     result = sessions[id(block)]
                     if isinstance(result, Failure):
                         if self.without_solver and NO_SOLVER in str(result):
-                            raise Skipped(f"{block.where()}: not executed: {NO_SOLVER}")
+                            raise Skipped(block.where(), NO_SOLVER)
                         raise result
                     outputs[id(block)] = result
                 elif block.language == "sh":
@@ -287,7 +295,7 @@ class Runner:
                 elif block.language not in ("cpp", "text", "python"):
                     print(f"{block.where(-1)}: not executed: {block.language or '(no language)'}")
             except Skipped as skipped:
-                print(skipped)
+                self.skip(*skipped.args)
             except Failure as failure:
                 failures.append(failure)
         return failures
@@ -330,9 +338,11 @@ def main() -> int:
         failures.append(Failure("README.md:1: no sh, cpp, toml or python block to execute"))
     runner = Runner(root, options.build.resolve(), options.compiler, options.flags)
     failures += runner.run(blocks)
+    skips.record(runner.skipped)
     for failure in failures:
         print(failure, file=sys.stderr)
-    print(f"snippets: {executed} blocks executed, {len(failures)} failures")
+    executed -= len(runner.skipped)
+    print(f"snippets: {executed} blocks executed, {len(runner.skipped)} skipped, {len(failures)} failures")
     return 1 if failures else 0
 
 

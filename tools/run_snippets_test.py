@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """run_snippets.py must find documents whose output is wrong, and name the place."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,11 @@ class RunSnippets(unittest.TestCase):
     def run_on(self, *readme):
         self.write("README.md", "\n".join(readme))
         return subprocess.run([sys.executable, "-B", TOOL, "--root", self.root,
-                               "--build", self.root / "other"], capture_output=True, text=True)
+                               "--build", self.root / "other"], capture_output=True, text=True,
+                              env={**os.environ, "LIMB_SKIPS": str(self.root / "skips.txt")})
+
+    def skipped(self):
+        return (self.root / "skips.txt").read_text()
 
     def assert_passes(self, *readme):
         done = self.run_on(*readme)
@@ -64,6 +69,7 @@ class RunSnippets(unittest.TestCase):
         self.assert_fails("README.md:2: exit status 1", *readme)
         self.write("other/compile_commands.json", '[{"file": "limb/control/qp/qp_none.cpp"}]')
         self.assertIn("README.md:2: not executed: limb was built without a solver", self.assert_passes(*readme))
+        self.assertEqual(self.skipped(), "README.md:2\tlimb was built without a solver of quadratic programs\n")
         self.assert_fails("README.md:14: the block above", *readme[:3], fenced("text", "limb inf"))
         self.assert_fails("README.md:2: exit status 1", fenced("sh", "exit 1"))
 
@@ -138,7 +144,8 @@ class RunSnippets(unittest.TestCase):
         self.assertIn('"README.md", line 3', text)
 
     def test_python_without_a_package_is_listed(self):
-        self.assertIn("1 python blocks not executed", self.assert_passes(fenced("python", "1 / 0")))
+        self.assertIn("0 blocks executed, 1 skipped", self.assert_passes(fenced("python", "1 / 0")))
+        self.assertEqual(self.skipped(), "README.md:2\tthe Python package is not built\n")
 
     def test_cpp_error_names_the_line_of_the_document(self):
         self.assert_fails("README.md:3:14: error", fenced("cpp", "// a line", "int main() { wrong; }"))

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The run script: wrong use, and machines on which nothing can be installed."""
 
+import hashlib
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -25,7 +27,7 @@ class Run(unittest.TestCase):
 
     def test_help_names_every_verb(self):
         text = call("help").stdout
-        for verb in ("build", "test", "bench", "docs", "format", "tidy", "help"):
+        for verb in ("build", "test", "sanitize", "bench", "fuzz", "docs", "format", "tidy", "help"):
             self.assertIn(f"./run {verb}", text)
 
     def test_unknown_verb_is_named_and_help_is_shown(self):
@@ -45,6 +47,17 @@ class Run(unittest.TestCase):
         done = call("build", "--wrong")
         self.assertEqual(done.returncode, 1)
         self.assertIn("build: unknown argument '--wrong'", done.stderr)
+
+    def test_unknown_fuzz_target_lists_the_known(self):
+        done = call("fuzz", "read_urdf", "read_udrf", "--time", "1")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fuzz: unknown target 'read_udrf', expected one of: read_urdf read_mjcf", done.stderr)
+
+    def test_time_of_fuzz_is_a_number_of_seconds(self):
+        for time in ("0", "-1", "1m"):
+            done = call("fuzz", "read_urdf", "--time", time)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"fuzz: --time is '{time}', expected seconds", done.stderr)
 
     def test_missing_packages_that_cannot_be_installed_are_named(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +81,36 @@ class Run(unittest.TestCase):
         self.assertEqual(len(log), 2, log)
         self.assertTrue(log[0].startswith("update"))
         self.assertTrue(log[1].endswith("--no-install-recommends libfmt-dev"))
+
+    def test_sanitize_runs_both_presets_and_sums_them_up(self):
+        """In a copy of the repository with a cmake that does nothing and a ctest that fails for one preset."""
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "limb")
+            (copy / "tools").mkdir(parents=True)
+            for name in ("run", "CMakePresets.json", "tools/skips.py", "tools/requirements-test.txt",
+                         "tools/requirements-node.txt", "tools/requirements-build.txt"):
+                shutil.copy(RUN.parent / name, copy / name)
+            for name, kind in ((".venv", "test"), (".node", "node"), (".qp", "build")):  # as if installed
+                (copy / name).mkdir()
+                digest = hashlib.sha256((copy / f"tools/requirements-{kind}.txt").read_bytes()).hexdigest()
+                (copy / name / ".requirements").write_text(f"{digest}  -\n")
+            for name in ("asan-ubsan", "tsan"):
+                (copy / f"build-{name}").mkdir()
+            self.fake(folder, "dpkg-query", 'for name in "$@"; do echo installed $name; done')
+            self.fake(folder, "cmake", 'case $1 in --list-presets=*) echo "  \\"asan-ubsan\\" - a"; echo "  \\"tsan\\"";; esac')
+            self.fake(folder, "ctest", f'echo "$@" >> {folder}/log\n'
+                      'case $2 in tsan) echo "50% tests passed, 1 tests failed out of 2"; exit 8;; esac\n'
+                      'echo "100% tests passed, 0 tests failed out of 2"')
+            environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "LIMB_JOBS": "3"}
+            done = subprocess.run([copy / "run", "sanitize", "-R", "math"], env=environment, capture_output=True,
+                                  text=True, stdin=subprocess.DEVNULL)
+            log = Path(folder, "log").read_text().splitlines()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(log, [f"--preset {name} --parallel 3 --label-exclude ^(tools|api)$ -R math"
+                               for name in ("asan-ubsan", "tsan")])
+        self.assertEqual(done.stderr.splitlines()[-2:], [
+            "run: asan-ubsan passed after 0 min: 100% tests passed, 0 tests failed out of 2",
+            "run: tsan failed (status 8) after 0 min: 50% tests passed, 1 tests failed out of 2"])
 
     def fake(self, folder, name, script):
         path = Path(folder, name)

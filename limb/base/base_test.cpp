@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "limb/base/check.hpp"
 #include "limb/base/index.hpp"
+#include "limb/base/max_or_nan.hpp"
 
 namespace limb {
 namespace {
@@ -106,6 +108,14 @@ TEST(Index, DifferentKindsDoNotMix) {
   EXPECT_NE(BodyIndex(3), BodyIndex(4));
   EXPECT_TRUE(BodyIndex(0).is_valid());
   EXPECT_EQ(BodyIndex(7).value(), 7);
+}
+
+TEST(MaxOrNan, IsTheLargerOneOrNan) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(max_or_nan(1, 2), 2);
+  EXPECT_EQ(max_or_nan(2, 1), 2);
+  EXPECT_TRUE(std::isnan(max_or_nan(kNan, 1)));
+  EXPECT_TRUE(std::isnan(max_or_nan(1, kNan)));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <system_error>
 
@@ -37,29 +39,45 @@ std::string read_text_file(std::string_view call, const fs::path& path, std::siz
   return text;
 }
 
+namespace {
+
+/// The error number of the first failure, or 0.
+int write_all(const fs::path& path, std::string_view text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return errno;
+  int code = 0;
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size()) code = errno;
+  // A full disk may show only when the buffer is written.
+  if (std::fclose(file) != 0 && code == 0) code = errno;
+  return code;
+}
+
+}  // namespace
+
 void write_text_file(std::string_view call, const fs::path& path, std::string_view text) {
-  const auto refuse = [&](std::string_view why) {
-    throw Error(fmt::format("{}: {}: {}", call, path.string(), why));
+  const auto refuse = [&](int code) {
+    throw Error(fmt::format("{}: cannot write {}: {}", call, path.string(), std::strerror(code)));
   };
-  const fs::path partial = path.string() + fmt::format(".{}.part", ::getpid());
-  {
-    std::ofstream out(partial, std::ios::binary);
-    if (!out) refuse("cannot be opened for writing");
-    out.write(text.data(), static_cast<std::streamsize>(text.size()));
-    out.close();
-    if (!out) {
-      std::error_code ignored;
-      fs::remove(partial, ignored);
-      refuse("writing failed");
-    }
+  std::error_code unused;
+  const fs::file_status old = fs::status(path, unused);
+  if (fs::is_directory(old)) refuse(EISDIR);
+  // Devices and pipes cannot be replaced: /dev/null must stay one.
+  if (fs::exists(old) && !fs::is_regular_file(old)) {
+    if (const int code = write_all(path, text)) refuse(code);
+    return;
   }
-  std::error_code code;
-  fs::rename(partial, path, code);
-  if (code) {
-    std::error_code ignored;
-    fs::remove(partial, ignored);
-    refuse(fmt::format("cannot be replaced: {}", code.message()));
+  // A link stays a link to the new content.
+  const fs::path target = fs::exists(old) ? fs::canonical(path, unused) : path;
+  if (fs::exists(old) && ::access(target.c_str(), W_OK) != 0) refuse(errno);
+  const fs::path partial = target.string() + fmt::format(".{}.part", ::getpid());
+  int code = write_all(partial, text);
+  if (code == 0) {
+    if (fs::exists(old)) fs::permissions(partial, old.permissions(), unused);
+    if (std::rename(partial.c_str(), target.c_str()) != 0) code = errno;
   }
+  if (code == 0) return;
+  fs::remove(partial, unused);
+  refuse(code);
 }
 
 }  // namespace limb

@@ -16,7 +16,8 @@ std::string read_text_file(std::string_view call, const std::filesystem::path& p
                            std::size_t max_bytes = kMaxTextFile);
 
 /// Writes a temporary file in the same folder and renames it, so that the file is never partially
-/// written. @throws Error.
+/// written and stays as it was after an error. Links are followed, permissions kept, and devices
+/// and pipes written directly. @throws Error "call: cannot write file: No space left on device".
 void write_text_file(std::string_view call, const std::filesystem::path& path,
                      std::string_view text);
 

@@ -1,12 +1,15 @@
 #include "limb/base/text_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <functional>
 #include <string>
 
 #include "limb/base/error.hpp"
+#include "limb/base/testing/temporary_folder.hpp"
 
 namespace limb {
 namespace {
@@ -15,11 +18,6 @@ namespace fs = std::filesystem;
 
 class TextFile : public ::testing::Test {
  protected:
-  TextFile() : folder_(fs::temp_directory_path() / ("limb_text_" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~TextFile() override { fs::remove_all(folder_); }
-
   static std::string message(const std::function<void()>& call) {
     try {
       call();
@@ -29,7 +27,8 @@ class TextFile : public ::testing::Test {
     return "no error";
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(TextFile, ReadsBackEveryByte) {
@@ -55,7 +54,7 @@ TEST_F(TextFile, NamesCallFileAndCause) {
   EXPECT_EQ(read_text_file("test", folder_ / "long", 5), "12345");
   const std::string nowhere = (folder_ / "no" / "file").string();
   EXPECT_EQ(message([&] { write_text_file("test", nowhere, "x"); }),
-            "test: " + nowhere + ": cannot be opened for writing");
+            "test: cannot write " + nowhere + ": No such file or directory");
 }
 
 // An endless device is rejected at the limit, not read until memory runs out.
@@ -67,10 +66,50 @@ TEST_F(TextFile, StopsAtTheLimit) {
 
 TEST_F(TextFile, KeepsTheOldFileWhenItCannotBeReplaced) {
   fs::create_directories(folder_ / "taken" / "full");
-  EXPECT_NE(message([&] { write_text_file("test", folder_ / "taken", "x"); }).find("cannot be"),
-            std::string::npos);
+  EXPECT_EQ(message([&] { write_text_file("test", folder_ / "taken", "x"); }),
+            "test: cannot write " + (folder_ / "taken").string() + ": Is a directory");
   EXPECT_TRUE(fs::is_directory(folder_ / "taken" / "full"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+}
+
+// A size limit acts as a full disk: SIGXFSZ is ignored and the write fails.
+TEST_F(TextFile, KeepsTheOldFileWhenTheDiskIsFull) {
+  const fs::path file = folder_ / "a";
+  write_text_file("test", file, "old");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string text = message([&] { write_text_file("test", file, std::string(1001, 'x')); });
+  const std::string fits = message([&] { write_text_file("test", folder_ / "b", "1000"); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(text, "test: cannot write " + file.string() + ": File too large");
+  EXPECT_EQ(fits, "no error");
+  EXPECT_EQ(read_text_file("test", file), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
+}
+
+TEST_F(TextFile, WritesToDevicesWithoutReplacingThem) {
+  if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  EXPECT_EQ(message([&] { write_text_file("test", "/dev/full", "x"); }),
+            "test: cannot write /dev/full: No space left on device");
+  EXPECT_EQ(message([&] { write_text_file("test", "/dev/null", "x"); }), "no error");
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(TextFile, FollowsLinksAndKeepsPermissions) {
+  const fs::path file = folder_ / "a", link = folder_ / "link";
+  write_text_file("test", file, "old");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("a", link);
+  write_text_file("test", link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_text_file("test", file), "new");
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 }  // namespace

@@ -369,6 +369,94 @@ TEST(Compiled, RunsTheTemplatesWithoutMachineCode) {
   EXPECT_LT(relative(tau, states.tau), 64 * kEps);
 }
 
+// One entry in common is refused; arrays that touch are not.
+TEST(Compiled, ResultMustNotOverlapArguments) {
+  const Sample s = robot("builtin:arm7");
+  for (const Strategy strategy : {Strategy::straight_line, Strategy::recursion}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    const Compiled fast = compile(s.model, {DynamicsFunction::rnea}, options);
+    VectorX<double> expected(7), buffer(21);
+    fast.rnea(s.q, s.v, s.a, expected);
+    const auto q = buffer.segment(7, 7);
+    for (const int at : {0, 1, 7, 13, 14}) {
+      SCOPED_TRACE(at);
+      buffer.segment(7, 7) = s.q;
+      const auto call = [&] { fast.rnea(q, s.v, s.a, buffer.segment(at, 7)); };
+      if (at == 0 || at == 14) {
+        call();
+        EXPECT_EQ(buffer.segment(at, 7), expected);
+      } else {
+        EXPECT_EQ(testing::message(call), "rnea: tau overlaps q");
+        EXPECT_EQ(buffer.segment(7, 7), s.q);
+      }
+    }
+  }
+}
+
+TEST(Compiled, ResultsMustNotOverlapEachOther) {
+  using Map = Eigen::Map<MatrixX<double>>;
+  const Sample s = robot("builtin:arm7");
+  constexpr DynamicsFunction kFunction = DynamicsFunction::rnea_derivatives;
+  for (const Strategy strategy : {Strategy::straight_line, Strategy::recursion}) {
+    CompileOptions options;
+    options.strategy = strategy;
+    const Compiled fast = compile(s.model, {kFunction}, options);
+    MatrixX<double> dq(7, 7), dv(7, 7);
+    fast.rnea_derivatives(s.q, s.v, s.a, dq, dv);
+    // One state: the second result after the first, before it, and on it.
+    VectorX<double> buffer(3 * 49);
+    for (const int at : {0, 1, 49, 97, 98}) {
+      SCOPED_TRACE(at);
+      Map first(buffer.data() + 49, 7, 7), second(buffer.data() + at, 7, 7);
+      const auto call = [&] { fast.rnea_derivatives(s.q, s.v, s.a, first, second); };
+      if (at == 0 || at == 98) {
+        call();
+        EXPECT_EQ(first, dq);
+        EXPECT_EQ(second, dv);
+      } else {
+        EXPECT_EQ(testing::message(call), "rnea_derivatives: dtau_dv overlaps dtau_dq");
+      }
+    }
+    // A result on an argument.
+    buffer.segment(10, 7) = s.v;
+    EXPECT_EQ(testing::message([&] {
+                fast.rnea_derivatives(s.q, buffer.segment(10, 7), s.a, dq,
+                                      Map(buffer.data() + 16, 7, 7));
+              }),
+              "rnea_derivatives: dtau_dv overlaps v");
+    // N states, by rows and by columns, double and float.
+    const int N = 5;
+    const States x(s, N);
+    const auto check = [&](auto number, auto layout) {
+      using T = decltype(number);
+      constexpr int kOrder = decltype(layout)::value;
+      using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>;
+      using RowsMap = Eigen::Map<Rows>;
+      const Rows q = x.q.cast<T>(), v = x.v.cast<T>(), a = x.a.cast<T>();
+      Rows all_dq(N, 49), all_dv(N, 49);
+      fast.rnea_derivatives(q, v, a, all_dq, all_dv);
+      std::vector<T> space(3 * N * 49);
+      for (const int at : {0, 1, N * 49, 2 * N * 49 - 1, 2 * N * 49}) {
+        SCOPED_TRACE(at);
+        RowsMap first(space.data() + N * 49, N, 49), second(space.data() + at, N, 49);
+        const auto call = [&] { fast.rnea_derivatives(q, v, a, first, second); };
+        if (at == 0 || at == 2 * N * 49) {
+          call();
+          EXPECT_EQ(first, all_dq);
+          EXPECT_EQ(second, all_dv);
+        } else {
+          EXPECT_EQ(testing::message(call), "rnea_derivatives: dtau_dv overlaps dtau_dq");
+        }
+      }
+    };
+    check(1.0, std::integral_constant<int, Eigen::RowMajor>());
+    check(1.0, std::integral_constant<int, Eigen::ColMajor>());
+    check(1.0f, std::integral_constant<int, Eigen::RowMajor>());
+    check(1.0f, std::integral_constant<int, Eigen::ColMajor>());
+  }
+}
+
 TEST(Compiled, ReportsErrors) {
   const Sample s = robot("builtin:arm7");
   const Compiled fast = compile(s.model, {DynamicsFunction::rnea, DynamicsFunction::crba});
@@ -398,6 +486,23 @@ TEST(Compiled, ReportsErrors) {
             "rnea: tau overlaps a");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.tau, {.threads = -1}); }),
             "rnea: threads is -1, expected 0 or more");
+  EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, states.tau, {.grain = -1}); }),
+            "rnea: grain is -1, expected 0 or more");
+  const std::span<const double> few[] = {{s.q.data(), 7}, {s.v.data(), 7}};
+  const std::span<double> one[] = {{x.data(), 7}}, two[] = {{x.data(), 3}, {x.data() + 3, 4}};
+  EXPECT_EQ(message([&] { fast.run(DynamicsFunction::rnea, few, one); }),
+            "rnea: arguments is 2 arrays, expected 3");
+  EXPECT_EQ(message([&] { fast.run(DynamicsFunction::crba, std::span(few).first(1), two); }),
+            "crba: results is 2 arrays, expected 1");
+  EXPECT_EQ(message([&] { fast.pattern(DynamicsFunction::crba, -1); }),
+            "crba: result is -1, expected 0 to 0");
+  CompileOptions loaded;
+  loaded.added_inertias = {BodyId(7)};
+  const Compiled heavier = compile(s.model, {DynamicsFunction::rnea}, loaded);
+  EXPECT_EQ(message([&] { heavier.rnea(s.q, s.v, s.a, x); }),
+            "rnea: compiled with parameters, call run() with all arguments");
+  EXPECT_TRUE(fast.has(DynamicsFunction::crba) && fast.has_program(DynamicsFunction::crba));
+  EXPECT_FALSE(fast.has(DynamicsFunction::aba));
   EXPECT_EQ(message([&] { compile(s.model, {DynamicsFunction::frame_poses}); }),
             "frame_poses: frames is empty, expected at least one (set FunctionOptions::frames)");
   EXPECT_EQ(message([&] { dynamics_function_named("rnae"); }),

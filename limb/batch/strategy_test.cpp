@@ -3,7 +3,14 @@
 #include "limb/batch/strategy.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "limb/base/testing/worst.hpp"
 #include "limb/batch/compiled.hpp"
 #include "limb/batch/run_rows.hpp"
 #include "limb/codegen/record/function_tracer.hpp"
@@ -60,11 +67,11 @@ std::vector<RowMatrix<T>> results(const Compiled& fast, DynamicsFunction f, cons
 
 template <typename T>
 double relative(const std::vector<RowMatrix<T>>& x, const std::vector<RowMatrix<double>>& y) {
-  double worst = 0;
+  Worst worst;
   for (std::size_t k = 0; k < x.size(); ++k) {
-    worst = std::max(worst, (x[k].template cast<double>() - y[k]).norm() / (1 + y[k].norm()));
+    worst.add((x[k].template cast<double>() - y[k]).norm() / (1 + y[k].norm()));
   }
-  return worst;
+  return worst.value();
 }
 
 TEST(Strategy, AllGiveTheSameDerivatives) {
@@ -94,6 +101,120 @@ TEST(Strategy, AllGiveTheSameDerivatives) {
   }
 }
 
+// By columns each state is copied out and back. Floats are computed in double and rounded once.
+TEST(Strategy, RecursionHasTheSameBitsByRowsAndByColumns) {
+  const Sample s = testing::sample_of("quadruped", load_model("builtin:quadruped"), 3);
+  const Eigen::Index n = s.v.size();
+  CompileOptions options;
+  options.strategy = Strategy::recursion;
+  for (const DynamicsFunction f :
+       {DynamicsFunction::rnea, DynamicsFunction::crba, DynamicsFunction::rnea_derivatives,
+        DynamicsFunction::centroidal}) {
+    SCOPED_TRACE(to_text(f));
+    const Compiled loops = compile(s.model, {f}, options);
+    const codegen::Signature& shape = loops.shape(f);
+    testing::Random random(21);
+    for (const int states : {1, 2, 65, 130}) {
+      SCOPED_TRACE(states);
+      std::vector<RowMatrix<double>> in, expected;
+      for (const codegen::Array& array : shape.inputs) {
+        in.emplace_back(states, array.size());
+        for (int i = 0; i < states; ++i) {
+          VectorX<double> x = testing::random_numbers(random, static_cast<int>(n));
+          if (array.name == "q") x = testing::integrate_configuration<double>(s.model, s.q, x);
+          in.back().row(i) = x.transpose();
+        }
+        in.back() = in.back().cast<float>().cast<double>().eval();  // exact in both precisions
+      }
+      // One state after the other.
+      for (const codegen::Array& array : shape.outputs) expected.emplace_back(states, array.size());
+      for (int i = 0; i < states; ++i) {
+        std::vector<std::span<const double>> from;
+        std::vector<std::span<double>> to;
+        for (const auto& x : in) from.emplace_back(&x(i, 0), static_cast<std::size_t>(x.cols()));
+        for (auto& x : expected) to.emplace_back(&x(i, 0), static_cast<std::size_t>(x.cols()));
+        loops.run(f, from, to);
+      }
+      const auto check = [&](auto number, auto order, const BatchOptions& batch) {
+        using T = decltype(number);
+        constexpr int kOrder = decltype(order)::value;
+        using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, kOrder>;
+        constexpr codegen::Layout kLayout =
+            kOrder == Eigen::RowMajor ? codegen::Layout::rows : codegen::Layout::columns;
+        std::vector<Rows> arguments, found;
+        std::vector<ConstStateRows<T>> from;
+        std::vector<StateRows<T>> to;
+        for (const auto& x : in) arguments.push_back(x.template cast<T>());
+        for (const auto& x : expected) found.push_back(Rows::Constant(states, x.cols(), T(7)));
+        for (const auto& x : arguments) from.push_back({x.data(), x.rows(), x.cols(), kLayout});
+        for (auto& x : found) to.push_back({x.data(), x.rows(), x.cols(), kLayout});
+        loops.run(f, from, to, batch);
+        for (std::size_t k = 0; k < found.size(); ++k) {
+          EXPECT_EQ(found[k], Rows(expected[k].template cast<T>())) << k;
+        }
+      };
+      using ByRows = std::integral_constant<int, Eigen::RowMajor>;
+      using ByColumns = std::integral_constant<int, Eigen::ColMajor>;
+      for (const BatchOptions& batch : {BatchOptions{}, BatchOptions{.threads = 2, .grain = 3}}) {
+        check(1.0, ByRows(), batch);
+        check(1.0, ByColumns(), batch);
+        check(1.0f, ByRows(), batch);
+        check(1.0f, ByColumns(), batch);
+      }
+    }
+  }
+}
+
+TEST(Strategy, HasNames) {
+  EXPECT_STREQ(to_text(Strategy::automatic), "automatic");
+  EXPECT_STREQ(to_text(Strategy::straight_line), "straight_line");
+  EXPECT_STREQ(to_text(Strategy::recursion), "recursion");
+  EXPECT_STREQ(to_text(Strategy::split), "split");
+}
+
+// The number of calls: one to warm the caches, then 3 to 64, until a millisecond is spent.
+TEST(Strategy, MeasurementsRepeatShortCalls) {
+  int calls = 0;
+  EXPECT_GE(fastest_ns([&] { ++calls; }), 0);
+  EXPECT_GE(calls, 4);
+  EXPECT_LE(calls, 65);
+  calls = 0;
+  const double ns = fastest_ns([&] {
+    ++calls;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  });
+  EXPECT_EQ(calls, 4);
+  EXPECT_GE(ns, 2e6);
+}
+
+TEST(Strategy, ReportHasTimesOnlyWhereItMeasured) {
+  if (!codegen::why_no_machine_code().empty()) GTEST_SKIP() << codegen::why_no_machine_code();
+  const Model<double> model = load_model("builtin:2r");
+  const auto times = [&](DynamicsFunction f, Strategy strategy, bool parameters = false) {
+    CompileOptions options;
+    options.strategy = strategy;
+    if (parameters) options.added_inertias = {BodyId(1)};
+    const StrategyReport r = compile(model, {f}, options).strategy(f);
+    return std::vector<bool>{r.straight_line_ns > 0, r.recursion_ns > 0,
+                             r.batch_straight_line_ns > 0, r.batch_recursion_ns > 0,
+                             r.batch_split_ns > 0};
+  };
+  using Bools = std::vector<bool>;
+  const Bools none = {false, false, false, false, false};
+  using F = DynamicsFunction;
+  EXPECT_EQ(times(F::rnea, Strategy::automatic), none);
+  EXPECT_EQ(times(F::rnea_derivatives, Strategy::straight_line), none);
+  EXPECT_EQ(times(F::rnea_derivatives, Strategy::recursion), none);
+  EXPECT_EQ(times(F::rnea_derivatives, Strategy::automatic),
+            (Bools{true, true, true, true, false}));
+  EXPECT_EQ(times(F::aba_derivatives, Strategy::automatic), (Bools{true, true, true, true, true}));
+  EXPECT_EQ(times(F::aba_derivatives, Strategy::split), (Bools{true, true, false, false, false}));
+  // The templates build a model for each state with parameters: only lanes are measured.
+  EXPECT_EQ(times(F::aba_derivatives, Strategy::automatic, true),
+            (Bools{false, false, true, false, true}));
+  EXPECT_EQ(times(F::rnea_derivatives, Strategy::automatic, true), none);
+}
+
 TEST(Strategy, IsReported) {
   const Model<double> robot = load_model("builtin:arm7");
   CompileOptions options;
@@ -114,10 +235,10 @@ TEST(Strategy, IsReported) {
     EXPECT_EQ(measured.batch_split_ns, 0);
     const Compiled forward = compile(robot, {DynamicsFunction::aba_derivatives});
     const StrategyReport three = forward.strategy(DynamicsFunction::aba_derivatives);
-    const double best =
-        std::min({three.batch_straight_line_ns, three.batch_recursion_ns, three.batch_split_ns});
-    EXPECT_GT(best, 0);
-    EXPECT_EQ(three.batch == Strategy::split, three.batch_split_ns == best);
+    Least best;
+    best.add(three.batch_straight_line_ns, three.batch_recursion_ns, three.batch_split_ns);
+    EXPECT_GT(best.value(), 0);
+    EXPECT_EQ(three.batch == Strategy::split, three.batch_split_ns == best.value());
     options.strategy = Strategy::split;
     const StrategyReport requested = compile(robot, {DynamicsFunction::aba_derivatives}, options)
                                          .strategy(DynamicsFunction::aba_derivatives);
@@ -296,6 +417,51 @@ TEST(Packed, IsTheUpperTriangle) {
       EXPECT_EQ(P(8, k), M(r, c));
     }
   }
+}
+
+// Ranges make up all states in order, in whole steps and pieces of one grain.
+TEST(RunRows, RangesCoverAllStates) {
+  using Ranges = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  const auto ranges = [](std::int64_t states, std::int64_t step, std::int64_t grain, int threads) {
+    Ranges found;
+    std::mutex mutex;
+    for_ranges(states, step, grain, threads, [&](std::int64_t first, std::int64_t count) {
+      const std::lock_guard lock(mutex);
+      found.emplace_back(first, count);
+    });
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  EXPECT_EQ(ranges(0, 8, 64, 1), Ranges());
+  EXPECT_EQ(ranges(5, 8, 64, 1), (Ranges{{0, 5}}));
+  EXPECT_EQ(ranges(20, 8, 8, 1), (Ranges{{0, 8}, {8, 12}}));
+  EXPECT_EQ(ranges(50, 8, 17, 1), (Ranges{{0, 16}, {16, 16}, {32, 18}}));
+  EXPECT_EQ(ranges(50, 8, 1, 1), (Ranges{{0, 8}, {8, 8}, {16, 8}, {24, 8}, {32, 8}, {40, 10}}));
+  EXPECT_EQ(ranges(50, 8, 1000, 2), (Ranges{{0, 50}}));
+  for (const int threads : {1, 2, 0}) {
+    for (const std::int64_t states : {1, 7, 8, 9, 64, 1001}) {
+      std::int64_t next = 0;
+      for (const auto& [first, count] : ranges(states, 8, 24, threads)) {
+        EXPECT_EQ(first, next);
+        EXPECT_TRUE(count % 8 == 0 || first + count == states);
+        EXPECT_TRUE(count >= 8 || count == states);
+        next += count;
+      }
+      EXPECT_EQ(next, states);
+    }
+  }
+}
+
+// More than three eighths of the largest cache, of which at most 32 MiB count.
+TEST(Stores, StreamResultsLargerThanThreeEighthsOfTheCache) {
+  std::int64_t cache = 32 << 20;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+  if (const std::int64_t found = sysconf(_SC_LEVEL3_CACHE_SIZE); found > 0) {
+    cache = std::min<std::int64_t>(cache, found);
+  }
+#endif
+  EXPECT_FALSE(should_stream(cache * 3 / 8));
+  EXPECT_TRUE(should_stream(cache * 3 / 8 + 8));
 }
 
 // A user-defined program: rows, columns, floats, threads, errors.

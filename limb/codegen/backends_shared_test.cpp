@@ -9,7 +9,7 @@ namespace {
 
 TEST(BackendsShared, AgreeOnReferenceRobots) {
   const std::filesystem::path shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   const std::vector<testing::NamedModel> robots = testing::shared_robots(shared);
   EXPECT_GT(robots.size(), 20U);
   for (const auto& [name, model] : robots) testing::check_all_functions(name, model, 17);

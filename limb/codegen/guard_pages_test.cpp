@@ -6,6 +6,7 @@
 
 #include "limb/codegen/program.hpp"
 #include "limb/codegen/record/function_tracer.hpp"
+#include "limb/codegen/testing/aligned_rows.hpp"
 #include "limb/codegen/testing/run.hpp"
 #include "limb/model/core/load.hpp"
 
@@ -101,8 +102,7 @@ TEST(GuardPages, NothingOutsideTheArraysIsAccessed) {
       const auto f = static_cast<DynamicsFunction>(k);
       // Long code with the same instructions.
       if (model.nv() > 7 && f > DynamicsFunction::aba) continue;
-      for (const Isa isa : {Isa::avx2, Isa::avx512}) {
-        if (isa > codegen::detect_isa()) continue;
+      for (const Isa isa : testing::instruction_sets()) {
         const Program p(codegen::trace(model, f, options), {.max_isa = isa});
         ASSERT_TRUE(p.is_compiled());
         for (const bool at_end : {false, true}) {

@@ -89,7 +89,7 @@ TEST_F(ControlAllocation, WholeBodyStepsDoNotAllocate) {
                 0)
           << step;
       EXPECT_EQ(body.report().fell_back, step % 100 == 99) << step;
-      most = std::max(most, static_cast<long>(body.report().iterations));
+      most = std::max<long>(most, body.report().iterations);
     }
     EXPECT_GT(changes, 500);
     std::printf("%s: 1000 steps, %ld contact changes, at most %ld iterations\n",

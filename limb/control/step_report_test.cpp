@@ -99,7 +99,7 @@ class StepReports : public ::testing::TestWithParam<RobotCase> {
     std::string path = GetParam().path;
     if (!path.starts_with("builtin:")) {
       const auto shared = testing::shared_folder();
-      if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+      if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
       path = (shared / "robots" / path).string();
     }
     model_ = load_model(path, GetParam().base);
@@ -145,7 +145,7 @@ TEST_P(StepReports, SaturationIsAppliedAndCounted) {
       at_limit += largest[i] > 0 && std::abs(tau[i]) == largest[i];
     }
     EXPECT_EQ(report.saturated, at_limit) << controller.name;
-    if (std::isfinite(largest.maxCoeff())) {
+    if (largest.allFinite()) {
       EXPECT_GT(report.saturated, 0) << controller.name;
     }
     const StepReport at_rest = controller.step(q_, Vector::Zero(n), tau);

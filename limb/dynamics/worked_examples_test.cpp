@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/lagrange/torque_budget.hpp"
 #include "limb/dynamics/textbook/craig.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
@@ -64,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(WorkedExample, ByEveryFormulation) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no shared folder with the lectures beside the checkout";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   std::ifstream in(shared / "lectures" / "worked_examples.json");
   ASSERT_TRUE(in.good());
   const Json all = Json::parse(in);
@@ -77,11 +78,11 @@ TEST_P(WorkedExample, ByEveryFormulation) {
   const Vector rest = Vector::Zero(2);
 
   // The tolerance of the lectures' checklist; the achieved error is recorded.
-  double worst = 0;
+  Worst worst;
   const auto near = [&](const Matrix& found, const Matrix& target, const char* what) {
     const double error = (found - target).norm() / std::max(1.0, target.norm());
     EXPECT_LT(error, 1e-13) << what << "\n" << found << "\nexpected\n" << target;
-    worst = std::max(worst, error);
+    worst.add(error);
   };
   Matrix M(2, 2);
   for (int i = 0; i < 2; ++i) M.row(i) = vector(expected["M"][static_cast<std::size_t>(i)]);
@@ -116,7 +117,7 @@ TEST_P(WorkedExample, ByEveryFormulation) {
        "K");
   near(number(textbook::lagrange::potential_energy(model, q)), number(expected["P"].get<double>()),
        "P");
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 // RR with its parameters from the recipe, B and C as corrected: factor 2 in B, signs of C.

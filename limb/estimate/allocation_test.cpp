@@ -12,9 +12,11 @@ namespace {
 
 TEST(Allocation, NoneInTheControlLoop) {
   if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers replace the allocator";
+  int robots = 0;
   for (const char* name : {"builtin:quadruped", "builtin:humanoid"}) {
     for (const auto& walker : testing::walkers()) {
       if (walker.name != name) continue;
+      ++robots;
       WalkOptions walking;
       walking.feet = walker.feet;
       walking.rate = 200;
@@ -71,6 +73,7 @@ TEST(Allocation, NoneInTheControlLoop) {
       }
     }
   }
+  EXPECT_EQ(robots, 2);
 }
 
 }  // namespace

@@ -24,11 +24,15 @@ double tilt_between(const Matrix3<double>& A, const Matrix3<double>& B) {
 }  // namespace
 
 LeggedSummary summarize(const LeggedRun& run, double begin) {
+  return summarize(run.steps(), run.fell(), begin);
+}
+
+LeggedSummary summarize(std::span<const LeggedStep> steps, bool fell, double begin) {
   LeggedSummary r;
-  r.fell = run.fell();
+  r.fell = fell;
   const LeggedStep *first = nullptr, *last = nullptr;
   long components = 0, beyond = 0, estimated = 0;
-  for (const LeggedStep& s : run.steps()) {
+  for (const LeggedStep& s : steps) {
     if (s.t < begin) continue;
     const Pose<double> X = true_base(s);
     const double yaw = yaw_of(X.R), c = std::cos(yaw), d = std::sin(yaw);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "limb/legged/legged_run.hpp"
 
 namespace limb {
@@ -17,5 +19,7 @@ struct LeggedSummary {
   long steps = 0, fell_back = 0, unsolved = 0;
 };
 LeggedSummary summarize(const LeggedRun& run, double begin);
+/// The same for a record of steps.
+LeggedSummary summarize(std::span<const LeggedStep> steps, bool fell, double begin);
 
 }  // namespace limb

@@ -6,7 +6,9 @@
 #include <numbers>
 #include <vector>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 #include "limb/math/testing/scalars.hpp"
 
@@ -39,28 +41,27 @@ double least_singular_value(const Matrix3<double>& E) {
 
 // euler_to_matrix with dual numbers gives dR/dt without a step size, and [w] = dR/dt R^T.
 TEST(EulerRates, MatchTheDerivativeOfTheMatrix) {
-  double worst = 0, worst_body = 0;
+  Worst worst, worst_body;
   for (const EulerSequence& s : kEulerSequences) {
     for (const auto& [angles, rates] : random_states(50)) {
       const Matrix3<Dual> moving = euler_to_matrix(s, dual(angles, rates));
       const Matrix3<double> R = value(moving), dR = derivative(moving);
       const Vector3<double> w = unskew<double>(dR * R.transpose());
       const Vector3<double> w_body = unskew<double>(R.transpose() * dR);
-      worst = std::max(worst, (euler_rate_matrix(s, angles) * rates - w).norm());
-      worst_body =
-          std::max(worst_body, (euler_rate_matrix_body(s, angles) * rates - w_body).norm());
+      worst.add((euler_rate_matrix(s, angles) * rates - w).norm());
+      worst_body.add((euler_rate_matrix_body(s, angles) * rates - w_body).norm());
     }
   }
-  RecordProperty("world_eps", std::to_string(worst / epsilon<double>()));
-  RecordProperty("body_eps", std::to_string(worst_body / epsilon<double>()));
+  RecordProperty("world_eps", std::to_string(worst.value() / epsilon<double>()));
+  RecordProperty("body_eps", std::to_string(worst_body.value() / epsilon<double>()));
   // Products of rates up to 2 (norm up to 3.5) with a dozen roundings: measured 4.2 eps.
-  EXPECT_LE(worst, 16 * epsilon<double>());
-  EXPECT_LE(worst_body, 16 * epsilon<double>());
+  EXPECT_LE(worst.value(), 16 * epsilon<double>());
+  EXPECT_LE(worst_body.value(), 16 * epsilon<double>());
 }
 
 // The inverse: angles extracted from a rotating matrix have the rates K w.
 TEST(EulerRates, InverseMatchesTheDerivativeOfTheAngles) {
-  double worst = 0;
+  Worst worst;
   for (const EulerSequence& s : kEulerSequences) {
     for (const auto& [angles, w] : random_states(50)) {
       const Matrix3<double> R = euler_to_matrix(s, angles), dR = skew(w) * R;
@@ -69,16 +70,16 @@ TEST(EulerRates, InverseMatchesTheDerivativeOfTheAngles) {
       const Vector3<double> t = value(found.angles), rates = derivative(found.angles);
       const Vector3<double> expected = euler_rate_inverse(s, t) * w;
       const double measure = found.lock.measure.value;
-      worst = std::max(worst, (rates - expected).norm() * measure * measure);
+      worst.add((rates - expected).norm() * measure * measure);
     }
   }
-  RecordProperty("eps", std::to_string(worst / epsilon<double>()));
+  RecordProperty("eps", std::to_string(worst.value() / epsilon<double>()));
   // Rates grow as 1 / measure, their sensitivity to the angles as 1 / measure^2: measured 9.7 eps.
-  EXPECT_LE(worst, 32 * epsilon<double>());
+  EXPECT_LE(worst.value(), 32 * epsilon<double>());
 }
 
 TEST(EulerRates, InverseDeterminantAndFrames) {
-  double worst_inverse = 0, worst_determinant = 0, worst_frames = 0;
+  Worst worst_inverse, worst_determinant, worst_frames;
   for (const EulerSequence& s : kEulerSequences) {
     for (const auto& state : random_states(50)) {
       const Vector3<double>& angles = state.angles;
@@ -87,24 +88,21 @@ TEST(EulerRates, InverseDeterminantAndFrames) {
       const double measure = std::abs(s.is_proper() ? std::sin(angles[1]) : std::cos(angles[1]));
       const Matrix3<double> one = euler_rate_inverse(s, angles) * E;
       const Matrix3<double> one_body = euler_rate_inverse_body(s, angles) * E_body;
-      worst_inverse = std::max(
-          {worst_inverse, (one - Matrix3<double>::Identity()).cwiseAbs().maxCoeff() * measure,
-           (one_body - Matrix3<double>::Identity()).cwiseAbs().maxCoeff() * measure});
-      worst_determinant =
-          std::max({worst_determinant, std::abs(std::abs(E.determinant()) - measure),
-                    std::abs(std::abs(E_body.determinant()) - measure)});
-      worst_frames =
-          std::max(worst_frames, (euler_to_matrix(s, angles) * E_body - E).cwiseAbs().maxCoeff());
+      worst_inverse.add(max_abs(one - Matrix3<double>::Identity()) * measure,
+                        max_abs(one_body - Matrix3<double>::Identity()) * measure);
+      worst_determinant.add(std::abs(std::abs(E.determinant()) - measure),
+                            std::abs(std::abs(E_body.determinant()) - measure));
+      worst_frames.add(max_abs(euler_to_matrix(s, angles) * E_body - E));
       EXPECT_NEAR(std::sin(euler_lock_distance(s, angles[1])), measure, 2 * epsilon<double>());
     }
   }
-  RecordProperty("inverse_eps", std::to_string(worst_inverse / epsilon<double>()));
-  RecordProperty("determinant_eps", std::to_string(worst_determinant / epsilon<double>()));
-  RecordProperty("frames_eps", std::to_string(worst_frames / epsilon<double>()));
+  RecordProperty("inverse_eps", std::to_string(worst_inverse.value() / epsilon<double>()));
+  RecordProperty("determinant_eps", std::to_string(worst_determinant.value() / epsilon<double>()));
+  RecordProperty("frames_eps", std::to_string(worst_frames.value() / epsilon<double>()));
   // Unit vectors, sums of three products: measured 1.0, 1.0 and 1.5 eps.
-  EXPECT_LE(worst_inverse, 4 * epsilon<double>());
-  EXPECT_LE(worst_determinant, 4 * epsilon<double>());
-  EXPECT_LE(worst_frames, 4 * epsilon<double>());
+  EXPECT_LE(worst_inverse.value(), 4 * epsilon<double>());
+  EXPECT_LE(worst_determinant.value(), 4 * epsilon<double>());
+  EXPECT_LE(worst_frames.value(), 4 * epsilon<double>());
 }
 
 // At lock two of the three axes are collinear, never all three: rank 2, and no rates produce an
@@ -134,20 +132,20 @@ TEST(EulerRates, AtLockTheRankIsTwo) {
 
 // Away from lock: the least singular value is sqrt(2) sin(distance/2), along lost_direction.
 TEST(EulerRates, LostDirectionIsTheLeastReachable) {
-  double worst = 0;
+  Worst worst;
   for (const EulerSequence& s : kEulerSequences) {
     for (const auto& state : random_states(50)) {
       const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, state.angles));
       const Matrix3<double> E = euler_rate_matrix(s, t);
       const double least = std::sqrt(2.0) * std::sin(lock.distance / 2);
-      worst = std::max(worst, std::abs(least_singular_value(E) - least));
+      worst.add(std::abs(least_singular_value(E) - least));
       const Vector3<double> along = E * (E.transpose() * lock.lost_direction);
-      worst = std::max(worst, (along - least * least * lock.lost_direction).norm());
+      worst.add((along - least * least * lock.lost_direction).norm());
     }
   }
-  RecordProperty("eps", std::to_string(worst / epsilon<double>()));
+  RecordProperty("eps", std::to_string(worst.value() / epsilon<double>()));
   // The angles, accurate to a few eps, enter E again: measured 5.0 eps.
-  EXPECT_LE(worst, 16 * epsilon<double>());
+  EXPECT_LE(worst.value(), 16 * epsilon<double>());
 }
 
 TEST(EulerRates, FloatHasItsOwnPrecision) {
@@ -189,7 +187,7 @@ TEST(EulerRates, NoInverseAtLock) {
     // Just off lock the inverse exists and its largest entry is 1 / sin(1e-12).
     const double lock = s.is_proper() ? 0 : kPi / 2;
     const Matrix3<double> K = euler_rate_inverse<double>(s, {0, lock - 1e-12, 0});
-    EXPECT_NEAR(K.cwiseAbs().maxCoeff(), 1e12, 1e12 * 1e12 * epsilon<double>()) << s;
+    EXPECT_NEAR(max_abs(K), 1e12, 1e12 * 1e12 * epsilon<double>()) << s;
   }
 }
 

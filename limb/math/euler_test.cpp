@@ -6,8 +6,10 @@
 #include <sstream>
 #include <vector>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/euler_scipy_data.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
@@ -21,7 +23,7 @@ constexpr unsigned kSeed = 20240611;
 
 template <typename T>
 T largest(const Matrix3<T>& m) {
-  return m.cwiseAbs().maxCoeff();
+  return max_abs(m);
 }
 
 /// Difference of two angles, at most half a turn.
@@ -82,24 +84,23 @@ TYPED_TEST_SUITE(EulerOf, Scalars);
 // The definition: axis rotations multiplied in the order of the letters, or in reverse.
 TYPED_TEST(EulerOf, MatrixIsTheProductOfAxisRotations) {
   using T = TypeParam;
-  T worst = 0, worst_quaternion = 0;
+  Worst worst, worst_quaternion;
   for (const EulerSequence& s : kEulerSequences) {
     for (const Vector3<T>& t : random_angles<T>(50, T(2 * kPi))) {
       const Matrix3<T> R1 = axis_rotation(s.axis(0), t[0]), R2 = axis_rotation(s.axis(1), t[1]),
                        R3 = axis_rotation(s.axis(2), t[2]);
       const Matrix3<T> R = s.is_intrinsic() ? Matrix3<T>(R1 * R2 * R3) : Matrix3<T>(R3 * R2 * R1);
-      worst = std::max(worst, largest<T>(euler_to_matrix(s, t) - R));
-      worst_quaternion =
-          std::max(worst_quaternion, largest<T>(to_matrix(euler_to_quaternion(s, t)) - R));
+      worst.add(largest<T>(euler_to_matrix(s, t) - R));
+      worst_quaternion.add(largest<T>(to_matrix(euler_to_quaternion(s, t)) - R));
     }
   }
-  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst / epsilon<T>()));
+  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst.value() / epsilon<T>()));
   ::testing::Test::RecordProperty("quaternion_eps",
-                                  std::to_string(worst_quaternion / epsilon<T>()));
+                                  std::to_string(worst_quaternion.value() / epsilon<T>()));
   // The same products of at most two factors as the column rotations: measured 0.
-  EXPECT_LE(worst, 2 * epsilon<T>());
+  EXPECT_LE(worst.value(), 2 * epsilon<T>());
   // Two quaternion products and the squares of to_matrix: measured 3.5 eps, double and float.
-  EXPECT_LE(worst_quaternion, 8 * epsilon<T>());
+  EXPECT_LE(worst_quaternion.value(), 8 * epsilon<T>());
 }
 
 TYPED_TEST(EulerOf, ExtrinsicIsReversedIntrinsic) {
@@ -119,15 +120,15 @@ TYPED_TEST(EulerOf, ExtrinsicIsReversedIntrinsic) {
 // Everywhere, at lock and on both sides of it: the angles reproduce the matrix and are in range.
 TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
   using T = TypeParam;
-  T worst = 0, worst_locked = 0;
+  Worst worst, worst_locked;
   for (const EulerSequence& s : kEulerSequences) {
     std::vector<Vector3<T>> all = grid<T>(s, offsets<T>());
     for (const Vector3<T>& t : random_angles<T>(200, T(3 * kPi))) all.push_back(t);
     for (const Vector3<T>& given : all) {
       const Matrix3<T> R = euler_to_matrix(s, given);
       const auto [t, lock] = euler_from_matrix(s, R);
-      T& error = lock.locked ? worst_locked : worst;
-      error = std::max(error, largest<T>(euler_to_matrix(s, t) - R));
+      Worst& error = lock.locked ? worst_locked : worst;
+      error.add(largest<T>(euler_to_matrix(s, t) - R));
       for (const int n : {0, 2}) {
         EXPECT_GT(t[n], -T(kPi)) << s << " " << given.transpose();
         EXPECT_LE(t[n], T(kPi)) << s << " " << given.transpose();
@@ -138,42 +139,42 @@ TYPED_TEST(EulerOf, MatrixRoundTripEverywhere) {
       EXPECT_EQ(from_q.angles, t);
     }
   }
-  ::testing::Test::RecordProperty("free_eps", std::to_string(worst / epsilon<T>()));
-  ::testing::Test::RecordProperty("locked_eps", std::to_string(worst_locked / epsilon<T>()));
+  ::testing::Test::RecordProperty("free_eps", std::to_string(worst.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("locked_eps",
+                                  std::to_string(worst_locked.value() / epsilon<T>()));
   // Rounding of R into q, of three angles of size up to pi (half an ulp is 1 eps) and of the
   // product back: measured 5.0 eps (double), 5.3 (float); at lock 3.0 and 4.3.
-  EXPECT_LE(worst, 12 * epsilon<T>());
-  EXPECT_LE(worst_locked, 12 * epsilon<T>());
+  EXPECT_LE(worst.value(), 12 * epsilon<T>());
+  EXPECT_LE(worst_locked.value(), 12 * epsilon<T>());
 }
 
 // A quaternion avoids the rounding of a matrix; q and -q are the same rotation.
 TYPED_TEST(EulerOf, QuaternionRoundTripAndSign) {
   using T = TypeParam;
-  T worst = 0, worst_sign = 0;
+  Worst worst, worst_sign;
   for (const EulerSequence& s : kEulerSequences) {
     for (const Vector3<T>& given : grid<T>(s, offsets<T>())) {
       const Quaternion<T> q = euler_to_quaternion(s, given);
       const auto [t, lock] = euler_from_quaternion(s, q);
       const Quaternion<T> back = align_sign(q, euler_to_quaternion(s, t));
-      worst = std::max(worst, (back - q).norm());
+      worst.add((back - q).norm());
       const auto minus = euler_from_quaternion(s, -q);
-      for (int n = 0; n < 3; ++n)
-        worst_sign = std::max(worst_sign, angle_distance(minus.angles[n], t[n]));
+      for (int n = 0; n < 3; ++n) worst_sign.add(angle_distance(minus.angles[n], t[n]));
     }
   }
-  ::testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
-  ::testing::Test::RecordProperty("sign_eps", std::to_string(worst_sign / epsilon<T>()));
-  EXPECT_LE(worst, 8 * epsilon<T>());  // measured 3.0 eps (double), 3.2 (float)
+  ::testing::Test::RecordProperty("eps", std::to_string(worst.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("sign_eps", std::to_string(worst_sign.value() / epsilon<T>()));
+  EXPECT_LE(worst.value(), 8 * epsilon<T>());  // measured 3.0 eps (double), 3.2 (float)
   // Sum and difference of two angles up to pi are rounded at up to 2 pi: an ulp there is 4 eps.
   // Measured 6.0 eps (double), 4.8 (float).
-  EXPECT_LE(worst_sign, 12 * epsilon<T>());
+  EXPECT_LE(worst_sign.value(), 12 * epsilon<T>());
 }
 
 // angles -> matrix -> angles. Near lock the split of first and third is as uncertain as eps over
 // the distance, but the middle angle is accurate to eps: an arccosine would lose half the digits.
 TYPED_TEST(EulerOf, AnglesRoundTrip) {
   using T = TypeParam;
-  T worst_middle = 0, worst_outer = 0, worst_distance = 0, worst_measure = 0;
+  Worst worst_middle, worst_outer, worst_distance, worst_measure;
   for (const EulerSequence& s : kEulerSequences) {
     const auto [low, high] = locks<T>(s);
     for (const Vector3<T>& given : grid<T>(s, offsets<T>())) {
@@ -181,36 +182,39 @@ TYPED_TEST(EulerOf, AnglesRoundTrip) {
       const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, given));
       const T distance = std::min(given[1] - low, high - given[1]);
       EXPECT_FALSE(lock.locked);
-      worst_middle = std::max(worst_middle, std::abs(t[1] - given[1]));
-      worst_distance = std::max(worst_distance, std::abs(lock.distance - distance));
-      worst_measure = std::max(worst_measure, std::abs(lock.measure - std::sin(distance)));
+      worst_middle.add(std::abs(t[1] - given[1]));
+      worst_distance.add(std::abs(lock.distance - distance));
+      worst_measure.add(std::abs(lock.measure - std::sin(distance)));
       for (const int n : {0, 2}) {
-        worst_outer = std::max(worst_outer, angle_distance(t[n], given[n]) * std::sin(distance));
+        worst_outer.add(angle_distance(t[n], given[n]) * std::sin(distance));
       }
     }
   }
-  ::testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
-  ::testing::Test::RecordProperty("outer_eps", std::to_string(worst_outer / epsilon<T>()));
-  ::testing::Test::RecordProperty("distance_eps", std::to_string(worst_distance / epsilon<T>()));
-  ::testing::Test::RecordProperty("measure_eps", std::to_string(worst_measure / epsilon<T>()));
+  ::testing::Test::RecordProperty("middle_eps",
+                                  std::to_string(worst_middle.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("outer_eps", std::to_string(worst_outer.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("distance_eps",
+                                  std::to_string(worst_distance.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("measure_eps",
+                                  std::to_string(worst_measure.value() / epsilon<T>()));
   // Entries of R are known to about an eps, angles up to pi to two: measured for middle, outer,
   // distance and measure 2.5, 4.0, 2.5, 2.0 eps (double), 2.0, 4.0, 2.0, 1.5 (float).
-  EXPECT_LE(worst_middle, 8 * epsilon<T>());
-  EXPECT_LE(worst_outer, 12 * epsilon<T>());
-  EXPECT_LE(worst_distance, 8 * epsilon<T>());
-  EXPECT_LE(worst_measure, 8 * epsilon<T>());
+  EXPECT_LE(worst_middle.value(), 8 * epsilon<T>());
+  EXPECT_LE(worst_outer.value(), 12 * epsilon<T>());
+  EXPECT_LE(worst_distance.value(), 8 * epsilon<T>());
+  EXPECT_LE(worst_measure.value(), 8 * epsilon<T>());
 }
 
 // Built exactly at lock (as exactly as pi/2 can be typed): always reported, third angle 0.
 TYPED_TEST(EulerOf, LockIsDetectedAndTheThirdAngleIsZero) {
   using T = TypeParam;
-  T worst = 0;
+  Worst worst;
   for (const EulerSequence& s : kEulerSequences) {
     for (const T middle : locks<T>(s)) {
       for (Vector3<T> given : random_angles<T>(300, T(kPi))) {
         given[1] = middle;
         const auto [t, lock] = euler_from_matrix(s, euler_to_matrix(s, given));
-        worst = std::max(worst, lock.distance);
+        worst.add(lock.distance);
         EXPECT_TRUE(lock.locked) << s << " " << given.transpose();
         EXPECT_LE(lock.measure, lock.distance);
         EXPECT_EQ(t[1], middle);
@@ -223,9 +227,9 @@ TYPED_TEST(EulerOf, LockIsDetectedAndTheThirdAngleIsZero) {
       }
     }
   }
-  ::testing::Test::RecordProperty("distance_eps", std::to_string(worst / epsilon<T>()));
-  EXPECT_LE(worst, 4 * epsilon<T>());  // measured 0.6 eps (double), 0.8 (float); kEulerLockEps = 8
-                                       // is well above it
+  ::testing::Test::RecordProperty("distance_eps", std::to_string(worst.value() / epsilon<T>()));
+  EXPECT_LE(worst.value(), 4 * epsilon<T>());  // measured 0.6 eps (double), 0.8 (float);
+                                               // kEulerLockEps = 8 is well above it
 }
 
 TEST(Euler, NearLockIsNotLocked) {
@@ -242,30 +246,32 @@ TEST(Euler, NearLockIsNotLocked) {
 
 // [SciPy 1.17.1] made by tools/oracles/euler_scipy.py.
 TEST(Euler, AgreesWithSciPy) {
-  double worst_matrix = 0, worst_quaternion = 0, worst_angle = 0;
+  Worst worst_quaternion, worst_matrix, worst_angle;
   int count = 0;
   for (const auto& sample : euler_scipy::kSamples) {
     const EulerSequence s(sample.sequence);
     const Vector3<double> given(sample.given), expected(sample.angles);
     const Matrix3<double> R = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>(sample.matrix);
     const auto q = Quaternion<double>::from_xyzw(Vector4<double>(sample.xyzw));
-    worst_matrix = std::max(worst_matrix, largest<double>(euler_to_matrix(s, given) - R));
+    worst_matrix.add(largest<double>(euler_to_matrix(s, given) - R));
     const auto ours = align_sign(q, euler_to_quaternion(s, given));
-    worst_quaternion = std::max(worst_quaternion, (ours - q).norm());
+    worst_quaternion.add((ours - q).norm());
     for (const auto& found : {euler_from_matrix(s, R), euler_from_quaternion(s, q)}) {
-      worst_angle = std::max(worst_angle, (found.angles - expected).norm() * found.lock.measure);
+      worst_angle.add((found.angles - expected).norm() * found.lock.measure);
     }
     ++count;
   }
   EXPECT_EQ(count, 72);
-  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst_matrix / epsilon<double>()));
+  ::testing::Test::RecordProperty("matrix_eps",
+                                  std::to_string(worst_matrix.value() / epsilon<double>()));
   ::testing::Test::RecordProperty("quaternion_eps",
-                                  std::to_string(worst_quaternion / epsilon<double>()));
-  ::testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<double>()));
+                                  std::to_string(worst_quaternion.value() / epsilon<double>()));
+  ::testing::Test::RecordProperty("angle_eps",
+                                  std::to_string(worst_angle.value() / epsilon<double>()));
   // Two roundings of the same formulas: measured 2.0, 0.7 and 3.6 eps.
-  EXPECT_LE(worst_matrix, 8 * epsilon<double>());
-  EXPECT_LE(worst_quaternion, 8 * epsilon<double>());
-  EXPECT_LE(worst_angle, 16 * epsilon<double>());
+  EXPECT_LE(worst_matrix.value(), 8 * epsilon<double>());
+  EXPECT_LE(worst_quaternion.value(), 8 * epsilon<double>());
+  EXPECT_LE(worst_angle.value(), 16 * epsilon<double>());
 }
 
 TEST(Euler, RollPitchYawIsExtrinsicXyz) {

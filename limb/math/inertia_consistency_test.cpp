@@ -5,6 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 #include "limb/math/inertia_solids.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -175,7 +176,7 @@ double smallest(const M3& S) {
 
 // A body whose second moments are perturbed until at least one is negative.
 I inconsistent_body(Random& random) {
-  for (;;) {
+  for (int tries = 0; tries < 1000; ++tries) {
     M3 noise;
     noise << random.vector<double>(3), random.vector<double>(3), random.vector<double>(3);
     const I body = random.body();
@@ -184,6 +185,7 @@ I inconsistent_body(Random& random) {
       return I::from_com(body.mass(), body.com(), tensor_from_second_moments(S));
     }
   }
+  throw std::runtime_error("no inconsistent body found");
 }
 
 TEST(Nearest, ReturnsAConsistentBodyBitForBit) {

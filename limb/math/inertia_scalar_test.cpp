@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/inertia_solids.hpp"
 #include "limb/math/log_cholesky.hpp"
 #include "limb/math/testing/random.hpp"
@@ -115,10 +116,10 @@ void expect_lanes_equal(const Function& function, unsigned random_seed, double r
       const auto& [name, lanes] = all[k];
       const std::vector<double>& row = expected[k].second;
       ASSERT_EQ(lanes.size(), row.size()) << name;
-      double scale = 0;
-      for (const double x : row) scale = std::max(scale, std::abs(x));
-      EXPECT_GT(scale, 0) << name;
-      const double tolerance = roundings * std::numeric_limits<double>::epsilon() * scale;
+      Worst scale;
+      for (const double x : row) scale.add(std::abs(x));
+      EXPECT_GT(scale.value(), 0) << name;
+      const double tolerance = roundings * std::numeric_limits<double>::epsilon() * scale.value();
       for (std::size_t j = 0; j < row.size(); ++j) {
         EXPECT_LE(std::abs(lanes[j].lane[i] - row[j]), tolerance)
             << name << ", lane " << i << ", number " << j;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/inertia_sympy_data.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/random.hpp"
@@ -71,13 +72,13 @@ using Scalars = ::testing::Types<double, float>;
 TYPED_TEST_SUITE(Solids, Scalars);
 
 TYPED_TEST(Solids, MatchSymbolicIntegrals) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, solid] : all_solids<TypeParam>(Density<TypeParam>{TypeParam(2.7)})) {
     const double error = relative_error(of_table<TypeParam>(table(name)), solid);
     EXPECT_LT(error, tolerance<TypeParam>()) << name;
-    worst = std::max(worst, error);
+    worst.add(error);
   }
-  this->RecordProperty("worst_in_eps", std::to_string(8 * worst / tolerance<TypeParam>()));
+  this->RecordProperty("worst_in_eps", std::to_string(8 * worst.value() / tolerance<TypeParam>()));
 }
 
 TYPED_TEST(Solids, MassAndDensityAgree) {

@@ -46,7 +46,7 @@ class Worst:
     def see(self, name, limb, other, scale=1.0):
         difference = np.max(np.abs(np.asarray(limb, float) - np.asarray(other, float)))
         assert np.isfinite(difference), name
-        self.found[name] = max(self.found.get(name, 0.0), difference / (EPS * scale))
+        self.found[name] = np.maximum(self.found.get(name, 0.0), difference / (EPS * scale))
 
     def check(self, **limits):
         print({name: round(float(value), 2) for name, value in self.found.items()})

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
@@ -27,28 +28,29 @@ TYPED_TEST_SUITE(InterpolationOf, Scalars);
 TYPED_TEST(InterpolationOf, SlerpEndsMidpointAndConstantSpeed) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst = 0, worst_middle = 0, worst_speed = 0;
+  Worst worst, worst_middle, worst_speed;
   for (int n = 0; n < 200; ++n) {
     const auto a = draw.unit_quaternion<T>(), b = draw.unit_quaternion<T>();
     const auto aligned = align_sign(a, b);
     const T whole = angle_between(a, b);
-    worst = std::max({worst, (slerp(a, b, T(0)) - a).norm(), (slerp(a, b, T(1)) - aligned).norm(),
-                      std::abs(slerp(a, b, T(0.37)).norm() - 1)});
+    worst.add((slerp(a, b, T(0)) - a).norm(), (slerp(a, b, T(1)) - aligned).norm(),
+              std::abs(slerp(a, b, T(0.37)).norm() - 1));
     // On the unit sphere the midpoint is the normalized mean.
     const auto mean = (a + aligned).normalized();
-    worst_middle = std::max(worst_middle, (slerp(a, b, T(0.5)) - mean).norm());
+    worst_middle.add((slerp(a, b, T(0.5)) - mean).norm());
     for (int step = 0; step < 8; ++step) {
       const auto from = slerp(a, b, T(step) / 8), to = slerp(a, b, T(step + 1) / 8);
-      worst_speed = std::max(worst_speed, std::abs(angle_between(from, to) - whole / 8));
+      worst_speed.add(std::abs(angle_between(from, to) - whole / 8));
     }
   }
-  ::testing::Test::RecordProperty("ends_eps", std::to_string(worst / epsilon<T>()));
-  ::testing::Test::RecordProperty("middle_eps", std::to_string(worst_middle / epsilon<T>()));
-  ::testing::Test::RecordProperty("speed_eps", std::to_string(worst_speed / epsilon<T>()));
+  ::testing::Test::RecordProperty("ends_eps", std::to_string(worst.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("middle_eps",
+                                  std::to_string(worst_middle.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("speed_eps", std::to_string(worst_speed.value() / epsilon<T>()));
   // Angles up to pi (an ulp is 2 eps) through log and exp: measured at most 2.3, 1.6 and 4.0 eps.
-  EXPECT_LE(worst, 8 * epsilon<T>());
-  EXPECT_LE(worst_middle, 8 * epsilon<T>());
-  EXPECT_LE(worst_speed, 8 * epsilon<T>());
+  EXPECT_LE(worst.value(), 8 * epsilon<T>());
+  EXPECT_LE(worst_middle.value(), 8 * epsilon<T>());
+  EXPECT_LE(worst_speed.value(), 8 * epsilon<T>());
 }
 
 // q and -q are the same rotation, so either sign must give the same path, the shorter one.
@@ -119,12 +121,13 @@ class Keys {
 };
 
 TEST(Squad, PassesThroughTheKeysWithContinuousVelocity) {
-  double worst_key = 0, worst_velocity = 0, slowest = 1e9;
+  Least slowest;
+  Worst worst_key, worst_velocity;
   for (unsigned seed = kSeed; seed < kSeed + 20; ++seed) {
     const Keys keys(seed, 1.2);
     for (int n = 2; n < 5; ++n) {
-      worst_key = std::max({worst_key, angle_between(keys.key(n), keys.at(n, 0.0)),
-                            angle_between(keys.key(n), keys.at(n - 1, 1.0))});
+      worst_key.add(angle_between(keys.key(n), keys.at(n, 0.0)),
+                    angle_between(keys.key(n), keys.at(n - 1, 1.0)));
       // One-sided angular velocities at the key. Richardson's w = 2 w(h/2) - w(h) removes the term
       // in h; the rest is of order h^2 |w''| + eps / h, and the
       // bound below allows |w''| = 50; measured 3.5e-10 rad/s in total.
@@ -137,16 +140,16 @@ TEST(Squad, PassesThroughTheKeysWithContinuousVelocity) {
       };
       const double h = 1e-5;
       const Vector3<double> left = velocity(n - 1, 1.0, -h), right = velocity(n, 0.0, h);
-      worst_velocity = std::max(worst_velocity, (left - right).norm());
-      slowest = std::min(slowest, right.norm());
+      worst_velocity.add((left - right).norm());
+      slowest.add(right.norm());
     }
   }
-  RecordProperty("key_eps", std::to_string(worst_key / epsilon<double>()));
-  RecordProperty("velocity_1e9", std::to_string(worst_velocity * 1e9));
-  RecordProperty("slowest", std::to_string(slowest));
-  EXPECT_LE(worst_key, 8 * epsilon<double>());  // measured 2.8 eps
-  EXPECT_LE(worst_velocity, 50 * 1e-10 + 8 * epsilon<double>() / 1e-5);
-  EXPECT_GT(slowest, 0.1);  // the velocities compared are not zero
+  RecordProperty("key_eps", std::to_string(worst_key.value() / epsilon<double>()));
+  RecordProperty("velocity_1e9", std::to_string(worst_velocity.value() * 1e9));
+  RecordProperty("slowest", std::to_string(slowest.value()));
+  EXPECT_LE(worst_key.value(), 8 * epsilon<double>());  // measured 2.8 eps
+  EXPECT_LE(worst_velocity.value(), 50 * 1e-10 + 8 * epsilon<double>() / 1e-5);
+  EXPECT_GT(slowest.value(), 0.1);  // the velocities compared are not zero
 }
 
 // Piecewise slerp has corners at the keys, which the test above would detect.

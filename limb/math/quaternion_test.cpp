@@ -6,8 +6,10 @@
 #include <numbers>
 #include <sstream>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/so3.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
@@ -63,63 +65,64 @@ TEST(Quaternion, SumScaleConjugate) {
 TYPED_TEST(QuaternionOf, ProductIdentities) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst_matrix = 0, worst_associative = 0, worst_norm = 0, worst_inverse = 0, least_gap = 1;
+  Least least_gap;
+  Worst worst_matrix, worst_associative, worst_norm, worst_inverse;
   for (int n = 0; n < 300; ++n) {
     const auto a = draw.quaternion<T>(), b = draw.quaternion<T>(), c = draw.quaternion<T>();
     const T ab = a.norm() * b.norm();
     const Vector4<T> product = (a * b).xyzw();
-    worst_matrix =
-        std::max({worst_matrix, (left_product_matrix(a) * b.xyzw() - product).norm() / ab,
-                  (right_product_matrix(b) * a.xyzw() - product).norm() / ab});
-    worst_associative =
-        std::max(worst_associative, ((a * b) * c - a * (b * c)).norm() / (ab * c.norm()));
-    worst_norm = std::max(worst_norm, std::abs((a * b).norm() / ab - 1));
-    worst_inverse = std::max({worst_inverse, (a * a.inverse() - Quaternion<T>()).norm(),
-                              (a.inverse() * a - Quaternion<T>()).norm()});
-    worst_inverse =
-        std::max(worst_inverse, ((a * b).inverse() - b.inverse() * a.inverse()).norm() * ab);
-    least_gap = std::min(least_gap, (a * b - b * a).norm() / ab);
+    worst_matrix.add((left_product_matrix(a) * b.xyzw() - product).norm() / ab,
+                     (right_product_matrix(b) * a.xyzw() - product).norm() / ab);
+    worst_associative.add(((a * b) * c - a * (b * c)).norm() / (ab * c.norm()));
+    worst_norm.add(std::abs((a * b).norm() / ab - 1));
+    worst_inverse.add((a * a.inverse() - Quaternion<T>()).norm(),
+                      (a.inverse() * a - Quaternion<T>()).norm());
+    worst_inverse.add(((a * b).inverse() - b.inverse() * a.inverse()).norm() * ab);
+    least_gap.add((a * b - b * a).norm() / ab);
     const auto u = draw.unit_quaternion<T>();
-    worst_inverse = std::max(worst_inverse, (u.inverse() - u.conjugate()).norm());
+    worst_inverse.add((u.inverse() - u.conjugate()).norm());
   }
-  ::testing::Test::RecordProperty("matrix_eps", std::to_string(worst_matrix / epsilon<T>()));
-  ::testing::Test::RecordProperty("assoc_eps", std::to_string(worst_associative / epsilon<T>()));
-  ::testing::Test::RecordProperty("norm_eps", std::to_string(worst_norm / epsilon<T>()));
-  ::testing::Test::RecordProperty("inverse_eps", std::to_string(worst_inverse / epsilon<T>()));
+  ::testing::Test::RecordProperty("matrix_eps",
+                                  std::to_string(worst_matrix.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("assoc_eps",
+                                  std::to_string(worst_associative.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("norm_eps", std::to_string(worst_norm.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("inverse_eps",
+                                  std::to_string(worst_inverse.value() / epsilon<T>()));
   // Sums of four products, once or twice, relative to the product of the norms: measured at most
   // 1.2, 2.0, 2.0 and 2.7 eps, double and float.
-  EXPECT_LE(worst_matrix, 2 * epsilon<T>());
-  EXPECT_LE(worst_associative, 4 * epsilon<T>());
-  EXPECT_LE(worst_norm, 4 * epsilon<T>());
-  EXPECT_LE(worst_inverse, 4 * epsilon<T>());
-  EXPECT_GT(least_gap, T(1e-3));  // not commutative
+  EXPECT_LE(worst_matrix.value(), 2 * epsilon<T>());
+  EXPECT_LE(worst_associative.value(), 4 * epsilon<T>());
+  EXPECT_LE(worst_norm.value(), 4 * epsilon<T>());
+  EXPECT_LE(worst_inverse.value(), 4 * epsilon<T>());
+  EXPECT_GT(least_gap.value(), T(1e-3));  // not commutative
 }
 
 TYPED_TEST(QuaternionOf, RotatesAsItsMatrixAndComposes) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst = 0, worst_matrix = 0, worst_order = 0;
+  Worst worst_matrix, worst, worst_order;
   for (int n = 0; n < 300; ++n) {
     const auto q_AB = draw.unit_quaternion<T>(), q_BC = draw.unit_quaternion<T>();
     const Vector3<T> p = draw.direction<T>();
     const auto sandwich = q_AB * quat_xyzw(p[0], p[1], p[2], T(0)) * q_AB.inverse();
-    worst = std::max({worst, (q_AB.rotate(p) - sandwich.vec()).norm(), std::abs(sandwich.w()),
-                      (to_matrix(q_AB) * p - q_AB.rotate(p)).norm()});
-    worst_matrix = std::max(worst_matrix, rotation_error(to_matrix(q_AB)).orthogonality);
+    worst.add((q_AB.rotate(p) - sandwich.vec()).norm(), std::abs(sandwich.w()),
+              (to_matrix(q_AB) * p - q_AB.rotate(p)).norm());
+    worst_matrix.add(rotation_error(to_matrix(q_AB)).orthogonality);
     // q_AC = q_AB q_BC: the right factor acts first.
     const auto q_AC = q_AB * q_BC;
-    worst_order =
-        std::max({worst_order, (q_AC.rotate(p) - q_AB.rotate(q_BC.rotate(p))).norm(),
-                  (to_matrix(q_AC) - to_matrix(q_AB) * to_matrix(q_BC)).cwiseAbs().maxCoeff()});
+    worst_order.add((q_AC.rotate(p) - q_AB.rotate(q_BC.rotate(p))).norm(),
+                    max_abs(to_matrix(q_AC) - to_matrix(q_AB) * to_matrix(q_BC)));
   }
-  ::testing::Test::RecordProperty("rotate_eps", std::to_string(worst / epsilon<T>()));
-  ::testing::Test::RecordProperty("orthogonal_eps", std::to_string(worst_matrix / epsilon<T>()));
-  ::testing::Test::RecordProperty("order_eps", std::to_string(worst_order / epsilon<T>()));
+  ::testing::Test::RecordProperty("rotate_eps", std::to_string(worst.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("orthogonal_eps",
+                                  std::to_string(worst_matrix.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("order_eps", std::to_string(worst_order.value() / epsilon<T>()));
   // |q|^2 is 1 to about 2 eps, which affects each formula differently: measured at
   // most 3.4, 7.5 (the error of |q|^2 four times) and 5.0 eps.
-  EXPECT_LE(worst, 8 * epsilon<T>());
-  EXPECT_LE(worst_matrix, 16 * epsilon<T>());
-  EXPECT_LE(worst_order, 12 * epsilon<T>());
+  EXPECT_LE(worst.value(), 8 * epsilon<T>());
+  EXPECT_LE(worst_matrix.value(), 16 * epsilon<T>());
+  EXPECT_LE(worst_order.value(), 12 * epsilon<T>());
 }
 
 // All four branches of quaternion_from_matrix, each where its part is the largest, up to half turns
@@ -127,16 +130,16 @@ TYPED_TEST(QuaternionOf, RotatesAsItsMatrixAndComposes) {
 TYPED_TEST(QuaternionOf, MatrixRoundTripInEveryBranch) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst = 0;
+  Worst worst;
   std::array<int, 4> branch{};
   for (int n = 0; n < 400; ++n) {
     Vector4<T> xyzw = draw.quaternion<T>().xyzw();
     xyzw[n % 4] += T(std::copysign(3.0, xyzw[n % 4]));
     const auto q = Quaternion<T>::from_xyzw(xyzw).normalized();
     const auto back = quaternion_from_matrix(to_matrix(q));
-    worst = std::max(worst, rotation_distance(q, back));
+    worst.add(rotation_distance(q, back));
     Eigen::Index part = 3;  // w where it is at least 1/2, else the largest of x, y, z
-    if (std::abs(q.w()) < T(0.5)) q.vec().cwiseAbs().maxCoeff(&part);
+    if (std::abs(q.w()) < T(0.5)) q.vec().cwiseAbs().template maxCoeff<Eigen::PropagateNaN>(&part);
     ++branch[static_cast<std::size_t>(part)];
     EXPECT_GT(back.xyzw()[part], T(0)) << "the component it is computed from is positive";
   }
@@ -146,11 +149,11 @@ TYPED_TEST(QuaternionOf, MatrixRoundTripInEveryBranch) {
     if (axis.norm() == T(0)) continue;
     for (const T angle : {T(kPi), T(kPi / 2), T(2 * kPi / 3), T(1e-4), T(kPi - 1e-4)}) {
       const auto q = quaternion_from_axis_angle<T>(axis.normalized(), angle);
-      worst = std::max(worst, rotation_distance(q, quaternion_from_matrix(to_matrix(q))));
+      worst.add(rotation_distance(q, quaternion_from_matrix(to_matrix(q))));
     }
   }
-  ::testing::Test::RecordProperty("eps", std::to_string(worst / epsilon<T>()));
-  EXPECT_LE(worst, 4 * epsilon<T>());  // measured 2.1 eps; the divisor is at least 1
+  ::testing::Test::RecordProperty("eps", std::to_string(worst.value() / epsilon<T>()));
+  EXPECT_LE(worst.value(), 4 * epsilon<T>());  // measured 2.1 eps; the divisor is at least 1
 }
 
 TEST(Quaternion, HalfTurnsAboutTheAxesAreExact) {
@@ -167,20 +170,20 @@ TEST(Quaternion, HalfTurnsAboutTheAxesAreExact) {
 TYPED_TEST(QuaternionOf, AxisAngleBothWays) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst_angle = 0, worst_axis = 0;
+  Worst worst_angle, worst_axis;
   for (int n = 0; n < 200; ++n) {
     const Vector3<T> axis = draw.direction<T>();
     for (const T angle : {T(1e-12), T(1e-6), T(0.1), T(1), T(2), T(3), T(kPi - 1e-3)}) {
       const auto [found_axis, found_angle] = to_axis_angle(quaternion_from_axis_angle(axis, angle));
-      worst_angle = std::max(worst_angle, std::abs(found_angle - angle) / angle);
-      worst_axis = std::max(worst_axis, (found_axis - axis).norm());
+      worst_angle.add(std::abs(found_angle - angle) / angle);
+      worst_axis.add((found_axis - axis).norm());
     }
   }
-  ::testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle / epsilon<T>()));
-  ::testing::Test::RecordProperty("axis_eps", std::to_string(worst_axis / epsilon<T>()));
+  ::testing::Test::RecordProperty("angle_eps", std::to_string(worst_angle.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("axis_eps", std::to_string(worst_axis.value() / epsilon<T>()));
   // Relative, also for tiny angles: nothing is subtracted from 1. Measured 1.9 eps.
-  EXPECT_LE(worst_angle, 4 * epsilon<T>());
-  EXPECT_LE(worst_axis, 4 * epsilon<T>());
+  EXPECT_LE(worst_angle.value(), 4 * epsilon<T>());
+  EXPECT_LE(worst_axis.value(), 4 * epsilon<T>());
 }
 
 TEST(Quaternion, AxisAngleAtTheEnds) {
@@ -204,19 +207,19 @@ TEST(Quaternion, AxisAngleAtTheEnds) {
 TYPED_TEST(QuaternionOf, ExponentialAndLogarithm) {
   using T = TypeParam;
   Random draw(kSeed);
-  T worst = 0, worst_exp = 0;
+  Worst worst, worst_exp;
   for (int n = 0; n < 300; ++n) {
     const Vector3<T> w = draw.direction<T>() * T(draw.uniform(0, kPi - 0.01));
     const auto q = quaternion_exp(w);
-    worst_exp = std::max(worst_exp, (to_matrix(q) - so3::exp(w)).cwiseAbs().maxCoeff());
-    worst = std::max({worst, (quaternion_log(q) - w).norm(), (quaternion_log(-q) - w).norm()});
+    worst_exp.add(max_abs(to_matrix(q) - so3::exp(w)));
+    worst.add((quaternion_log(q) - w).norm(), (quaternion_log(-q) - w).norm());
   }
-  ::testing::Test::RecordProperty("log_eps", std::to_string(worst / epsilon<T>()));
-  ::testing::Test::RecordProperty("exp_eps", std::to_string(worst_exp / epsilon<T>()));
+  ::testing::Test::RecordProperty("log_eps", std::to_string(worst.value() / epsilon<T>()));
+  ::testing::Test::RecordProperty("exp_eps", std::to_string(worst_exp.value() / epsilon<T>()));
   EXPECT_LE(
-      worst,
+      worst.value(),
       8 * epsilon<T>());  // vectors of length up to pi, an ulp is 2 eps: measured 2.4 and 3.0 eps
-  EXPECT_LE(worst_exp, 8 * epsilon<T>());
+  EXPECT_LE(worst_exp.value(), 8 * epsilon<T>());
 }
 
 TYPED_TEST(QuaternionOf, RateIsTheDerivative) {

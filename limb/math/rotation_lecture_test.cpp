@@ -9,6 +9,7 @@
 
 #include "limb/math/euler_rates.hpp"
 #include "limb/math/se3.hpp"
+#include "limb/math/testing/max_abs.hpp"
 
 namespace limb {
 namespace {
@@ -21,7 +22,7 @@ constexpr double deg(double angle_deg) {
 }
 
 double max_difference(const Matrix3<double>& a, const Matrix3<double>& b) {
-  return (a - b).cwiseAbs().maxCoeff();
+  return max_abs(a - b);
 }
 
 Matrix3<double> Rx(double angle) {
@@ -205,7 +206,7 @@ TEST(QuaternionAlgebra, ConjugateNormInverse) {
 // A10, A11: q = (cos t/2, sin t/2 axis); 30 degrees about (0.6, 0.8, 0).
 TEST(QuaternionRotation, ThirtyDegreesExample) {
   const Vector4<double> expected(0.965925826289068, 0.155291427061512, 0.207055236082017, 0);
-  EXPECT_LE((thirty().wxyz() - expected).cwiseAbs().maxCoeff(), 6e-16);  // 15 digits given
+  EXPECT_LE(max_abs(thirty().wxyz() - expected), 6e-16);  // 15 digits given
   EXPECT_NEAR(thirty().w(), std::cos(deg(15)), kEps);
   EXPECT_NEAR(thirty().norm(), 1, 2 * kEps);
   const auto [axis, angle] = to_axis_angle(thirty());
@@ -295,10 +296,9 @@ TEST(Homogeneous, Inverse) {
       1, 0, 0, -1,               //
       0, -r, -r, -1.5 * r,       //
       0, 0, 0, 1;                //
-  EXPECT_LE((X.inverse().matrix() - inverse).cwiseAbs().maxCoeff(), 2 * kEps);
-  EXPECT_LE((X.matrix().inverse() - inverse).cwiseAbs().maxCoeff(), 4 * kEps);
-  EXPECT_LE(((X * X.inverse()).matrix() - Matrix4<double>::Identity()).cwiseAbs().maxCoeff(),
-            4 * kEps);
+  EXPECT_LE(max_abs(X.inverse().matrix() - inverse), 2 * kEps);
+  EXPECT_LE(max_abs(X.matrix().inverse() - inverse), 4 * kEps);
+  EXPECT_LE(max_abs((X * X.inverse()).matrix() - Matrix4<double>::Identity()), 4 * kEps);
   EXPECT_EQ(Pose<double>::from_matrix(T).matrix(), T);
 }
 

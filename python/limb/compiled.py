@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from . import _limb
+from ._arguments import named_arguments
 from ._limb import CompiledFunction
 from .types import Axes, Strategy
 
@@ -54,6 +55,7 @@ class Compiled:
     forward_dynamics_derivatives: CompiledFunction
     aba_derivatives: CompiledFunction
 
+    @named_arguments
     def __init__(self, robot, functions: Sequence[str], *, frames: Sequence[str] = (),
                  axes: Axes = "local", added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
                  rotated_joints: Sequence[str] = (), strategy: Strategy = "automatic", interpret: bool = False,

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
+from ._arguments import named_arguments
 from ._limb import Converter
 
 __all__ = ["Converter", "State", "drake", "from_drake", "from_mujoco", "from_pinocchio", "from_rbdl", "mujoco",
@@ -66,7 +67,7 @@ def _functions(library: str, title: str):
                     "if it differs from that of its file reader.")
     to.__doc__ = f"Converts a state of limb to the conventions of {title}."
     from_.__doc__ = f"Converts a state of {title} to the conventions of limb."
-    return make, to, from_
+    return tuple(map(named_arguments, (make, to, from_)))
 
 
 pinocchio, to_pinocchio, from_pinocchio = _functions("pinocchio", "Pinocchio")
@@ -75,10 +76,12 @@ drake, to_drake, from_drake = _functions("drake", "Drake")
 rbdl, to_rbdl, from_rbdl = _functions("rbdl", "RBDL")
 
 
+@named_arguments
 def pinocchio_model(robot):
     """The robot as a `pinocchio.Model`, through URDF; needs the package pin."""
+    free = robot.base == "free"
     import pinocchio as pin
 
-    if robot.base == "free":
+    if free:
         return pin.buildModelFromXML(robot.to_urdf(), pin.JointModelFreeFlyer())
     return pin.buildModelFromXML(robot.to_urdf())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy
 
 from . import _limb
+from ._arguments import named_arguments
 from ._limb import synthetic_walk
 from .results import BaseEstimate, FootStatus
 
@@ -19,11 +20,13 @@ class BaseEstimator(_limb.BaseEstimator):
     encoder, contact_noise, gate, rest, yaw, position, ground_height, ...; an unknown name is an error that lists them.
     """
 
+    @named_arguments
     def __init__(self, robot, feet: Sequence[str], *, imu: str = "", filter: str = "inekf",
                  odometry: str = "position", **options):
         super().__init__(robot, list(feet), imu, filter, odometry, options)
 
 
+@named_arguments
 def run(estimator: BaseEstimator, t, gyro, accel, q, v, forces) -> dict[str, numpy.ndarray]:
     """Runs the estimator over a log with one row per instant. Returns arrays t, p, R, v, sigma (of p, R, v), starting
     with the first estimate."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from numpy.typing import ArrayLike
 
 from . import _limb
+from ._arguments import named_arguments
 from .compiled import Compiled
 from .derivation import Derivation
 from .results import Finding
@@ -28,6 +29,7 @@ class Robot(_limb.Robot):
 
     __slots__ = ()
 
+    @named_arguments
     def compile(self, functions: Sequence[str], *, frames: Sequence[str] = (), axes: Axes = "local",
                 added_inertias: Sequence[str] = (), shifted_joints: Sequence[str] = (),
                 rotated_joints: Sequence[str] = (), strategy: Strategy = "automatic", interpret: bool = False,
@@ -52,6 +54,7 @@ class Robot(_limb.Robot):
                         shifted_joints=shifted_joints, rotated_joints=rotated_joints, strategy=strategy,
                         interpret=interpret, nonzeros=nonzeros)
 
+    @named_arguments
     def derive(self, quantities: Sequence[str] = (), *, method: str = "both", parameters: str = "named",
                frames: Sequence[str] = ()) -> Derivation:
         """The equations of motion in closed form, for open chains of few joints.
@@ -73,12 +76,14 @@ class Robot(_limb.Robot):
         with self._source() as path:
             return _limb.check_file(path, [])
 
+    @named_arguments
     def lock_joints(self, held: Mapping[str, float | Sequence[float]]) -> "Robot":
         """A robot in which the named joints are fixed at the given coordinates."""
         lists = {name: [float(x)] if isinstance(x, (int, float)) else list(map(float, x))
                  for name, x in held.items()}
         return _make(self._lock_joints(lists))
 
+    @named_arguments
     def attach_payload(self, link: str, mass: float, com: ArrayLike, tensor: ArrayLike) -> "Robot":
         """A robot with a rigid payload on a link: mass, centre of mass in the link, inertia tensor about that centre."""
         return _make(self._attach_payload(link, mass, com, tensor))
@@ -127,6 +132,7 @@ def _make(state) -> Robot:
     return robot
 
 
+@named_arguments
 def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[str | os.PathLike] = (),
          armature: bool = True, damping: bool = True, friction: bool = True) -> Robot:
     """A robot from a `.urdf` file, an MJCF `.xml` file, a `.toml` recipe or `builtin:NAME`.
@@ -146,6 +152,7 @@ def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[s
                  damping=damping, friction=friction)
 
 
+@named_arguments
 def check(path: str | os.PathLike, *, roots: Sequence[str | os.PathLike] = ()) -> list[Finding]:
     """All errors and warnings about a robot file, even one that cannot be loaded."""
     return _limb.check_file(os.fspath(path), [os.fspath(root) for root in roots])

@@ -136,7 +136,7 @@ nb::list check_file(const std::string& path, const std::vector<std::string>& roo
   return findings(diagnostics);
 }
 
-nb::object prove_robot(const Robot& r, int states, unsigned seed) {
+nb::object prove_robot(const Robot& r, int states, std::uint64_t seed) {
   std::vector<ProofRow> rows;
   {
     const nb::gil_scoped_release released;

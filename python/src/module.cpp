@@ -1,5 +1,6 @@
 #define LIMB_IMPORTS_NUMPY
 #include "limb/base/version.hpp"
+#include "python/src/argument_errors.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/control_arguments.hpp"
 
@@ -66,4 +67,5 @@ NB_MODULE(_limb, m) {
   bind_locomotion(m);
   bind_estimate(m);
   bind_legged(m);
+  explain_argument_errors(m);
 }

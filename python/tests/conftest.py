@@ -17,7 +17,8 @@ try:
 except ImportError as error:
     limb, WHY = None, f"the Python package is not built (./run test builds it if PyPI is reachable): {error}"
 
-SHARED = Path(os.environ.get("LIMB_SHARED", ROOT.parent / "shared"))
+sys.path.insert(1, str(ROOT / "tools"))
+from shared_folder import shared_path, why_no_shared  # noqa: E402
 
 
 class WithoutPackage(pytest.File):
@@ -48,6 +49,6 @@ def quadruped():
 
 @pytest.fixture(scope="session")
 def shared():
-    if not SHARED.is_dir():
-        pytest.skip(f"the reference files are not at {SHARED}")
-    return SHARED
+    if why_no_shared():
+        pytest.skip(why_no_shared())
+    return shared_path()

@@ -122,8 +122,6 @@ def test_manifold(case):
 def test_external_wrench(case):
     robot, there, _ = case
     for q, v, a, tau, state in states(case):
-        if "fext" not in state:
-            continue
         fext = state["fext"]
         external = {fext["frame"]: fext["f_local"]}
         close(there.tau_to(q, robot.rnea(q, v, a, external=external)), fext["tau_rnea"], "tau_rnea with fext")

@@ -66,8 +66,8 @@ def test_equations_of_motion_hold(quadruped, q):
         now = quadruped.integrate(q, 0.15 * rng.normal(size=18))
         v = 0.3 * rng.normal(size=18)
         body.update(now, v)
-        np.testing.assert_allclose(body.mass_center, quadruped.center_of_mass(now), atol=1e-12)
-        np.testing.assert_allclose(body.mass_matrix, quadruped.mass_matrix(now), atol=1e-12)
+        np.testing.assert_allclose(body.mass_center, quadruped.center_of_mass(now), atol=1e-12, equal_nan=False)
+        np.testing.assert_allclose(body.mass_matrix, quadruped.mass_matrix(now), atol=1e-12, equal_nan=False)
         targets = body.targets()
         targets.stands = [case % 3 != 0, True, True, True]
         targets.swing[0, :3] = rng.normal(size=3)
@@ -81,7 +81,7 @@ def test_equations_of_motion_hold(quadruped, q):
         for foot, f in zip(FEET, body.foot_forces):
             J = quadruped.frame_jacobian(now, foot, "local_world_aligned")[:3]
             right += J.T @ f
-        np.testing.assert_allclose(left, right, atol=2e-7 * weight)
+        np.testing.assert_allclose(left, right, atol=2e-7 * weight, equal_nan=False)
         f = body.foot_forces
         assert (np.linalg.norm(f[:, :2], axis=1) <= 0.5 * f[:, 2] + 1e-6 * weight).all()
         if case % 3 == 0:
@@ -106,21 +106,21 @@ def test_balance_rejects_pushes(quadruped, q, native):
     simulation = on_ground(quadruped, q, pushes=pushes)
     balance = control.Balance(quadruped, FEET)
     reference = balance.reference_at(q)
-    np.testing.assert_allclose(reference.mass_center, quadruped.center_of_mass(q), atol=1e-12)
+    np.testing.assert_allclose(reference.mass_center, quadruped.center_of_mass(q), atol=1e-12, equal_nan=False)
     outside = [0.0]
 
     def step(t, now, v):
         tau = balance.step(now, v, reference)
         report = balance.report
         assert report.status == "solved"
-        outside[0] = max(outside[0], report.outside_cone)
+        outside[0] = np.maximum(outside[0], report.outside_cone)
         return tau
 
     simulation.set_controller(balance.controller(reference) if native else step)
     motion = simulation.record(1.8)
     away = np.abs(motion["q"][:, :3] - q[:3]).max(axis=0)
     assert 0.005 < away[:2].min() and away.max() < 0.03  # moved, and balanced
-    np.testing.assert_allclose(simulation.q, q, atol=2e-3)
+    np.testing.assert_allclose(simulation.q, q, atol=2e-3, equal_nan=False)
     assert outside[0] < 2e-6 * quadruped.mass * 9.81
     assert balance.report.status == "solved" and motion["contact"]["touching"][-1] == 4
 
@@ -142,7 +142,7 @@ def test_balance_tracks_a_squat(quadruped, q):
 
     simulation.set_controller(step)
     simulation.run(1.0)
-    assert max(error) < 1e-3
+    assert np.max(error) < 1e-3
 
 
 def trot(robot, q, seconds, native=True, forward=0.5):
@@ -185,7 +185,7 @@ def test_trot_follows_the_command(quadruped, q):
 def test_native_and_python_controllers_agree(quadruped, q):
     one, _, _, _ = trot(quadruped, q, 0.7)
     two, _, _, seen = trot(quadruped, q, 0.7, native=False)
-    np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-12)  # the ramp is rounded differently
+    np.testing.assert_allclose(one.q, two.q, rtol=0, atol=1e-12, equal_nan=False)  # the ramp is rounded differently
     swings = {tuple(stands) for stands, _ in seen}
     assert (True, False, False, True) in swings and (False, True, True, False) in swings
     assert not any(fell_back for _, fell_back in seen)
@@ -205,22 +205,24 @@ def test_turning_and_sideways(quadruped, q):
 
 @needs_qp
 def test_runs_release_the_gil_and_reports_can_be_read(quadruped, q):
-    """Another thread reads reports during a native run."""
-    simulation = on_ground(quadruped, q, period=2e-3)
-    walk = control.Locomotion(quadruped, FEET, q)
-    walk.set_gait(control.Gait.trot())
-    simulation.set_controller(walk.controller([0.2, 0, 0]))
-    thread = threading.Thread(target=simulation.run, args=(4.0,))
-    thread.start()
-    reads, forces = 0, set()
-    while thread.is_alive():
-        assert walk.report.whole_body.status == "solved" and walk.foot_forces.shape == (4, 3)
-        reads += 1
-        forces.add(walk.foot_forces.tobytes())
-        time.sleep(1e-3)
-    thread.join()
-    assert simulation.t == pytest.approx(4.0) and reads > 10
-    assert len(forces) > 10  # different steps of the run, not its start and end only
+    """Another thread reads reports during a native run. On a busy machine it may not get to run during the first."""
+    for _ in range(50):
+        simulation = on_ground(quadruped, q, period=2e-3)
+        walk = control.Locomotion(quadruped, FEET, q)
+        walk.set_gait(control.Gait.trot())
+        simulation.set_controller(walk.controller([0.2, 0, 0]))
+        thread = threading.Thread(target=simulation.run, args=(4.0,))
+        thread.start()
+        forces = set()
+        while thread.is_alive():
+            assert walk.report.whole_body.status == "solved" and walk.foot_forces.shape == (4, 3)
+            forces.add(walk.foot_forces.tobytes())
+            time.sleep(1e-3)
+        thread.join()
+        assert simulation.t == pytest.approx(4.0)
+        if len(forces) > 10:  # different steps of one run, not its start and end only
+            return
+    pytest.fail(f"only {len(forces)} different steps seen during a run")
 
 
 def test_gaits():
@@ -273,7 +275,7 @@ def test_soles(quadruped):
     simulation.set_controller(balance.controller(reference))
     simulation.run(1.5)
     assert balance.report.status == "solved" and balance.forces.shape == (8, 3)
-    np.testing.assert_allclose(robot.center_of_mass(simulation.q)[:2], [0.03, 0], atol=5e-3)
+    np.testing.assert_allclose(robot.center_of_mass(simulation.q)[:2], [0.03, 0], atol=5e-3, equal_nan=False)
     assert simulation.touches("left_sole") and simulation.touches("right_sole")
 
 
@@ -343,7 +345,7 @@ def test_controllers_outlive_their_names(quadruped, q):
     del balance, robot
     gc.collect()
     simulation.run(0.05)
-    np.testing.assert_allclose(simulation.q, q, atol=1e-3)
+    np.testing.assert_allclose(simulation.q, q, atol=1e-3, equal_nan=False)
 
 
 @needs_qp

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <random>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/locomotion/locomotion.hpp"
 #include "tests/locomotion/ground_run.hpp"
 #include "tests/locomotion/worst_step.hpp"
@@ -31,7 +32,8 @@ struct WalkResult {
   Vector3<double> start, end;  ///< position of the base after the ramp, and at the end
   double yaw_change = 0, time = 0;
   Vector3<double> mean_velocity = Vector3<double>::Zero();  ///< in the heading of the base
-  double lowest = 1e9, largest_tilt = 0;
+  Least lowest;  ///< height of the base over that of standing
+  double largest_tilt = 0;
   std::vector<double> total_us, mpc_us, whole_body_us;
   std::vector<double> cpu_us;  ///< CPU time of the thread per step
   int mpc_runs = 0, mpc_unsolved = 0;
@@ -95,8 +97,8 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
       result.mpc_us.push_back(r.mpc_us);
       ++result.mpc_runs;
       result.mpc_unsolved += r.mpc_status == Status::ok ? 0 : 1;
-      result.mpc.stationarity = std::max(result.mpc.stationarity, r.mpc_residuals.stationarity);
-      result.mpc.primal = std::max(result.mpc.primal, r.mpc_residuals.primal);
+      result.mpc.stationarity = worse(result.mpc.stationarity, r.mpc_residuals.stationarity);
+      result.mpc.primal = worse(result.mpc.primal, r.mpc_residuals.primal);
     }
     result.t = now.t;
     const double yaw = std::atan2(base.X_WB.R(1, 0), base.X_WB.R(0, 0));
@@ -113,9 +115,8 @@ inline WalkResult walk(const LeggedRobot& start, const WalkSetup& setup,
       result.yaw_change = heading;
     }
     last_yaw = yaw;
-    result.lowest = std::min(result.lowest, base.X_WB.p.z() / height);
-    result.largest_tilt =
-        std::max(result.largest_tilt, std::acos(std::min(1.0, base.X_WB.R(2, 2))));
+    result.lowest.add(base.X_WB.p.z() / height);
+    result.largest_tilt = worse(result.largest_tilt, std::acos(std::min(base.X_WB.R(2, 2), 1.0)));
     result.fell = result.fell || base.X_WB.p.z() < 0.5 * height || base.X_WB.R(2, 2) < 0.7;
     if (observe) observe(now.t, locomotion, now.q, now.v, tau);
   });

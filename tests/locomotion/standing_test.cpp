@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/whole_body/balance.hpp"
 #include "tests/locomotion/expect_within_tolerance.hpp"
 #include "tests/locomotion/ground_run.hpp"
@@ -49,7 +50,7 @@ Displacement balance_under_pushes(Run& run, const testing::LeggedRobot& robot) {
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     tau = balance.step(now.q, now.v, reference);
     worst.add(balance.whole_body().report());
-    base.largest = std::max(base.largest, (now.q.head<3>() - robot.q.head<3>()).norm());
+    base.largest = worse(base.largest, (now.q.head<3>() - robot.q.head<3>()).norm());
   });
   run.simulation().run_until(7.5);
   testing::expect_within_tolerance(worst, weight_of(robot));
@@ -90,7 +91,8 @@ void squat(Run& run, const testing::LeggedRobot& robot) {
   const Vector3<double> home(0.03, 0, reference.mass_center.z());  // above the middle of the soles
   constexpr double kDepth = 0.1, kRate = 2 * std::numbers::pi / 4;
   testing::WorstStep worst;
-  double lowest = home.z(), error = 0, farthest = 0;
+  Worst error, farthest;
+  Least lowest;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     const double phase = now.t < 4 ? kRate * now.t : 0;
     reference.mass_center = home;
@@ -101,20 +103,20 @@ void squat(Run& run, const testing::LeggedRobot& robot) {
     tau = balance.step(now.q, now.v, reference);
     worst.add(balance.whole_body().report());
     const Vector3<double>& p = balance.whole_body().mass_center();
-    lowest = std::min(lowest, p.z());
+    lowest.add(p.z());
     if (now.t > 1 && now.t < 4) {
-      error = std::max(error, std::abs(p.z() - reference.mass_center.z()));
+      error.add(std::abs(p.z() - reference.mass_center.z()));
     }
-    if (now.t > 4) farthest = std::max(farthest, (p - home).norm());
+    if (now.t > 4) farthest.add((p - home).norm());
   });
   run.simulation().run_until(8);
   testing::expect_within_tolerance(worst, weight_of(robot));
-  std::printf("squat: tracking error %.1f mm, displacement by the pushes %.1f mm\n", 1e3 * error,
-              1e3 * farthest);
-  EXPECT_LT(lowest, home.z() - 0.9 * kDepth);
-  EXPECT_LT(error, 0.01);
-  EXPECT_LT(farthest, 0.03);
-  EXPECT_GT(farthest, 0.003);
+  std::printf("squat: tracking error %.1f mm, displacement by the pushes %.1f mm\n",
+              1e3 * error.value(), 1e3 * farthest.value());
+  EXPECT_LT(lowest.value(), home.z() - 0.9 * kDepth);
+  EXPECT_LT(error.value(), 0.01);
+  EXPECT_LT(farthest.value(), 0.03);
+  EXPECT_GT(farthest.value(), 0.003);
   EXPECT_LT((balance.whole_body().mass_center() - home).norm(), 0.01);
   EXPECT_LT(run.state().v.norm(), 0.05);
 }
@@ -146,26 +148,26 @@ TEST_F(Standing, QuadrupedRecoversFromPushesOnSmoothGround) {
   Balance balance(robot.model, robot.feet, options);
   const Balance::Reference reference = balance.reference_at(robot.q);
   testing::WorstStep worst;
-  double farthest = 0, used = 0, sliding = 0;
+  Worst farthest, used, sliding;
   run.simulation().set_controller([&](const ControlInput& now, VectorX<double>& tau) {
     tau = balance.step(now.q, now.v, reference);
     worst.add(balance.whole_body().report());
-    farthest = std::max(farthest, (now.q.head<3>() - robot.q.head<3>()).norm());
+    farthest.add((now.q.head<3>() - robot.q.head<3>()).norm());
     const Vector3<double> f = balance.whole_body().forces().rowwise().sum();
-    used = std::max(used, f.head<2>().norm() / f.z());
+    used.add(f.head<2>().norm() / f.z());
     for (const ContactPoint& c : run.contacts().points()) {
-      sliding = std::max(sliding, c.velocity_W.head<2>().norm());
+      sliding.add(c.velocity_W.head<2>().norm());
     }
   });
   run.simulation().run_until(7.5);
   testing::expect_within_tolerance(worst, weight_of(robot));
   std::printf(
       "smooth ground: largest displacement %.1f mm, friction %.3f, sliding velocity %.4f m/s\n",
-      1e3 * farthest, used, sliding);
-  EXPECT_LT(farthest, 0.06);
-  EXPECT_GT(used, 0.15);
-  EXPECT_LE(used, 0.28 + 1e-6);
-  EXPECT_LT(sliding, 1e-3);
+      1e3 * farthest.value(), used.value(), sliding.value());
+  EXPECT_LT(farthest.value(), 0.06);
+  EXPECT_GT(used.value(), 0.15);
+  EXPECT_LE(used.value(), 0.28 + 1e-6);
+  EXPECT_LT(sliding.value(), 1e-3);
 }
 
 }  // namespace

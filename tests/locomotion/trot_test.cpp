@@ -23,7 +23,7 @@ void expect_walked(const testing::WalkResult& result, const testing::WalkSetup& 
   EXPECT_EQ(result.mpc_unsolved, 0);
   EXPECT_LE(result.mpc.stationarity, 1.1 * setup.options.mpc.qp.tolerance);
   EXPECT_LE(result.mpc.primal, 1.1 * setup.options.mpc.qp.tolerance);
-  EXPECT_GT(result.lowest, 0.9);
+  EXPECT_GT(result.lowest.value(), 0.9);
   EXPECT_LT(result.largest_tilt, 0.1);
 }
 
@@ -85,7 +85,7 @@ TEST_F(Trot, QuadrupedOverBlocks) {
 // The same options for real robots of 15, 30 and 85 kg, without tuning for any of them.
 TEST_F(Trot, RealQuadrupeds) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   const std::string folder = (shared / "robots").string();
   for (const auto& robot :
        {testing::go2(folder), testing::anymal_b(folder), testing::hyq(folder)}) {

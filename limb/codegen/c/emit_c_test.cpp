@@ -5,7 +5,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/left_out.hpp"
+#include "limb/base/testing/worst.hpp"
 #include "limb/codegen/record/function_tracer.hpp"
+#include "limb/codegen/testing/abs_and_atan2.hpp"
 #include "limb/codegen/testing/c_folder.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/random.hpp"
@@ -17,6 +20,8 @@ namespace {
 
 using codegen::Precision;
 
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
 /// Largest stack frame that the compiler reports for functions of a file.
 long stack_used(const std::filesystem::path& folder, const std::string& stem) {
   long most = 0;
@@ -25,7 +30,7 @@ long stack_used(const std::filesystem::path& folder, const std::string& stem) {
     std::istringstream fields(line.substr(line.find('\t')));
     long bytes = 0;
     fields >> bytes;
-    most = std::max(most, bytes);
+    most = std::max<long>(most, bytes);
   }
   return most;
 }
@@ -94,7 +99,10 @@ TEST(EmitC, WorksWithAnyVectorWidth) {
     check(model, {DynamicsFunction::rnea}, {}, p, "gcc", "g++", "-O2 -DROBOT_NO_SIMD");
     check(model, {DynamicsFunction::rnea}, {}, p, "gcc", "g++",
           "-O2 -march=native -ffp-contract=fast -fno-math-errno");
-    if (!testing::has_command("clang++")) continue;
+    if (!testing::has_command("clang++")) {
+      testing::leave_out("clang++ is not installed");
+      continue;
+    }
     check(model, {DynamicsFunction::rnea}, {}, p, "clang", "clang++");
   }
 }
@@ -132,7 +140,10 @@ TEST(EmitC, SupportsEveryJointType) {
   Description<double> robot = testing::random_tree(3, tree);
   for (auto& joint : robot.joints) joint.friction = 0.1;  // signs: comparisons and selections
   for (const char* compiler : {"gcc", "clang"}) {
-    if (!testing::has_command(compiler)) continue;
+    if (!testing::has_command(compiler)) {
+      testing::leave_out(std::string(compiler) + " is not installed");
+      continue;
+    }
     check(build_model(robot), {DynamicsFunction::rnea, DynamicsFunction::crba}, {}, Precision::f64,
           compiler);
   }
@@ -220,13 +231,12 @@ double sine_error(const std::string& flags, double most) {
     angles.push_back(std::nextafter(T(quarter), T(most)));
   }
   const std::vector<T> found = run_c(tracer.finish(), angles, flags, true);
-  double worst = 0;
+  Worst worst;
   for (std::size_t i = 0; i < angles.size(); ++i) {
     const long double angle = angles[i];
-    worst = std::max(
-        {worst, ulps(found[2 * i], std::sin(angle)), ulps(found[2 * i + 1], std::cos(angle))});
+    worst.add(ulps(found[2 * i], std::sin(angle)), ulps(found[2 * i + 1], std::cos(angle)));
   }
-  return worst;
+  return worst.value();
 }
 
 /// Largest error of atan2 in all directions, on the axes and at the origin.
@@ -245,12 +255,12 @@ double angle_error(bool batches) {
     points.insert(points.end(), {T(size * std::cos(angle)), T(size * std::sin(angle))});
   }
   const std::vector<T> found = run_c(tracer.finish(), points, "", batches);
-  double worst = 0;
+  Worst worst;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const long double x = points[2 * i], y = points[2 * i + 1];
-    worst = std::max(worst, ulps(found[i], std::atan2(y, x)));
+    worst.add(ulps(found[i], std::atan2(y, x)));
   }
-  return worst;
+  return worst.value();
 }
 
 // By the C library, within 2 units in the last place (glibc: 1.3 seen for float, 0.5 for double).
@@ -258,6 +268,42 @@ TEST(EmitC, Atan2IsAccurate) {
   for (const bool batches : {false, true}) {
     EXPECT_LT(angle_error<double>(batches), 2);
     EXPECT_LT(angle_error<float>(batches), 2);
+  }
+}
+
+TEST(EmitC, DerivativesOfAbsAndAtan2) {
+  for (const bool batches : {false, true}) {
+    const auto points = testing::abs_and_atan2_points<double>();
+    testing::expect_abs_and_atan2(
+        points, run_c(testing::abs_and_atan2_trace(), points, "-ffp-contract=off", batches));
+    const auto points32 = testing::abs_and_atan2_points<float>();
+    testing::expect_abs_and_atan2(
+        points32, run_c(testing::abs_and_atan2_trace(), points32, "-ffp-contract=off", batches));
+  }
+}
+
+// 1/x, 1/x^2, ..., 1/x^5 and their derivatives -n/x^(n+1), of numbers of both signs.
+TEST(EmitC, NegativePowers) {
+  codegen::Tracer tracer("powers");
+  const VectorX<Traced> x = tracer.input("x", 1);
+  VectorX<Traced> y(5);
+  y[0] = Traced(1) / x[0];
+  for (int n = 1; n < 5; ++n) y[n] = y[n - 1] / x[0];
+  VectorX<Traced> all(10);
+  all << y, codegen::jacobian(y, codegen::unit_directions(x)).col(0);
+  tracer.output("y", all);
+  const codegen::Trace trace = tracer.finish();
+  const std::vector<double> in = {0.7, -0.3, 1.5, -12.25, 1e-5, 3, -1};
+  for (const bool batches : {false, true}) {
+    const std::vector<double> found = run_c(trace, in, "-ffp-contract=off", batches);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      for (std::size_t n = 1; n <= 5; ++n) {
+        const double power = std::pow(in[i], -double(n)), slope = -double(n) * power / in[i];
+        // One rounding for each division; derivatives have two for each factor.
+        EXPECT_NEAR(found[10 * i + n - 1], power, 3 * kEps * std::abs(power)) << in[i] << " " << n;
+        EXPECT_NEAR(found[10 * i + 4 + n], slope, 6 * kEps * std::abs(slope)) << in[i] << " " << n;
+      }
+    }
   }
 }
 

@@ -4,10 +4,10 @@
 
 namespace limb::codegen {
 
-/// atan2(y, x) within 3 units in the last place, for finite numbers; 0 for (0, 0). The smaller of
-/// |x|, |y| divided by the larger, rotated by pi/4 where that is nearer to zero, then a polynomial
-/// on
-/// [-tan(pi/8), tan(pi/8)]. V and `make` as in make_sincos.
+/// atan2(y, x) within 3 units in the last place, for finite numbers; 0 for (0, 0). Zeros have no
+/// sign: atan2(-0, -1) is pi. The smaller of |x|, |y| divided by the larger, rotated by pi/4 where
+/// that is nearer to zero, then a polynomial on [-tan(pi/8), tan(pi/8)]. V and `make` as in
+/// make_sincos.
 template <typename V, typename Make>
 V make_atan2(Precision precision, const V& y, const V& x, const Make& make) {
   const auto k = [&](double c) { return make.constant(c); };

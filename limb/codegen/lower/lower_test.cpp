@@ -30,5 +30,33 @@ TEST(Lower, NeedsFewProducts) {
   EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea_derivatives), 4037);
 }
 
+// Instructions by hand: a sum absorbs one product that nothing else uses.
+TEST(Lower, CountsOperations) {
+  codegen::Tracer tracer("counted");
+  const VectorX<Traced> x = tracer.input("x", 4);
+  VectorX<Traced> y(5);
+  y[0] = x[0] * x[1] + x[2];                           // fma
+  y[1] = x[0] * x[2] - x[3];                           // fms
+  y[2] = x[3] - x[1] * x[2];                           // fnma
+  y[3] = sqrt(abs(x[0])) / x[1];                       // three
+  y[4] = select(x[0] < x[1], x[2], Traced(7) * x[3]);  // three
+  tracer.output("y", y);
+  const codegen::Trace trace = tracer.finish();
+  const codegen::Code fused = codegen::lower(trace);
+  EXPECT_EQ(fused.count(Opcode::fma), 1);
+  EXPECT_EQ(fused.count(Opcode::fms), 1);
+  EXPECT_EQ(fused.count(Opcode::fnma), 1);
+  EXPECT_EQ(fused.count(Opcode::mul), 1);
+  EXPECT_EQ(fused.count(Opcode::select), 1);
+  EXPECT_EQ(fused.count(Opcode::input), 4);
+  EXPECT_EQ(fused.count(Opcode::store), 5);
+  EXPECT_EQ(fused.operation_count(), 9);
+  const codegen::Code plain = codegen::lower(trace, {.fuse = false});
+  EXPECT_EQ(plain.count(Opcode::mul), 4);
+  EXPECT_EQ(plain.count(Opcode::add) + plain.count(Opcode::sub), 3);
+  EXPECT_EQ(plain.count(Opcode::fma) + plain.count(Opcode::fms) + plain.count(Opcode::fnma), 0);
+  EXPECT_EQ(plain.operation_count(), 12);
+}
+
 }  // namespace
 }  // namespace limb

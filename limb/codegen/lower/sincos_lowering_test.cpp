@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/codegen/program.hpp"
 #include "limb/codegen/testing/run.hpp"
 #include "limb/math/testing/random.hpp"
@@ -35,7 +36,7 @@ std::vector<double> angles() {
 /// Largest error in units in the last place of the result.
 template <typename T>
 double worst_ulps(const Batch<T>& in, const Batch<T>& out) {
-  double worst = 0;
+  Worst worst;
   for (std::size_t i = 0; i < in.data[0].size(); ++i) {
     const long double x = in.data[0][i];
     const auto ulps = [](T found, long double exact) {
@@ -43,9 +44,9 @@ double worst_ulps(const Batch<T>& in, const Batch<T>& out) {
       const T ulp = std::nextafter(std::abs(near), std::numeric_limits<T>::max()) - std::abs(near);
       return static_cast<double>(std::abs(found - exact) / ulp);
     };
-    worst = std::max({worst, ulps(out.data[0][i], std::sin(x)), ulps(out.data[1][i], std::cos(x))});
+    worst.add(ulps(out.data[0][i], std::sin(x)), ulps(out.data[1][i], std::cos(x)));
   }
-  return worst;
+  return worst.value();
 }
 
 TEST(Sincos, IsWithinTwoUnitsInTheLastPlace) {

@@ -33,6 +33,83 @@ TEST(Graph, FoldsConstantsAndIdentities) {
   EXPECT_EQ(g[g.div(x, g.constant(3))].op, Op::div);  // a third would round
   EXPECT_EQ(g.div(zero, y), zero);
   EXPECT_EQ(g.select(g.less(one, zero), x, y), y);
+  EXPECT_EQ(g.select(g.less(zero, one), x, y), x);
+  EXPECT_EQ(g.select(g.less(x, y), x, x), x);
+}
+
+TEST(Graph, FoldsFunctionsOfConstants) {
+  Graph g;
+  const auto k = [&](double x) { return g.constant(x); };
+  EXPECT_EQ(g.sub(k(2), k(5)), k(-3));
+  EXPECT_EQ(g.sub(g.neg(k(2)), k(5)), k(-7));
+  EXPECT_EQ(g.mul(k(2), k(-5)), k(-10));
+  EXPECT_EQ(g.div(k(1), k(4)), k(0.25));
+  EXPECT_EQ(g.div(k(1), k(-3)), k(-1.0 / 3));
+  EXPECT_EQ(g.abs(k(-2)), k(2));
+  EXPECT_EQ(g.sqrt(k(9)), k(3));
+  EXPECT_EQ(g.sine(k(0.5)), k(std::sin(0.5)));
+  EXPECT_EQ(g.cosine(k(0.5)), k(std::cos(0.5)));
+  EXPECT_EQ(g.atan2(k(-1), k(-2)), k(std::atan2(-1, -2)));
+  EXPECT_EQ(g.atan2(k(0), k(-0.0)), k(0));
+  EXPECT_EQ(g.less(k(1), k(1)), k(0));
+  EXPECT_EQ(g.less_equal(k(1), k(1)), k(1));
+  EXPECT_EQ(g.less_equal(k(2), k(1)), k(0));
+  EXPECT_EQ(g.complement(k(0)), k(1));
+  EXPECT_EQ(g.complement(k(1)), k(0));
+  EXPECT_EQ(g.constant_value(k(-2.5e-310)), -2.5e-310);
+  EXPECT_TRUE(g.is_constant(k(3), 3));
+  EXPECT_FALSE(g.is_constant(k(3), 2));
+  EXPECT_FALSE(g.is_constant(g.input(0)));
+  // A mask that is known decides; an unknown one stays.
+  const int mask = g.less(g.input(0), g.input(1));
+  for (const bool first : {true, false}) {
+    const auto both = [&](int a) { return first ? g.both(a, mask) : g.both(mask, a); };
+    const auto either = [&](int a) { return first ? g.either(a, mask) : g.either(mask, a); };
+    EXPECT_EQ(both(k(1)), mask);
+    EXPECT_EQ(both(k(0)), k(0));
+    EXPECT_EQ(either(k(1)), k(1));
+    EXPECT_EQ(either(k(0)), mask);
+  }
+}
+
+TEST(Graph, MovesSignsOutOfQuotientsAndAbsoluteValues) {
+  Graph g;
+  const int x = g.input(0), y = g.input(1);
+  EXPECT_EQ(g.div(g.neg(x), y), g.neg(g.div(x, y)));
+  EXPECT_EQ(g.div(x, g.neg(y)), g.neg(g.div(x, y)));
+  EXPECT_EQ(g.div(g.neg(x), g.neg(y)), g.div(x, y));
+  EXPECT_EQ(g.div(x, g.constant(-0.5)), g.mul(g.constant(-2), x));
+  EXPECT_EQ(g.abs(g.neg(x)), g.abs(x));
+  EXPECT_EQ(g.sine(g.mul(g.constant(-3), x)), g.neg(g.sine(g.mul(g.constant(3), x))));
+  EXPECT_EQ(g.cosine(g.mul(g.constant(-3), x)), g.cosine(g.mul(g.constant(3), x)));
+  EXPECT_EQ(g.neg(g.mul(g.constant(3), x)), g.mul(g.constant(-3), x));
+  EXPECT_EQ(g.mul(g.constant(-1), x), g.neg(x));
+  EXPECT_EQ(g.sub(g.neg(x), y), g.neg(g.add(x, y)));
+  EXPECT_EQ(g.sub(g.constant(0), x), g.neg(x));
+}
+
+// The table of nodes grows; values made before and after it are still found.
+TEST(Graph, SharesValuesInLargeGraphs) {
+  Graph g;
+  std::vector<int> products;
+  const int x = g.input(0);
+  for (int i = 1; i <= 30000; ++i) products.push_back(g.mul(x, g.input(i)));
+  const int size = g.size();
+  EXPECT_EQ(size, 60001);
+  for (int i = 1; i <= 30000; ++i) {
+    ASSERT_EQ(g.mul(g.input(i), x), products[static_cast<std::size_t>(i - 1)]);
+  }
+  EXPECT_EQ(g.size(), size);
+}
+
+TEST(Graph, KnowsWhatRootsNeed) {
+  Graph g;
+  const int a = g.input(0), b = g.input(1), c = g.input(2), unused = g.input(3);
+  const int mask = g.less(a, b), chosen = g.select(mask, b, c), root = g.sqrt(chosen);
+  const int other = g.add(a, unused);
+  const std::vector<char> needed = g.needed_by({root});
+  for (const int i : {a, b, c, mask, chosen, root}) EXPECT_EQ(needed[std::size_t(i)], 1) << i;
+  for (const int i : {unused, other}) EXPECT_EQ(needed[std::size_t(i)], 0) << i;
 }
 
 TEST(Graph, SharesEqualValues) {

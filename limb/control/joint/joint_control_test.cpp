@@ -5,6 +5,7 @@
 
 #include <unsupported/Eigen/MatrixFunctions>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/joint/joint_pid.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/aba.hpp"
@@ -119,6 +120,45 @@ TEST(JointImpedance, ModalDampingHasTheRatioInEveryMode) {
   for (const std::complex<double>& x : modes) EXPECT_NEAR(-x.real() / std::abs(x), 0.6, 1e-12);
 }
 
+// Each joint alone is an oscillator of this frequency and damping ratio: a = -w^2 e - 2 ratio w v,
+// torques times the inertia of the joint.
+TEST(JointGains, AreThoseOfAnOscillator) {
+  const Model<double> model = load_model("builtin:arm7");
+  const Vector q = Vector::LinSpaced(7, -0.8, 1.1);
+  const double w = 2 * std::numbers::pi * 1.7;
+  const JointGains a = acceleration_gains(model, 1.7, 0.6), tau = torque_gains(model, q, 1.7, 0.6);
+  Workspace<double> work(model);
+  Matrix M(7, 7);
+  crba(model, work, q, M);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_DOUBLE_EQ(a.kp[i], w * w);
+    EXPECT_DOUBLE_EQ(a.kd[i], 1.2 * w);
+    EXPECT_DOUBLE_EQ(tau.kp[i], w * w * M(i, i));
+    EXPECT_DOUBLE_EQ(tau.kd[i], 1.2 * w * M(i, i));
+  }
+}
+
+// Matrices of lower rank are accepted although rounding makes an eigenvalue slightly negative.
+TEST(JointImpedance, AcceptsSemidefiniteMatrices) {
+  const Model<double> model = load_model("builtin:arm7");
+  testing::Random random(31);
+  for (int trial = 0; trial < 50; ++trial) {
+    Matrix half(7, 1 + trial % 3);
+    for (double& x : half.reshaped()) x = random.uniform(-1, 1);
+    const Matrix K = half * half.transpose();
+    EXPECT_EQ(message([&] { JointImpedance(ControlledRobot(model), {K, K, {}}); }), "no error");
+    const Matrix negative = K - 1e-3 * Matrix::Identity(7, 7);
+    EXPECT_NE(message([&] {
+                JointImpedance(ControlledRobot(model), {negative, K, {}});
+              }),
+              "no error");
+    EXPECT_NE(message([&] {
+                JointImpedance(ControlledRobot(model), {K, negative, {}});
+              }),
+              "no error");
+  }
+}
+
 TEST(JointPd, IsItsFormula) {
   const Model<double> model = load_model("builtin:arm7");
   const Vector q = Vector::Constant(7, 0.3), v = Vector::Constant(7, -0.2);
@@ -173,7 +213,7 @@ Peak run_block(JointPid::AntiWindup kind, double h) {
     }
     q += h * v + h * h / (2 * m) * tau;
     v += h / m * tau;
-    peak.position = std::max(peak.position, q[0]);
+    peak.position = worse(peak.position, q[0]);
   }
   EXPECT_NEAR(q[0], 1, 2e-2);  // its slowest mode has 6 s to decay
   return peak;
@@ -194,15 +234,15 @@ TEST(JointPid, AntiWindupClosedForm) {
   A << 0, -1, 0, kp / m, -kd / m, 1 / m, ki, 0, 0;
   Vector x(3);
   x << 1 - F * t * t / (2 * m), F * t / m, 0;
-  double highest = 0;
+  Worst highest;
   const Matrix step = Matrix(1e-3 * A).exp();
   for (int i = 0; i < 5000; ++i) {
-    highest = std::max(highest, 1 - x[0]);
+    highest.add(1 - x[0]);
     ASSERT_LT(std::abs(kp * x[0] - kd * x[1] + x[2]), F + 1e-9);  // not saturated
     x = (step * x).eval();
   }
   // Samples of 0.1 ms: first order in that.
-  EXPECT_NEAR(conditional.position, highest, 1e-3);
+  EXPECT_NEAR(conditional.position, highest.value(), 1e-3);
 
   // Windup: the integral at the time when the motor leaves its limit.
   const Peak none = run_block(JointPid::AntiWindup::none, h);
@@ -217,6 +257,129 @@ TEST(JointPid, AntiWindupClosedForm) {
   EXPECT_GT(none.position, conditional.position + 0.05);
   const Peak back = run_block(JointPid::AntiWindup::back_calculation, h);
   EXPECT_LT(back.position, none.position - 0.05);
+}
+
+/// A PID at a fixed position error, so that the only state is its integral.
+struct HeldPid {
+  Model<double> model = block(2, 3);
+  JointPid::Setup setup{{Vector::Constant(1, 20), Vector::Constant(1, 12)},
+                        Vector::Constant(1, 15)};
+  double error = 1, velocity = 0;
+
+  HeldPid() {
+    setup.largest_I = Vector::Constant(1, 1e6);
+    setup.anti_windup = JointPid::AntiWindup::back_calculation;
+    setup.period = 1e-3;
+    setup.tracking_time = 0.05;
+  }
+  StepReport step(JointPid& pid, double* applied = nullptr) const {
+    const JointReference r(model, Vector::Constant(1, error));
+    Vector tau(1);
+    const StepReport report = pid.step(Vector::Zero(1), Vector::Constant(1, velocity), r, tau);
+    if (applied != nullptr) *applied = tau[0];
+    return report;
+  }
+};
+
+// While the motor is saturated at F, I' = ki e + (F - kp e - I) / T: I approaches
+// F - kp e + T ki e exponentially, in steps of 1 - h / T. [Astrom 2006, Sec. 3.5]
+TEST(JointPid, BackCalculationClosedForm) {
+  for (const double sign : {1.0, -1.0}) {
+    HeldPid held;
+    held.error = sign;
+    JointPid pid(ControlledRobot(held.model), held.setup);
+    const double T = held.setup.tracking_time, h = held.setup.period;
+    const double end = sign * (3 - 20 + T * 15);
+    Worst worst;
+    for (int n = 1; n <= 500; ++n) {
+      double applied = 0;
+      EXPECT_EQ(held.step(pid, &applied).saturated, 1);
+      EXPECT_EQ(applied, 3 * sign);
+      worst.add(std::abs(pid.integral()[0] - end * (1 - std::pow(1 - h / T, n))));
+    }
+    // Each step rounds a sum of size 20; the contraction keeps about T / h = 50 of these errors.
+    EXPECT_LT(worst.value(), 8 * kEps * 20);
+    EXPECT_NEAR(pid.integral()[0], end, 20 * std::exp(-500 * h / T));  // e^-10 is left
+    // The command exceeds the limit by T ki e only: with a tenth less error it is below.
+    held.error = 0.9 * sign;
+    EXPECT_EQ(held.step(pid).saturated, 0);
+  }
+}
+
+// Without saturation all three are the same integral, ki e n h.
+TEST(JointPid, IntegralWithoutSaturation) {
+  for (const auto kind : {JointPid::AntiWindup::none, JointPid::AntiWindup::conditional,
+                          JointPid::AntiWindup::back_calculation}) {
+    HeldPid held;
+    held.setup.anti_windup = kind;
+    held.error = 0.05;
+    held.velocity = -0.02;
+    JointPid pid(ControlledRobot(held.model), held.setup);
+    for (int n = 0; n < 1000; ++n) {
+      double applied = 0;
+      ASSERT_EQ(held.step(pid, &applied).saturated, 0);
+      // The torque has the integral of the steps before.
+      EXPECT_NEAR(applied, 20 * 0.05 + 12 * 0.02 + 15 * 0.05 * 1e-3 * n, 1e-13);
+    }
+    EXPECT_NEAR(pid.integral()[0], 15 * 0.05, 100 * kEps);  // 1000 sums of at most 0.75
+    // A step that fails leaves it.
+    const double before = pid.integral()[0];
+    held.velocity = std::nan("");
+    EXPECT_EQ(held.step(pid).status, Status::not_finite);
+    EXPECT_EQ(pid.integral()[0], before);
+  }
+}
+
+// Conditional integration stops only what increases the saturation.
+TEST(JointPid, ConditionalIntegrationContinuesTowardsTheLimit) {
+  HeldPid held;
+  held.setup.anti_windup = JointPid::AntiWindup::conditional;
+  for (const double sign : {1.0, -1.0}) {
+    JointPid pid(ControlledRobot(held.model), held.setup);
+    held.error = sign;
+    held.velocity = 0;
+    EXPECT_EQ(held.step(pid).saturated, 1);
+    EXPECT_EQ(pid.integral()[0], 0);
+    // Damping saturates the motor in the other direction: the integral reduces that.
+    held.velocity = 3 * sign;
+    EXPECT_EQ(held.step(pid).saturated, 1);
+    EXPECT_DOUBLE_EQ(pid.integral()[0], 15e-3 * sign);
+  }
+}
+
+// The bound on I, and the limits of the motors as its default.
+TEST(JointPid, IntegralIsBounded) {
+  HeldPid held;
+  held.setup.anti_windup = JointPid::AntiWindup::none;
+  for (const double bound : {0.5, -1.0}) {
+    held.setup.largest_I = bound > 0 ? Vector::Constant(1, bound) : Vector();
+    JointPid pid(ControlledRobot(held.model), held.setup);
+    for (const double sign : {1.0, -1.0}) {
+      held.error = sign;
+      for (int n = 0; n < 1000; ++n) held.step(pid);
+      EXPECT_EQ(pid.integral()[0], sign * (bound > 0 ? bound : 3));
+    }
+  }
+}
+
+// With g(q) the first torque is that of PD with gravity compensation.
+TEST(JointPid, CompensatesGravity) {
+  const Model<double> model = load_model("builtin:arm7");
+  const Vector q = Vector::Constant(7, 0.3), v = Vector::Constant(7, -0.02);
+  const JointReference r(model, Vector::Constant(7, 0.31));
+  JointPid::Setup setup{{Vector::Constant(7, 40), Vector::Constant(7, 5)}, Vector::Ones(7)};
+  Workspace<double> work(model);
+  Vector tau(7), g(7);
+  gravity(model, work, q, g);
+  EXPECT_GT(g.norm(), 1);
+  for (const auto kind : {JointPd::Compensation::none, JointPd::Compensation::gravity}) {
+    setup.compensation = kind;
+    JointPid pid(ControlledRobot(model), setup);
+    pid.step(q, v, r, tau);
+    const Vector pd = Vector::Constant(7, 40 * 0.01 + 5 * 0.02);
+    const bool compensates = kind == JointPd::Compensation::gravity;
+    EXPECT_LT((tau - pd - (compensates ? g : Vector::Zero(7))).norm(), 32 * kEps * g.norm());
+  }
 }
 
 TEST(JointPid, RemovesTheSteadyStateErrorOfGravity) {
@@ -241,6 +404,25 @@ TEST(JointPid, RemovesTheSteadyStateErrorOfGravity) {
             1e-3 * g.norm());  // the integral equals the gravity torque
   pid.reset();
   EXPECT_EQ(pid.integral().norm(), 0);
+}
+
+// An effort limit of 0 is one that was not written.
+TEST(MotorLimits, ZeroAndMissingLimitsAreInfinite) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(MotorLimits(block(2, 3)).largest()[0], 3);
+  EXPECT_EQ(MotorLimits(block(2, 0)).largest()[0], inf);
+  Vector tau = Vector::Constant(1, -4);
+  EXPECT_EQ(MotorLimits(block(2, 3)).apply(tau), 1);
+  EXPECT_EQ(tau[0], -3);
+  EXPECT_EQ(MotorLimits(block(2, 3)).apply(tau), 0);  // at the limit, not above it
+  tau[0] = 1e9;
+  EXPECT_EQ(MotorLimits(block(2, 0)).apply(tau), 0);
+  // A limit for a joint without motor has no effect.
+  const Model<double> cart = load_model("builtin:cartpole");
+  const MotorLimits limits(cart, Vector::Constant(2, 5));
+  Vector both = Vector::Constant(2, 7);
+  EXPECT_EQ(limits.apply(both), 1);
+  EXPECT_EQ(both, Vector(Eigen::Vector2d(5, 0)));
 }
 
 TEST(JointControllers, RejectInvalidSetups) {

@@ -3,11 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
+#include <array>
+#include <numbers>
+
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/math/so3.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
+#include "limb/model/core/builder.hpp"
 #include "limb/model/core/load.hpp"
 
 namespace limb {
@@ -36,16 +43,17 @@ TEST(Quintic, InterpolatesItsBoundaryValues) {
 TEST(Quintic, MinimumJerkClosedForm) {
   const double d = 2.5, T = 0.8;
   const Quintic x({}, {d, 0, 0}, T);
-  double v = 0, a = 0;
+  Worst a, v;
   for (int i = 0; i <= 1000; ++i) {
     const double s = i / 1000.0;
     const PathPoint now = x.at(s * T);
     EXPECT_NEAR(now.x, d * s * s * s * (10 - 15 * s + 6 * s * s), 64 * kEps * d);
-    v = std::max(v, now.v);
-    a = std::max(a, now.a);
+    v.add(now.v);
+    a.add(now.a);
   }
-  EXPECT_NEAR(v, 15.0 / 8 * d / T, 1e-12);
-  EXPECT_NEAR(a, 10 / std::sqrt(3) * d / (T * T), 1e-4);  // its peak lies between two samples
+  EXPECT_NEAR(v.value(), 15.0 / 8 * d / T, 1e-12);
+  EXPECT_NEAR(a.value(), 10 / std::sqrt(3) * d / (T * T),
+              1e-4);  // its peak lies between two samples
   EXPECT_NEAR(minimum_jerk_duration(d, 15.0 / 8 * d / T, 1e9), T, 1e-15);
   EXPECT_NEAR(minimum_jerk_duration(d, 1e9, 10 / std::sqrt(3) * d / (T * T)), T, 1e-15);
 }
@@ -82,17 +90,77 @@ TEST(JointPath, KeepsVelocityLimits) {
   const Model<double> model = load_model("builtin:arm7");
   const JointPath path(model, {Vector::Zero(7), Vector::LinSpaced(7, -1, 1.5)}, 1, 4);
   JointReference r(model);
-  Vector v = Vector::Zero(7), a = Vector::Zero(7);
+  std::array<Worst, 7> v;
+  Worst a;
   for (double t = 0; t <= path.duration(); t += 1e-3) {
     path.sample(t, r);
-    v = v.cwiseMax(r.v.cwiseAbs());
-    a = a.cwiseMax(r.a.cwiseAbs());
+    for (std::size_t i = 0; i < 7; ++i) v[i].add(std::abs(r.v[static_cast<int>(i)]));
+    a.add(max_abs(r.a));
   }
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_LE(v[i].value(), *model.bodies()[i + 1].limits[0].velocity);
+  }
+  EXPECT_LE(a.value(), 4 + 1e-12);
+  EXPECT_GE(a.value(), 4 - 1e-3);  // and reaches it
+}
+
+// The joint that needs most time sets the duration, by its own velocity limit or the given one, or
+// by the acceleration; two equal waypoints take a millisecond.
+TEST(JointPath, TakesTheShortestTime) {
+  const Model<double> arm = load_model("builtin:arm7"), pendulum = load_model("builtin:2r");
+  const Vector end = Vector::LinSpaced(7, -1, 1.5);
+  Worst longest;
   for (int i = 0; i < 7; ++i) {
-    EXPECT_LE(v[i], *model.bodies()[static_cast<std::size_t>(i) + 1].limits[0].velocity);
+    const double limit = *arm.bodies()[static_cast<std::size_t>(i) + 1].limits[0].velocity;
+    longest.add(15.0 / 8 * std::abs(end[i]) / limit);
   }
-  EXPECT_LE(a.maxCoeff(), 4 + 1e-12);
-  EXPECT_GE(a.maxCoeff(), 4 - 1e-3);  // and reaches it
+  const JointPath fast(arm, {Vector::Zero(7), end}, 1e-3, 1e9);
+  EXPECT_DOUBLE_EQ(fast.duration(), longest.value());
+  const JointPath slow(arm, {Vector::Zero(7), end, Vector::Zero(7)}, 1, 0.5);
+  EXPECT_DOUBLE_EQ(slow.duration(), 2 * std::sqrt(10 / std::sqrt(3.0) * 1.5 / 0.5));
+  RobotBuilder<double> rail("rail");
+  rail.link("block", 1, {0, 0, 0}, Matrix3<double>::Identity());
+  rail.joint("rail", Joint<double>::prismatic({1, 0, 0}), "world", "block");
+  const Model<double> unlimited = rail.build();
+  const JointPath given(unlimited, {Vector::Zero(1), Vector::Constant(1, -2)}, 0.5, 1e9);
+  EXPECT_DOUBLE_EQ(given.duration(), 15.0 / 8 * 2 / 0.5);
+  EXPECT_EQ(JointPath(pendulum, {Vector::Zero(2), Vector::Zero(2)}, 1, 1).duration(), 1e-3);
+}
+
+// At the waypoints, and just before and after them.
+TEST(JointPath, PassesItsWaypoints) {
+  const Model<double> model = load_model("builtin:2r");
+  const Vector a = Eigen::Vector2d(0.1, -0.4), b = Eigen::Vector2d(1, 0.3),
+               c = Eigen::Vector2d(-0.5, 2);
+  const JointPath path(model, {a, b, c}, {1.0, 0.5});
+  JointReference r(model);
+  path.sample(1, r);
+  EXPECT_LT((r.q - b).norm(), 4 * kEps);
+  // A tenth of a segment from its end: s^3 (10 - 15 s + 6 s^2) = 0.00856.
+  path.sample(0.9, r);
+  EXPECT_LT((r.q - (b + 0.00856 * (a - b))).norm(), 8 * kEps);
+  path.sample(1.05, r);
+  EXPECT_LT((r.q - (b + 0.00856 * (c - b))).norm(), 8 * kEps);
+  path.sample(1.5, r);
+  EXPECT_LT((r.q - c).norm(), 8 * kEps);
+}
+
+// Poses half a turn apart are connected by one rotation.
+TEST(FramePath, LargeRotationsAreAboutOneAxis) {
+  testing::Random random(4);
+  const Vector3<double> axis = random.direction<double>();
+  const Pose<double> start = random.pose<double>();
+  Pose<double> end = start;
+  const double angle = 170 * std::numbers::pi / 180;
+  end.R = Eigen::AngleAxisd(angle, axis).toRotationMatrix() * start.R;
+  const FramePath path({start, end}, {2});
+  for (const double t : {0.3, 1.0, 1.4}) {
+    const double s = t / 2, share = s * s * s * (10 - 15 * s + 6 * s * s);
+    const Matrix3<double> R = Eigen::AngleAxisd(share * angle, axis).toRotationMatrix() * start.R;
+    EXPECT_LT((path.at(t).X_WF.R - R).norm(), 64 * kEps);  // products of three rotations
+    EXPECT_LT(path.at(t).V.w.cross(axis).norm(), 64 * kEps);
+    EXPECT_NEAR(path.at(t).V.w.dot(axis), 30 * s * s * (1 - s) * (1 - s) * angle / 2, 64 * kEps);
+  }
 }
 
 TEST(FramePath, RatesAreDerivativesOfPoses) {

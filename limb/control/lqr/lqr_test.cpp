@@ -6,6 +6,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/aba.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -58,7 +59,7 @@ TEST(Riccati, ScalarClosedForms) {
 
 // Random systems of 2 to 23 states, unstable ones among them.
 TEST(Riccati, ResidualsAreRounding) {
-  double worst = 0, worst_discrete = 0;
+  Worst worst, worst_discrete;
   for (unsigned seed = 1; seed <= 24; ++seed) {
     testing::Random random(seed);
     const int n = 2 + static_cast<int>(seed % 8) * 3, m = 2 + static_cast<int>(seed % 3);
@@ -70,20 +71,20 @@ TEST(Riccati, ResidualsAreRounding) {
     const RiccatiSolution s = solve_riccati(A, B, Q, R);
     const Matrix G = B * R.inverse() * B.transpose();
     const double scale = 2 * A.norm() * s.X.norm() + Q.norm() + s.X.norm() * G.norm() * s.X.norm();
-    worst = std::max(worst, s.residual / (n * kEps * scale));
+    worst.add(s.residual / (n * kEps * scale));
     EXPECT_LT(s.spectrum, 0) << seed;
     EXPECT_GT(Eigen::SelfAdjointEigenSolver<Matrix>(s.X).eigenvalues()[0], 0) << seed;
 
     const RiccatiSolution d = solve_discrete_riccati(A, B, Q, R);
     const double scale_d = (A.norm() * A.norm() + 1) * d.X.norm() + Q.norm();
-    worst_discrete = std::max(worst_discrete, d.residual / (n * kEps * scale_d));
+    worst_discrete.add(d.residual / (n * kEps * scale_d));
     EXPECT_LT(d.spectrum, 1) << seed;
   }
   // Sums of n products, relative to their sizes.
-  EXPECT_LT(worst, 1);
-  EXPECT_LT(worst_discrete, 1);
-  RecordProperty("continuous", std::to_string(worst));
-  RecordProperty("discrete", std::to_string(worst_discrete));
+  EXPECT_LT(worst.value(), 1);
+  EXPECT_LT(worst_discrete.value(), 1);
+  RecordProperty("continuous", std::to_string(worst.value()));
+  RecordProperty("discrete", std::to_string(worst_discrete.value()));
 }
 
 TEST(Riccati, ErrorsNameTheMode) {

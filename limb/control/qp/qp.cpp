@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "limb/base/check.hpp"
+#include "limb/base/max_or_nan.hpp"
 #include "limb/control/qp/qp_problem.hpp"
 
 namespace limb {
@@ -57,7 +58,7 @@ Qp::Vector map(VectorX<double>& x) {
 }
 
 double largest(const VectorX<double>& x) {
-  return x.size() == 0 ? 0 : x.lpNorm<Eigen::Infinity>();
+  return x.size() == 0 ? 0 : x.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
 }
 
 }  // namespace
@@ -181,12 +182,12 @@ QpResiduals Qp::residuals() const noexcept {
   r.primal = largest(p.Ax);
   for (Eigen::Index i = 0; i < p.Cx.size(); ++i) {
     const double above = p.Cx[i] - problem.upper[i], below = problem.lower[i] - p.Cx[i];
-    r.primal = std::max({r.primal, above, below});
+    r.primal = max_or_nan(r.primal, max_or_nan(above, below));
     const double slack = z_[i] > 0 ? above : below;
     if (std::isfinite(slack)) {
-      r.complementarity = std::max(r.complementarity, std::abs(z_[i] * slack));
+      r.complementarity = max_or_nan(r.complementarity, std::abs(z_[i] * slack));
     } else {
-      r.dual = std::max(r.dual, std::abs(z_[i]));
+      r.dual = max_or_nan(r.dual, std::abs(z_[i]));
     }
   }
   return r;

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "limb/base/error.hpp"
+#include "limb/math/testing/max_abs.hpp"
 
 namespace limb {
 namespace {
@@ -96,7 +97,7 @@ TEST_F(QpTest, FindsKnownSolutionsOfRandomProblems) {
       ASSERT_EQ(qp.solve(), Status::ok) << n << " variables, trial " << trial;
       // H >= 1, so the error of x is at most that of the gradient times the condition of the active
       // rows, which is moderate for random rows.
-      EXPECT_LT((qp.x() - x).lpNorm<Eigen::Infinity>(), 1e-5);
+      EXPECT_LT(max_abs(qp.x() - x), 1e-5);
       const QpResiduals r = qp.residuals();
       EXPECT_LE(r.stationarity, 2 * options.tolerance);
       EXPECT_LE(r.primal, 2 * options.tolerance);
@@ -126,6 +127,21 @@ TEST_F(QpTest, ResidualsDetectEveryKindOfError) {
   EXPECT_NEAR(qp.residuals().dual, qp.z()[0], 1e-12);
   qp.upper()[0] = bound - 3;
   EXPECT_NEAR(qp.residuals().primal, 3, 1e-5);
+}
+
+// In the last entry, where a maximum by comparison would drop it.
+TEST_F(QpTest, ResidualsOfUndefinedNumbersAreUndefined) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  std::mt19937_64 engine(3);
+  Qp qp(6, 2, 5);
+  VectorX<double> x, y, z;
+  write_problem(qp, engine, x, y, z);
+  ASSERT_EQ(qp.solve(), Status::ok);
+  qp.g()[5] = kNan;
+  EXPECT_TRUE(std::isnan(qp.residuals().stationarity));
+  EXPECT_LT(qp.residuals().primal, 1e-5);
+  qp.upper()[4] = kNan;
+  EXPECT_TRUE(std::isnan(qp.residuals().primal));
 }
 
 TEST_F(QpTest, FailuresAreReportedAndDoNotAffectLaterSolves) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/whole_body/whole_body.hpp"
 #include "limb/dynamics/kinematics/forward_kinematics.hpp"
 #include "limb/model/core/load.hpp"
@@ -19,13 +20,13 @@ struct LeggedRobot {
 inline void put_on_ground(LeggedRobot& robot) {
   Kinematics<double> kinematics(robot.model);
   forward_kinematics(robot.model, robot.q, kinematics);
-  double lowest = 1e9;
+  Least lowest;
   for (const Foot& foot : robot.feet) {
     for (const auto& p : foot.points) {
-      lowest = std::min(lowest, (frame_pose(robot.model, kinematics, foot.frame) * p).z());
+      lowest.add((frame_pose(robot.model, kinematics, foot.frame) * p).z());
     }
   }
-  robot.q[2] -= lowest;
+  robot.q[2] -= lowest.value();
 }
 
 inline LeggedRobot make_robot(const std::string& file, const std::vector<std::string>& feet,

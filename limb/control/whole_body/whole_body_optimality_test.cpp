@@ -7,12 +7,14 @@
 #include <cmath>
 #include <random>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/testing/legged_robots.hpp"
 #include "limb/control/whole_body/whole_body.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
+#include "limb/math/testing/max_abs.hpp"
 
 namespace limb {
 namespace {
@@ -59,11 +61,11 @@ double signed_least_squares(const Matrix& G, const Vector& d, Eigen::Index free)
     used[static_cast<std::size_t>(best)] = true;
     Vector next = solve();
     for (int inner = 0; inner < 200 && (next.tail(G.cols() - free).array() < 0).any(); ++inner) {
-      double share = 1;
+      Least share;
       for (Eigen::Index i = free; i < G.cols(); ++i) {
-        if (next[i] < 0) share = std::min(share, u[i] / (u[i] - next[i]));
+        if (next[i] < 0) share.add(u[i] / (u[i] - next[i]));
       }
-      u += share * (next - u);
+      u += share.value() * (next - u);
       for (Eigen::Index i = free; i < G.cols(); ++i) {
         if (next[i] < 0 && u[i] < 1e-12) used[static_cast<std::size_t>(i)] = false;
       }
@@ -71,7 +73,7 @@ double signed_least_squares(const Matrix& G, const Vector& d, Eigen::Index free)
     }
     u = next;
   }
-  return (G * u + d).lpNorm<Eigen::Infinity>();
+  return max_abs(G * u + d);
 }
 
 /// The problem over z = (a, tau, f / weight), point feet, from the functions of limb/dynamics.
@@ -181,7 +183,8 @@ TEST_F(WholeBodyOptimality, MultipliersExist) {
   WholeBodyOptions options;
   options.effort_share = 0.2;  // so that torque limits are active, too
   WholeBody body(robot.model, robot.feet, options);
-  double gradient = 0, violation = 0, refuted = 1;
+  Least refuted;
+  Worst gradient, violation;
   long bound = 0;
   for (int trial = 0; trial < 60; ++trial) {
     Vector q = robot.q, dq(n), v(n);
@@ -203,9 +206,9 @@ TEST_F(WholeBodyOptimality, MultipliersExist) {
     Vector z(w.g.size());
     z << body.acceleration(), body.torque().tail(n - 6), body.forces().reshaped() / weight;
 
-    violation = std::max(violation, (w.E * z - w.e).lpNorm<Eigen::Infinity>());
+    violation.add(max_abs(w.E * z - w.e));
     const Vector slack = w.upper - w.C * z;
-    violation = std::max(violation, -slack.minCoeff());
+    violation.add(-slack.minCoeff<Eigen::PropagateNaN>());
     std::vector<Eigen::Index> active;
     for (Eigen::Index i = 0; i < slack.size(); ++i) {
       if (slack[i] < 1e-4) active.push_back(i);
@@ -213,19 +216,19 @@ TEST_F(WholeBodyOptimality, MultipliersExist) {
     bound += static_cast<long>(active.size());
     Matrix G(w.g.size(), w.E.rows() + static_cast<Eigen::Index>(active.size()));
     G << w.E.transpose(), w.C(active, Eigen::all).transpose();
-    gradient = std::max(gradient, signed_least_squares(G, w.H * z + w.g, w.E.rows()));
+    gradient.add(signed_least_squares(G, w.H * z + w.g, w.E.rows()));
     // Negative control: for another target the point is not optimal.
     Vector other = w.g;
     for (double& x : other.head(n)) x += unit(engine);
-    refuted = std::min(refuted, signed_least_squares(G, w.H * z + other, w.E.rows()));
+    refuted.add(signed_least_squares(G, w.H * z + other, w.E.rows()));
   }
   std::printf("60 programs, %ld active bounds: gradient residual %.1e, constraint violation %.1e\n",
-              bound, gradient, violation);
+              bound, gradient.value(), violation.value());
   EXPECT_GT(bound, 100);
   // The tolerance of the solver, 1e-6, in other coordinates.
-  EXPECT_LT(gradient, 1e-5);
-  EXPECT_GT(refuted, 1e-3);
-  EXPECT_LT(violation, 1e-5);
+  EXPECT_LT(gradient.value(), 1e-5);
+  EXPECT_GT(refuted.value(), 1e-3);
+  EXPECT_LT(violation.value(), 1e-5);
 }
 
 // Two contact points of one rotating link: no rigid-body motion stops both. It is reported, and the
@@ -245,7 +248,7 @@ TEST_F(WholeBodyOptimality, ContradictingContactsFallBackSafely) {
 
   const double h = 1e-3;
   Vector q = robot.q;
-  double largest = 0;
+  Worst largest;
   for (int step = 0; step < 100; ++step) {
     // Joints oscillate, so that springs and dampers of the fall-back act.
     for (int i = 6; i < n; ++i) v[i] = (i == 8 ? 3 : 1) * std::cos(20 * h * step + i);
@@ -257,13 +260,14 @@ TEST_F(WholeBodyOptimality, ContradictingContactsFallBackSafely) {
     for (int i = 6; i < n; ++i) {
       const double effort = *robot.model.body(BodyId(i - 4)).limits[0].effort;
       ASSERT_LE(std::abs(tau[i]), effort);
-      if (step > 0) largest = std::max(largest, std::abs(tau[i] - before[i]) / effort);
+      if (step > 0) largest.add(std::abs(tau[i] - before[i]) / effort);
     }
     before = tau;
   }
-  std::printf("fall-back: torques change by at most %.4f of their limits in 1 ms\n", largest);
+  std::printf("fall-back: torques change by at most %.4f of their limits in 1 ms\n",
+              largest.value());
   // Springs of 0.3 and dampers of 0.02 efforts at 3 rad/s and 60 rad/s^2: 0.002 per step.
-  EXPECT_LT(largest, 0.01);
+  EXPECT_LT(largest.value(), 0.01);
 }
 
 // At rest both support the weight: the torques of the program and the fall-back are close.
@@ -277,14 +281,14 @@ TEST_F(WholeBodyOptimality, AtRestTheFallBackIsNearTheProgram) {
     none.turn.x() = std::nan("");
     const Vector held = body.solve(none);
     EXPECT_TRUE(body.report().fell_back);
-    double jump = 0;
+    Worst jump;
     for (int i = 6; i < n; ++i) {
       const double effort = *robot.model.body(BodyId(i - 4)).limits[0].effort;
-      jump = std::max(jump, std::abs(held[i] - program[i]) / effort);
+      jump.add(std::abs(held[i] - program[i]) / effort);
     }
     std::printf("%s: at rest the fall-back differs by %.4f of a limit\n",
-                robot.model.name().c_str(), jump);
-    EXPECT_LT(jump, 0.05);
+                robot.model.name().c_str(), jump.value());
+    EXPECT_LT(jump.value(), 0.05);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/testing/legged_robots.hpp"
 #include "limb/control/whole_body/whole_body.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
@@ -75,7 +76,7 @@ TEST_F(WholeBodyPriority, LowerTasksDoNotAffectHigherOnes) {
   for (const LeggedRobot& robot : {testing::quadruped(), testing::humanoid()}) {
     WholeBody strict(robot.model, robot.feet, ordered()), weighted(robot.model, robot.feet);
     VectorX<double> q = robot.q, v(robot.model.nv());
-    double most_degraded = 0, most_moved = 0, gained = 0;
+    Worst most_degraded, most_moved, gained;
     int unsolved = 0, most = 0;
     for (int trial = 0; trial < 40; ++trial) {
       fill_state(robot, q, v);
@@ -86,7 +87,7 @@ TEST_F(WholeBodyPriority, LowerTasksDoNotAffectHigherOnes) {
       strict.solve(targets);
       ASSERT_EQ(strict.report().levels, 3) << trial << ": " << to_text(strict.report().status);
       unsolved += strict.report().status == Status::ok ? 0 : 1;
-      most = std::max(most, strict.report().iterations);
+      most = std::max<int>(most, strict.report().iterations);
       const TaskAccelerations first = task_accelerations(robot, strict, q, v);
 
       weighted.update(q, v);
@@ -95,8 +96,8 @@ TEST_F(WholeBodyPriority, LowerTasksDoNotAffectHigherOnes) {
       const double degraded =
           (first.mass_center - targets.mass_center).norm() -
           (task_accelerations(robot, weighted, q, v).mass_center - targets.mass_center).norm();
-      most_degraded = std::max(most_degraded, degraded);
-      gained = std::max(gained, -degraded);
+      most_degraded.add(degraded);
+      gained.add(-degraded);
 
       // Other lower-priority targets.
       const Vector3<double> same = targets.mass_center;
@@ -105,18 +106,19 @@ TEST_F(WholeBodyPriority, LowerTasksDoNotAffectHigherOnes) {
       strict.solve(targets);
       ASSERT_EQ(strict.report().levels, 3) << trial << ": " << to_text(strict.report().status);
       const TaskAccelerations second = task_accelerations(robot, strict, q, v);
-      most_moved = std::max(most_moved, (second.mass_center - first.mass_center).norm());
+      most_moved.add((second.mass_center - first.mass_center).norm());
     }
     std::printf(
         "%s: mass centre moved by %.1e m/s^2 by other tasks, at most %.1e worse and %.2f "
         "better than by weights; %d stopped early, most iterations %d\n",
-        robot.model.name().c_str(), most_moved, most_degraded, gained, unsolved, most);
+        robot.model.name().c_str(), most_moved.value(), most_degraded.value(), gained.value(),
+        unsolved, most);
     // Tolerances of 1e-6 in the units of the program: a gradient of that size over the weight of
     // the task, 10, and the smallest curvature, times the condition of active constraints. Measured
     // 3e-5.
-    EXPECT_LT(most_degraded, 1e-3);
-    EXPECT_LT(most_moved, 1e-3);
-    EXPECT_GT(gained, 0.05);  // the priorities made a difference
+    EXPECT_LT(most_degraded.value(), 1e-3);
+    EXPECT_LT(most_moved.value(), 1e-3);
+    EXPECT_GT(gained.value(), 0.05);  // the priorities made a difference
     // The last levels, where the limits leave almost no freedom; constraints still hold.
     EXPECT_LE(unsolved, 4);
   }

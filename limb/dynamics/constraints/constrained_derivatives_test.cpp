@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/constraints/constrained_dynamics_impl.hpp"
 #include "limb/dynamics/derivatives/aba_derivatives.hpp"
 #include "limb/dynamics/identify/parameter_derivatives.hpp"
@@ -72,12 +73,12 @@ ConstraintSet<T> constraints(const Model<T>& model, ConstraintCase which) {
 }
 
 /// Worst error over all samples.
-class Worst {
+class Comparison {
  public:
-  explicit Worst(double tolerance) : tolerance_(tolerance) {}
-  ~Worst() {
-    std::printf("worst %.0e; %d robots, %d with redundant rows, %d of them inconsistent\n", worst_,
-                robots_, redundant_, impossible_);
+  explicit Comparison(double tolerance) : tolerance_(tolerance) {}
+  ~Comparison() {
+    std::printf("worst %.0e; %d robots, %d with redundant rows, %d of them inconsistent\n",
+                worst_.value(), robots_, redundant_, impossible_);
   }
   void count(const ConstrainedReport<double>& report) {
     ++robots_;
@@ -89,11 +90,12 @@ class Worst {
   void compare(const Matrix& found, const Matrix& expected, const char* what) {
     const double error = testing::relative(found, expected);
     EXPECT_LT(error, tolerance_) << what;
-    worst_ = std::max(worst_, error);
+    worst_.add(error);
   }
 
  private:
-  double tolerance_, worst_ = 0;
+  double tolerance_;
+  Worst worst_;
   int robots_ = 0, redundant_ = 0, impossible_ = 0;
 };
 
@@ -126,7 +128,7 @@ VectorX<Dual> stacked(const VectorX<Dual>& x, const VectorX<Dual>& f) {
 }
 
 void check_forward(const Sample& s, ConstraintCase which, const ConstrainedOptions& options,
-                   Worst& worst) {
+                   Comparison& worst) {
   SCOPED_TRACE(s.name);
   const Model<Dual> model = s.model.cast<Dual>();
   const ConstraintSet<double> set = constraints(s.model, which);
@@ -169,7 +171,7 @@ TEST(ConstrainedDerivatives, AgreeWithDualNumbers) {
   for (const ConstraintCase which :
        {ConstraintCase::points, ConstraintCase::surface, ConstraintCase::redundant}) {
     SCOPED_TRACE(static_cast<int>(which));
-    Worst worst(kTolerance);
+    Comparison worst(kTolerance);
     for (const Sample& s : testing::samples(2)) check_forward(s, which, {}, worst);
     if (which == ConstraintCase::redundant) {
       EXPECT_GT(worst.redundant(), worst.impossible());
@@ -179,14 +181,14 @@ TEST(ConstrainedDerivatives, AgreeWithDualNumbers) {
 }
 
 TEST(ConstrainedDerivatives, OfCompliantContacts) {
-  Worst worst(1e5 * kEps);  // compliance bounds the condition number
+  Comparison worst(1e5 * kEps);  // compliance bounds the condition number
   for (const Sample& s : testing::samples(2)) {
     check_forward(s, ConstraintCase::redundant, {.effects = {}, .compliance = 0.1}, worst);
   }
 }
 
 TEST(ConstrainedDerivatives, OfClosedLoops) {
-  Worst worst(kTolerance);
+  Comparison worst(kTolerance);
   for (const Sample& s : testing::samples_with_loops(2))
     check_forward(s, ConstraintCase::loops, {}, worst);
 }
@@ -216,7 +218,7 @@ TEST(ConstrainedDerivatives, AreThoseOfForwardDynamicsWithLoops) {
   }
 }
 
-void check_impact(const Sample& s, ConstraintCase which, Worst& worst) {
+void check_impact(const Sample& s, ConstraintCase which, Comparison& worst) {
   SCOPED_TRACE(s.name);
   const Model<Dual> model = s.model.cast<Dual>();
   const ConstraintSet<double> set = constraints(s.model, which);
@@ -245,17 +247,17 @@ TEST(ImpactDerivatives, AgreeWithDualNumbers) {
   for (const ConstraintCase which :
        {ConstraintCase::points, ConstraintCase::surface, ConstraintCase::redundant}) {
     SCOPED_TRACE(static_cast<int>(which));
-    Worst worst(kTolerance);
+    Comparison worst(kTolerance);
     for (const Sample& s : testing::samples(2)) check_impact(s, which, worst);
   }
-  Worst worst(kTolerance);
+  Comparison worst(kTolerance);
   for (const Sample& s : testing::samples_with_loops(2))
     check_impact(s, ConstraintCase::loops, worst);
 }
 
 /// By p: dual numbers in the model itself, one parameter of one body at a time.
 TEST(ParameterDerivatives, AgreeWithDualNumbers) {
-  Worst worst(kTolerance);
+  Comparison worst(kTolerance);
   for (const Sample& s : {testing::samples(1, 6)[3], testing::samples_with_loops(1)[0]}) {
     SCOPED_TRACE(s.name);
     const ConstraintCase which =

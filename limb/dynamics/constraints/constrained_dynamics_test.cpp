@@ -6,6 +6,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
@@ -111,7 +112,7 @@ TEST(Constrained, RowsAreThoseOfTheFrames) {
 // each other. Both solutions are then the least-norm, least-squares force.
 TEST(Constrained, AgreesWithTheDenseSystem) {
   int deficient = 0;
-  double worst_a = 0, worst_f = 0;
+  Worst worst_a, worst_f;
   for (const Sample& s : testing::samples(20)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv();
@@ -136,8 +137,8 @@ TEST(Constrained, AgreesWithTheDenseSystem) {
     EXPECT_EQ(report.rows, set.rows());
     EXPECT_EQ(report.rank, A_inverse.rank);
     deficient += report.rank < report.rows;
-    worst_a = std::max(worst_a, testing::relative(a, a_expected));
-    worst_f = std::max(worst_f, testing::relative(f, f_expected));
+    worst_a.add(testing::relative(a, a_expected));
+    worst_f.add(testing::relative(f, f_expected));
     const Vector left = rows.J * a + rows.drift;
     EXPECT_NEAR(report.residual, left.norm(), kLaw * (1 + a.norm()));
     if (report.rank == report.rows) {
@@ -147,10 +148,11 @@ TEST(Constrained, AgreesWithTheDenseSystem) {
     const Vector law = M * a + h - s.tau - rows.J.transpose() * f;
     EXPECT_LT(law.norm(), 1e4 * kEps * (M * a).norm() + 1e4 * kEps * h.norm());
   }
-  std::printf("worst a %.1e, f %.1e; %d robots with dependent rows\n", worst_a, worst_f, deficient);
+  std::printf("worst a %.1e, f %.1e; %d robots with dependent rows\n", worst_a.value(),
+              worst_f.value(), deficient);
   EXPECT_GT(deficient, 5);
-  EXPECT_LT(worst_a, kSolved);
-  EXPECT_LT(worst_f, kSolved);
+  EXPECT_LT(worst_a.value(), kSolved);
+  EXPECT_LT(worst_f.value(), kSolved);
 }
 
 /// Trees and their contacts, at a state where the contacts are at rest: J v = 0.

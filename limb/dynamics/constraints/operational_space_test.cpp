@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/recursive/aba.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
@@ -55,7 +56,7 @@ int far_body(const Model<double>& model) {
 
 TEST(OperationalSpace, ForceProducesTheTaskAcceleration) {
   int regular = 0;
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : testing::samples(15)) {
     for (const int rows : {3, 6}) {
       SCOPED_TRACE(s.name + ", rows " + std::to_string(rows));
@@ -83,17 +84,17 @@ TEST(OperationalSpace, ForceProducesTheTaskAcceleration) {
       const Vector F = out.Lambda * target + out.mu + out.rho;
       const Vector tau = task.J.transpose() * F + N.transpose() * s.tau;
       EXPECT_TRUE(aba(s.model, work, s.q, s.v, tau, a).ok());
-      worst = std::max(worst, (task.J * a + task.dJ_v - target).norm() / (1 + a.norm()));
+      worst.add((task.J * a + task.dJ_v - target).norm() / (1 + a.norm()));
     }
   }
-  std::printf("worst %.1e over %d tasks\n", worst, regular);
-  EXPECT_LT(worst, 1e6 * 16 * kEps);
+  std::printf("worst %.1e over %d tasks\n", worst.value(), regular);
+  EXPECT_LT(worst.value(), 1e6 * 16 * kEps);
   EXPECT_GT(regular, 80);
 }
 
 TEST(OperationalSpace, RespectsConstraints) {
   int regular = 0;
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : testing::samples(15)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv(), body = far_body(s.model);
@@ -111,10 +112,10 @@ TEST(OperationalSpace, RespectsConstraints) {
     const auto report = constrained_forward_dynamics(s.model, set, work, s.q, s.v, tau, a, f);
     if (report.rank < 3) continue;
     ++regular;
-    worst = std::max(worst, (task.J * a + task.dJ_v - target).norm() / (1 + a.norm()));
+    worst.add((task.J * a + task.dJ_v - target).norm() / (1 + a.norm()));
   }
-  std::printf("worst %.1e over %d tasks\n", worst, regular);
-  EXPECT_LT(worst, 1e6 * 16 * kEps);
+  std::printf("worst %.1e over %d tasks\n", worst.value(), regular);
+  EXPECT_LT(worst.value(), 1e6 * 16 * kEps);
   EXPECT_GT(regular, 15);
 }
 
@@ -154,7 +155,8 @@ TEST(OperationalSpace, IsDampedWhereTheArmIsStretched) {
   const Model<double> model = load_model("builtin:2r");
   Workspace<double> work(model);
   OperationalSpace<double> out(model, 2);
-  double before = 0, most = 0;
+  double before = 0;
+  Worst most;
   bool was_damped = false;
   int jumps = 0;
   for (double elbow = 0.2; elbow > 1e-7; elbow *= 0.99) {
@@ -173,9 +175,9 @@ TEST(OperationalSpace, IsDampedWhereTheArmIsStretched) {
     ASSERT_EQ(row, 2);
     operational_space(model, work, q, v, J2, Eigen::Vector2d(0, 0), out);
     const double size = out.Lambda.norm();
-    if (before > 0 && std::abs(size - before) > 0.05 * most) ++jumps;
+    if (before > 0 && std::abs(size - before) > 0.05 * most.value()) ++jumps;
     before = size;
-    most = std::max(most, size);
+    most.add(size);
     EXPECT_EQ(out.damped, out.smallest_singular_value < out.threshold ? 1 : 0);
     EXPECT_TRUE(!was_damped || out.damped == 1);
     was_damped = out.damped == 1;
@@ -183,7 +185,7 @@ TEST(OperationalSpace, IsDampedWhereTheArmIsStretched) {
   }
   EXPECT_TRUE(was_damped);
   EXPECT_EQ(jumps, 0);
-  EXPECT_LT(before, 1e-2 * most);  // almost no force along the arm any more
+  EXPECT_LT(before, 1e-2 * most.value());  // almost no force along the arm any more
 }
 
 TEST(OperationalSpace, NamesTheArgumentOfTheWrongSize) {

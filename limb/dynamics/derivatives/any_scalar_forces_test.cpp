@@ -1,5 +1,6 @@
 // Torques, mass matrix, accelerations and the analytical derivatives with the scalars Dual and
 // ComplexStep, on random trees of all joint types.
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/derivatives/any_scalar.hpp"
 #include "limb/dynamics/testing/directional.hpp"
 
@@ -87,7 +88,7 @@ TEST(AnyScalar, Forces) {
 TEST(AnyScalar, TangentsAreTheAnalyticalDerivatives) {
   using S = Dual<double, 2>;
   using Complex = ComplexStep<double>;
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : testing::samples(2)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv();
@@ -109,19 +110,19 @@ TEST(AnyScalar, TangentsAreTheAnalyticalDerivatives) {
       VectorX<Complex> torque(n);
       rnea(complex, complex_work, z.q, z.v, z.a, torque);
       for (const Vector& found : {testing::tangents(tau, k), testing::tangents(torque, 0)}) {
-        worst = std::max(worst, (found - expected).norm() / std::max(1.0, expected.norm()));
+        worst.add((found - expected).norm() / std::max(1.0, expected.norm()));
       }
     }
   }
   // Sums over some tens of bodies, twice.
-  EXPECT_LT(worst, 200 * kEps);
+  EXPECT_LT(worst.value(), 200 * kEps);
 }
 
 // Nested dual numbers: with q moved by (e + d) x, the e d part is the second derivative along x.
 TEST(AnyScalar, NestedDualsHaveSecondDerivatives) {
   using Dual1 = Dual<double, 1>;
   using S = Dual<Dual1, 1>;
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : testing::samples(2)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv();
@@ -137,10 +138,9 @@ TEST(AnyScalar, NestedDualsHaveSecondDerivatives) {
     Robot robot(s.model);
     robot.set_state(s.q, s.v, s.a);
     const HessianBlocks& H = robot.rnea_hessian(s.tau);
-    worst =
-        std::max(worst, std::abs(second - x.dot(H.qq * x)) / (1 + H.qq.norm() * x.squaredNorm()));
+    worst.add(std::abs(second - x.dot(H.qq * x)) / (1 + H.qq.norm() * x.squaredNorm()));
   }
-  EXPECT_LT(worst, 200 * kEps);
+  EXPECT_LT(worst.value(), 200 * kEps);
 }
 
 }  // namespace

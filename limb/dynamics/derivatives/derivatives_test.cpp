@@ -2,6 +2,7 @@
 // against dual numbers through the same algorithms (exact to rounding), and identities.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/derivatives/aba_derivatives_impl.hpp"
 #include "limb/dynamics/identify/regressor.hpp"
 #include "limb/dynamics/recursive/aba.hpp"
@@ -68,7 +69,7 @@ Derivatives by_duals(const Sample& s, bool with_wrenches) {
 }
 
 TEST(RneaDerivatives, AgreeWithDualNumbers) {
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : robots(8)) {
     SCOPED_TRACE(s.name);
     DerivativeWorkspace<double> work(s.model);
@@ -83,12 +84,11 @@ TEST(RneaDerivatives, AgreeWithDualNumbers) {
       EXPECT_LT(testing::relative(d.dq, expected.dq), kTolerance) << with_wrenches;
       EXPECT_LT(testing::relative(d.dv, expected.dv), kTolerance) << with_wrenches;
       EXPECT_LT(testing::relative(d.da, expected.da), kTolerance) << with_wrenches;
-      worst =
-          std::max({worst, testing::relative(d.dq, expected.dq),
-                    testing::relative(d.dv, expected.dv), testing::relative(d.da, expected.da)});
+      worst.add(testing::relative(d.dq, expected.dq), testing::relative(d.dv, expected.dv),
+                testing::relative(d.da, expected.da));
     }
   }
-  std::printf("worst %.0f eps\n", worst / kEps);
+  std::printf("worst %.0f eps\n", worst.value() / kEps);
 }
 
 TEST(RneaDerivatives, DtauDaIsTheMassMatrix) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/derivatives/centroidal_derivatives.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum_impl.hpp"
 #include "limb/dynamics/kinematics/frames_impl.hpp"
@@ -61,21 +62,21 @@ struct Found {
 };
 
 /// Compares matrices and prints the largest error at the end.
-class Worst {
+class Comparison {
  public:
-  ~Worst() { std::printf("worst %.0f eps\n", worst_ / kEps); }
+  ~Comparison() { std::printf("worst %.0f eps\n", worst_.value() / kEps); }
   void operator()(const Matrix& found, const Matrix& expected) {
     const double error = testing::relative(found, expected);
     EXPECT_LT(error, kTolerance);
-    worst_ = std::max(worst_, error);
+    worst_.add(error);
   }
 
  private:
-  double worst_ = 0;
+  Worst worst_;
 };
 
 TEST(FrameDerivatives, AgreeWithDualNumbers) {
-  Worst compare;
+  Comparison compare;
   for (const Sample& s : testing::samples(4)) {
     SCOPED_TRACE(s.name);
     const Model<Dual> model = s.model.cast<Dual>();
@@ -109,7 +110,7 @@ TEST(FrameDerivatives, AgreeWithDualNumbers) {
 }
 
 TEST(CentroidalDerivatives, AgreeWithDualNumbers) {
-  Worst compare;
+  Comparison compare;
   for (const Sample& s : testing::samples(4)) {
     SCOPED_TRACE(s.name);
     const Model<Dual> model = s.model.cast<Dual>();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/dynamics/robot/robot.hpp"
@@ -62,7 +63,7 @@ Blocks random_direction(const Sample& s, unsigned seed) {
 }
 
 TEST(RneaGradient, IsTheDerivativesTimesTheMultipliers) {
-  double worst = 0;
+  Worst worst;
   for (const Sample& s : testing::samples(8)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv();
@@ -73,15 +74,15 @@ TEST(RneaGradient, IsTheDerivativesTimesTheMultipliers) {
     GradientWorkspace<double> gradient_work(s.model);
     Vector by_q(n), by_v(n), by_a(n);
     rnea_gradient(s.model, gradient_work, s.q, s.v, s.a, external, s.tau, by_q, by_v, by_a);
-    worst = std::max({worst, relative(by_q, d.q.transpose() * s.tau),
-                      relative(by_v, d.v.transpose() * s.tau), relative(by_a, d.u * s.tau)});
+    worst.add(relative(by_q, d.q.transpose() * s.tau), relative(by_v, d.v.transpose() * s.tau),
+              relative(by_a, d.u * s.tau));
   }
-  EXPECT_LT(worst, kTolerance);
-  std::printf("worst %.0f eps\n", worst / kEps);
+  EXPECT_LT(worst.value(), kTolerance);
+  std::printf("worst %.0f eps\n", worst.value() / kEps);
 }
 
 TEST(SecondDerivatives, AlongADirectionAgreeWithDifferences) {
-  double worst = 0, worst_forward = 0;
+  Worst worst, worst_forward;
   unsigned seed = 1;
   for (const Sample& s : testing::samples(4)) {
     SCOPED_TRACE(s.name);
@@ -93,7 +94,7 @@ TEST(SecondDerivatives, AlongADirectionAgreeWithDifferences) {
     Blocks found(n), after(n), before(n);
     rnea_derivatives_along(s.model, work, s.q, s.v, s.a, external, d.q.col(0), d.v.col(0),
                            d.u.col(0), found.q, found.v, found.u);
-    const auto compare = [&](const auto& at, double& largest) {
+    const auto compare = [&](const auto& at, Worst& largest) {
       Blocks far_after(n), far_before(n);
       at(moved(s, d, kStep), after);
       at(moved(s, d, -kStep), before);
@@ -102,7 +103,7 @@ TEST(SecondDerivatives, AlongADirectionAgreeWithDifferences) {
       for (const auto matrix : {&Blocks::q, &Blocks::v, &Blocks::u}) {
         const Matrix near = after.*matrix - before.*matrix;
         const Matrix far = far_after.*matrix - far_before.*matrix;
-        largest = std::max(largest, relative(found.*matrix, (8 * near - far) / (12 * kStep)));
+        largest.add(relative(found.*matrix, (8 * near - far) / (12 * kStep)));
       }
     };
     compare(
@@ -122,9 +123,9 @@ TEST(SecondDerivatives, AlongADirectionAgreeWithDifferences) {
         },
         worst_forward);
   }
-  EXPECT_LT(worst, kDifference);
-  EXPECT_LT(worst_forward, kDifference);
-  std::printf("worst %.1e, forward %.1e\n", worst, worst_forward);
+  EXPECT_LT(worst.value(), kDifference);
+  EXPECT_LT(worst_forward.value(), kDifference);
+  std::printf("worst %.1e, forward %.1e\n", worst.value(), worst_forward.value());
 }
 
 /// Sum over i of lambda_i times tensor entry (i, j, k), as a matrix by j and k.
@@ -136,7 +137,7 @@ Matrix contract(const Vector& lambda, const SecondDerivative<double>& tensor) {
 }
 
 TEST(SecondDerivatives, HessiansAreTheTensorsTimesTheMultipliers) {
-  double worst = 0, worst_forward = 0;
+  Worst worst, worst_forward;
   for (const Sample& s : testing::samples(3, 8)) {
     SCOPED_TRACE(s.name);
     const int n = s.model.nv();
@@ -144,11 +145,11 @@ TEST(SecondDerivatives, HessiansAreTheTensorsTimesTheMultipliers) {
     SecondDerivativeWorkspace<double> work(s.model);
     SecondDerivatives<double> all(n);
     Matrix qq(n, n), qv(n, n), vv(n, n), qu(n, n);
-    const auto compare = [&](double& largest) {
+    const auto compare = [&](Worst& largest) {
       const Matrix both = contract(s.a, all.qq), squares = contract(s.a, all.vv);
-      largest = std::max({largest, relative(qq, (both + both.transpose()) / 2),
-                          relative(qv, contract(s.a, all.vq).transpose()), relative(vv, squares),
-                          relative(qu, contract(s.a, all.uq).transpose())});
+      largest.add(relative(qq, (both + both.transpose()) / 2),
+                  relative(qv, contract(s.a, all.vq).transpose()), relative(vv, squares),
+                  relative(qu, contract(s.a, all.uq).transpose()));
     };
     rnea_second_derivatives(s.model, work, s.q, s.v, s.a, external, all);
     rnea_hessian(s.model, work, s.q, s.v, s.a, external, s.a, qq, qv, vv, qu);
@@ -157,10 +158,11 @@ TEST(SecondDerivatives, HessiansAreTheTensorsTimesTheMultipliers) {
     ASSERT_TRUE(aba_hessian(s.model, work, s.q, s.v, s.tau, external, s.a, qq, qv, vv, qu).ok());
     compare(worst_forward);
   }
-  EXPECT_LT(worst, kTolerance);
+  EXPECT_LT(worst.value(), kTolerance);
   // M^-1 twice, with a condition number up to 1e4.
-  EXPECT_LT(worst_forward, 1e6 * kTolerance);
-  std::printf("worst %.0f eps, forward %.0f eps\n", worst / kEps, worst_forward / kEps);
+  EXPECT_LT(worst_forward.value(), 1e6 * kTolerance);
+  std::printf("worst %.0f eps, forward %.0f eps\n", worst.value() / kEps,
+              worst_forward.value() / kEps);
 }
 
 // The Hessian by q is the second derivative along the curve integrate(q, t x).
@@ -201,7 +203,7 @@ TEST(SecondDerivatives, OrdersDifferByTheBracket) {
   DerivativeWorkspace<double> first(model);
   Blocks d(n);
   rnea_derivatives(model, first, s.q, s.v, s.a, d.q, d.v, d.u);
-  double size = 0;
+  Worst size;
   for (int j = 0; j < n; ++j) {
     for (int k = 0; k < n; ++k) {
       Vector along = Vector::Zero(n);
@@ -213,10 +215,10 @@ TEST(SecondDerivatives, OrdersDifferByTheBracket) {
       }
       const Vector found = all.qq.along(k).col(j) - all.qq.along(j).col(k);
       EXPECT_LT((found - d.q * along).norm(), 1e3 * kEps * d.q.norm()) << j << ' ' << k;
-      size = std::max(size, found.norm());
+      size.add(found.norm());
     }
   }
-  EXPECT_GT(size, 1);
+  EXPECT_GT(size.value(), 1);
 }
 
 // I a + k sin(q) = tau: second derivatives -k sin(q) and k sin(q) / I.

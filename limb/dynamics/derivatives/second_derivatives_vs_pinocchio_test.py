@@ -27,7 +27,7 @@ def close(found, expected, what, tolerance):
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, what
     error = np.linalg.norm(found - expected) / max(1.0, np.linalg.norm(expected))
-    WORST[what] = max(WORST.get(what, 0), error)
+    WORST[what] = np.maximum(WORST.get(what, 0), error)
     assert error < tolerance, f"{what}: off by {error:.1e}"
 
 

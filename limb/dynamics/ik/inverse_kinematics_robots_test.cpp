@@ -86,7 +86,7 @@ TEST(InverseKinematicsRobots, SixJointArm) {
 // Narrow limits; measured 298 of 300.
 TEST(InverseKinematicsRobots, RealArmWithAHand) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no folder of reference robots (LIMB_SHARED)";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   const Model<double> model = load_model((shared / "robots" / "panda.urdf").string());
   EXPECT_GE(success(model, "panda_hand", 300, 10).solved, 290);
 }

@@ -4,10 +4,12 @@
 
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 #include "limb/model/core/builder.hpp"
 #include "limb/model/core/load.hpp"
@@ -183,7 +185,7 @@ TEST(InverseKinematics, WallsOfAPlanarJoint) {
       // A cart in a corner that reaches inward is in a local minimum, hence restarts.
       const Solution a =
           solve(model, {Goal::position(model.find_frame("tip"), p)}, start, {.restarts = 10});
-      EXPECT_LE(a.q.head<2>().cwiseAbs().maxCoeff(), 0.5);
+      EXPECT_LE(max_abs(a.q.head<2>()), 0.5);
       const Vector3<double> corner(std::clamp(p.x(), -0.5, 0.5), std::clamp(p.y(), -0.5, 0.5), 0);
       const double left = std::max(0.0, (p - corner).norm() - 0.4);
       // Reached to the tolerance, or the minimal distance, which is flat there.
@@ -247,7 +249,7 @@ TEST(InverseKinematics, PostureIsTheNearestOfAllSolutions) {
   EXPECT_TRUE(a.report.posture_converged);
   EXPECT_LT(a.report.errors[0].position, 1e-8);
   // All solutions by the direction of the last link, for both signs of the elbow.
-  double nearest = 100;
+  Least nearest;
   for (int i = 0; i < 200000; ++i) {
     const double last = 2 * pi * i / 200000;
     const Vector3<double> w = p - 0.5 * Vector3<double>(std::cos(last), std::sin(last), 0);
@@ -258,11 +260,11 @@ TEST(InverseKinematics, PostureIsTheNearestOfAllSolutions) {
       Vector3<double> q(q1, q2, last - q1 - q2);
       for (int k = 0; k < 3; ++k)
         q[k] += std::remainder(options.posture[k] - q[k], 2 * pi) - (options.posture[k] - q[k]);
-      nearest = std::min(nearest, (Vector3<double>(options.posture) - q).norm());
+      nearest.add((Vector3<double>(options.posture) - q).norm());
     }
   }
   // The distance is flat at its minimum: steps of 3e-5 rad in the search change it by 1e-9.
-  EXPECT_NEAR(a.report.posture_distance, nearest, 1e-8);
+  EXPECT_NEAR(a.report.posture_distance, nearest.value(), 1e-8);
 }
 
 // The shin of the belt-driven leg follows two motors; its limit bounds both.

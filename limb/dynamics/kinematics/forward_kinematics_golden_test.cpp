@@ -5,6 +5,7 @@
 #include <iostream>
 #include <map>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/energy.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
@@ -43,7 +44,7 @@ class Golden : public testing::GoldenTest {
     ASSERT_EQ(found.rows(), want.rows()) << field;
     ASSERT_EQ(found.cols(), want.cols()) << field;
     const double error = (found - want).norm() / std::max(1.0, want.norm());
-    worst_[field] = std::max(worst_[field], error);
+    worst_[field].add(error);
     ++compared_;
     EXPECT_LT(error, 256 * std::numeric_limits<double>::epsilon()) << field;
   }
@@ -53,7 +54,7 @@ class Golden : public testing::GoldenTest {
 
   std::unique_ptr<Model<double>> model_;
   std::unique_ptr<PinocchioConvention> convention_;
-  std::map<std::string, double> worst_;
+  std::map<std::string, Worst> worst_;
   int compared_ = 0;
 };
 INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
@@ -126,10 +127,13 @@ TEST_P(Golden, Kinematics) {
     }
   }
   EXPECT_EQ(worst_.size(), 23u) << "every field was compared";
-  const auto worst =
-      std::max_element(worst_.begin(), worst_.end(),
-                       [](const auto& x, const auto& y) { return x.second < y.second; });
-  std::cout << "worst of " << compared_ << " comparisons: " << worst->first << " " << worst->second
+  Worst worst;
+  std::string worst_field;
+  for (const auto& [field, error] : worst_) {
+    worst.add(error.value());
+    if (worst.value() == error.value()) worst_field = field;
+  }
+  std::cout << "worst of " << compared_ << " comparisons: " << worst_field << " " << worst.value()
             << "\n";
 }
 

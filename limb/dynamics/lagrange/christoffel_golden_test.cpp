@@ -2,6 +2,7 @@
 // forward dynamics by the textbook algorithms, C v and dM/dt by the Coriolis matrix.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/lagrange/torque_budget.hpp"
 #include "limb/dynamics/textbook/craig.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
@@ -36,17 +37,17 @@ TEST_P(Golden, TextbookAndLagrange) {
 
   // Sums over up to 39 bodies in another order than Pinocchio's; relative to the norm of the whole.
   // Measured: at most 40 eps, for all but forward dynamics.
-  double worst = 0, worst_forward = 0;
+  Worst worst, worst_forward;
   const auto near = [&](const Matrix& found, const Matrix& expected, const char* what) {
     const double error = (found - expected).norm() / std::max(1.0, expected.norm());
-    worst = std::max(worst, error);
+    worst.add(error);
     EXPECT_LT(error, 128 * kEps) << what;
   };
   // Forward dynamics solves with M, whose condition number is up to 1e5 here. Measured: at most
   // 5500 eps.
   const auto near_forward = [&](const Matrix& found, const Matrix& expected, const char* what) {
     const double error = (found - expected).norm() / std::max(1.0, expected.norm());
-    worst_forward = std::max(worst_forward, error);
+    worst_forward.add(error);
     EXPECT_LT(error, 1e-11) << what;
   };
   for (const Json& state : golden_["states"]) {
@@ -98,8 +99,8 @@ TEST_P(Golden, TextbookAndLagrange) {
       near(difference / (matrix_of(state["M"]).norm() * v.norm()), Matrix::Zero(n, n), "dM/dt");
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
-  RecordProperty("worst_forward_in_eps", std::to_string(worst_forward / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
+  RecordProperty("worst_forward_in_eps", std::to_string(worst_forward.value() / kEps));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Christoffel symbols against the derivatives of the mass matrix that define them.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/lagrange/christoffel_impl.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
 #include "limb/dynamics/textbook/lagrange_impl.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/scalars.hpp"
 #include "limb/model/core/build_model_impl.hpp"
 #include "limb/model/core/builder.hpp"
@@ -73,13 +75,14 @@ Vector commutator(const Model<double>& model, int j, int k) {
 constexpr double kTolerance = 64 * kEps;
 
 double largest(const std::vector<Matrix>& dM) {
-  double size = 1;
-  for (const Matrix& m : dM) size = std::max(size, m.cwiseAbs().maxCoeff());
-  return size;
+  Worst size;
+  size.add(1);
+  for (const Matrix& m : dM) size.add(max_abs(m));
+  return size.value();
 }
 
 TEST(Christoffel, OfRatesIsTheCombinationOfDerivativesOfTheMassMatrix) {
-  double worst = 0;
+  Worst worst;
   for (unsigned seed = 1; seed <= 8; ++seed) {
     for (const bool coupled : {false, true}) {
       testing::RandomTreeOptions options;
@@ -100,27 +103,27 @@ TEST(Christoffel, OfRatesIsTheCombinationOfDerivativesOfTheMassMatrix) {
           for (int k = 0; k < gamma.size(); ++k) {
             const double expected = 0.5 * (d(i, j, k) + d(i, k, j) - d(j, k, i));
             const double error = std::abs(gamma(i, j, k) - expected) / size;
-            worst = std::max(worst, error);
+            worst.add(error);
             EXPECT_LT(error, kTolerance) << i << " " << j << " " << k;
           }
         }
       }
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 // Definition of the Levi-Civita connection (docs/derivations/christoffel.md): it is compatible with
 // the mass matrix, and the two orders of a pair differ by the commutator of its velocities. The two
 // properties determine it uniquely, so this is a complete test for all joints.
 TEST(Christoffel, OfAllJointsIsMetricCompatibleAndTorsionFree) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(4)) {
     SCOPED_TRACE(name);
     const auto dM = mass_matrix_derivatives(model, q);
     const Matrix M = textbook::featherstone::crba(model, q);
     const auto gamma = symbols(model, q);
-    const double size = std::max(largest(dM), M.cwiseAbs().maxCoeff());
+    const double size = std::max(largest(dM), max_abs(M));
     for (int j = 0; j < gamma.size(); ++j) {
       for (int k = 0; k < gamma.size(); ++k) {
         const Vector torsion = M * commutator(model, k, j);
@@ -130,12 +133,12 @@ TEST(Christoffel, OfAllJointsIsMetricCompatibleAndTorsionFree) {
           const double order = std::abs(gamma(i, j, k) - gamma(i, k, j) - torsion[i]);
           EXPECT_LT(metric, kTolerance * size) << i << " " << j << " " << k;
           EXPECT_LT(order, kTolerance * size) << i << " " << j << " " << k;
-          worst = std::max({worst, metric / size, order / size});
+          worst.add(metric / size, order / size);
         }
       }
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 // The same derivatives of M by central differences, without dual numbers. Error of order step^2 and

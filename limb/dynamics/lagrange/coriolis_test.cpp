@@ -2,6 +2,7 @@
 // Christoffel symbols.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/lagrange/christoffel_impl.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
@@ -34,7 +35,7 @@ MatrixX<T> coriolis(const Model<T>& model, const VectorX<T>& q, const VectorX<T>
 }
 
 TEST(CoriolisMatrix, TimesVelocityIsBiasWithoutGravity) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(10)) {
     SCOPED_TRACE(name);
     const Matrix C = coriolis<double>(model, q, v);
@@ -43,13 +44,13 @@ TEST(CoriolisMatrix, TimesVelocityIsBiasWithoutGravity) {
                             textbook::featherstone::rnea(model, q, rest, rest);
     const double error = (C * v - expected).norm() / (1 + C.norm() * v.norm());
     EXPECT_LT(error, kTolerance);
-    worst = std::max(worst, error);
+    worst.add(error);
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 TEST(CoriolisMatrix, MassMatrixRateMinusTwiceItIsSkew) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(10)) {
     SCOPED_TRACE(name);
     const Matrix C = coriolis<double>(model, q, v);
@@ -61,13 +62,13 @@ TEST(CoriolisMatrix, MassMatrixRateMinusTwiceItIsSkew) {
     const Matrix N = dM - 2 * C;
     const double error = (N + N.transpose()).norm() / (1 + C.norm());
     EXPECT_LT(error, kTolerance);
-    worst = std::max(worst, error);
+    worst.add(error);
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 TEST(CoriolisMatrix, IsTheOneOfTheChristoffelSymbols) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(10)) {
     SCOPED_TRACE(name);
     const int n = model.nv();
@@ -84,9 +85,9 @@ TEST(CoriolisMatrix, IsTheOneOfTheChristoffelSymbols) {
     }
     const double error = (coriolis<double>(model, q, v) - expected).norm() / (1 + expected.norm());
     EXPECT_LT(error, kTolerance);
-    worst = std::max(worst, error);
+    worst.add(error);
   }
-  RecordProperty("worst_in_eps", std::to_string(worst / kEps));
+  RecordProperty("worst_in_eps", std::to_string(worst.value() / kEps));
 }
 
 // A robot a kilometre away has the same matrix. The rounding of its poses is eps times the

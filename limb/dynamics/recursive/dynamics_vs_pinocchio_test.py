@@ -37,7 +37,7 @@ def close(found, expected, what, tolerance=TOLERANCE):
     found, expected = np.asarray(found), np.asarray(expected)
     assert found.shape == expected.shape, what
     error = np.abs(found - expected).max() / max(1.0, np.abs(expected).max())
-    WORST[what] = max(WORST.get(what, 0), error)
+    WORST[what] = np.maximum(WORST.get(what, 0), error)
     assert error < tolerance, f"{what}: off by {error / EPS:.0f} eps"
 
 

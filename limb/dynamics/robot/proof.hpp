@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct ProofRow {
 
 struct ProofOptions {
   int states = 20;
-  unsigned seed = 1;
+  std::uint64_t seed = 1;
   /// Called after each state with the number done.
   std::function<void(int)> progress;
 };

@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/textbook/craig_impl.hpp"
 #include "limb/dynamics/textbook/featherstone_impl.hpp"
@@ -44,7 +45,7 @@ std::vector<FrameWrench<double>> wrenches(const Model<double>& model, unsigned s
 constexpr double kTrees = 64;
 
 TEST(Textbook, InverseDynamicsByAllBooks) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
     const Coupling<double>& G = model.coupling();
@@ -55,14 +56,14 @@ TEST(Textbook, InverseDynamicsByAllBooks) {
                              relative(craig::inverse_dynamics(model, q, v, a), expected)};
     for (const double error : errors) {
       EXPECT_LT(error, kTrees);
-      worst = std::max(worst, error);
+      worst.add(error);
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst));
+  RecordProperty("worst_in_eps", std::to_string(worst.value()));
 }
 
 TEST(Textbook, ExternalWrenchesByAllBooks) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(6)) {
     SCOPED_TRACE(name);
     const auto external = wrenches(model, 3);
@@ -82,14 +83,14 @@ TEST(Textbook, ExternalWrenchesByAllBooks) {
         relative(craig::inverse_dynamics(model, q, v, a, external), expected)};
     for (const double error : errors) {
       EXPECT_LT(error, kTrees);
-      worst = std::max(worst, error);
+      worst.add(error);
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst));
+  RecordProperty("worst_in_eps", std::to_string(worst.value()));
 }
 
 TEST(Textbook, MassMatrixFromCompositeBodiesAndFromJacobians) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
     const MatrixX<double> M = featherstone::crba(model, q);
@@ -101,10 +102,10 @@ TEST(Textbook, MassMatrixFromCompositeBodiesAndFromJacobians) {
     for (const double error :
          {relative(M, expected), relative(lagrange::mass_matrix(model, q), expected)}) {
       EXPECT_LT(error, kTrees);
-      worst = std::max(worst, error);
+      worst.add(error);
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst));
+  RecordProperty("worst_in_eps", std::to_string(worst.value()));
 }
 
 TEST(Textbook, GravityFromMassCentres) {
@@ -118,7 +119,7 @@ TEST(Textbook, GravityFromMassCentres) {
 
 // Residual of tau, relative to the largest terms in M a: worst seen 0.1 eps.
 TEST(Textbook, ForwardDynamicsUndoesInverseDynamics) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
     const auto external = wrenches(model, 5);
@@ -127,13 +128,13 @@ TEST(Textbook, ForwardDynamicsUndoesInverseDynamics) {
     const double error =
         (featherstone::rnea(model, q, v, a_tau, external) - tau).norm() / terms / kEps;
     EXPECT_LT(error, 4);
-    worst = std::max(worst, error);
+    worst.add(error);
   }
-  RecordProperty("worst_in_eps", std::to_string(worst));
+  RecordProperty("worst_in_eps", std::to_string(worst.value()));
 }
 
 TEST(Textbook, PosesByProductsOfExponentials) {
-  double worst = 0;
+  Worst worst;
   for (const auto& [name, model, q, v, a, tau] : samples(12)) {
     SCOPED_TRACE(name);
     const auto found = modern_robotics::forward_kinematics(model, q);
@@ -142,10 +143,10 @@ TEST(Textbook, PosesByProductsOfExponentials) {
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const double error = relative(found[i].matrix(), expected[i].matrix());
       EXPECT_LT(error, kTrees);
-      worst = std::max(worst, error);
+      worst.add(error);
     }
   }
-  RecordProperty("worst_in_eps", std::to_string(worst));
+  RecordProperty("worst_in_eps", std::to_string(worst.value()));
 }
 
 // One chain of the book: link frames at the joints, screw axes at home.

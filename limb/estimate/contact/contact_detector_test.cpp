@@ -40,6 +40,36 @@ TEST(ContactDetector, ChangesOnlyAfterTheMinimumTime) {
   EXPECT_FALSE(foot.update(0.061, 0));
 }
 
+// Bounds belong to contact: made at exactly make_force, kept at exactly break_force; times count
+// from the first sample beyond the bound, and are over at exactly their length.
+TEST(ContactDetector, BoundsAreThoseDocumented) {
+  ContactDetector foot({.make_force = 30, .break_force = 10, .make_time = 0.25, .break_time = 0.5});
+  EXPECT_FALSE(foot.update(0, std::nextafter(30, 0)));
+  EXPECT_FALSE(foot.update(1, 30));
+  EXPECT_FALSE(foot.update(1.125, 30));
+  EXPECT_TRUE(foot.update(1.25, 30));
+  EXPECT_TRUE(foot.stands());
+  // The time for making is not that for breaking: a new wait.
+  EXPECT_TRUE(foot.update(2, std::nextafter(10, 0)));
+  EXPECT_TRUE(foot.update(2.25, 0));
+  EXPECT_TRUE(foot.update(2.375, 10));
+  EXPECT_TRUE(foot.update(2.5, 0));
+  EXPECT_TRUE(foot.update(2.875, 0));
+  EXPECT_FALSE(foot.update(3, 0));
+  // And again for making: not the wait of the first contact.
+  EXPECT_FALSE(foot.update(4, 50));
+  EXPECT_TRUE(foot.update(4.25, 50));
+  EXPECT_TRUE(foot.update(std::nan(""), 0));
+  // A reset forgets contact and wait.
+  EXPECT_TRUE(foot.update(5, 0));
+  foot.reset();
+  EXPECT_FALSE(foot.stands());
+  EXPECT_FALSE(foot.update(6, 50));
+  foot.reset();
+  EXPECT_FALSE(foot.update(6.25, 50));
+  EXPECT_TRUE(foot.update(6.5, 50));
+}
+
 TEST(ContactDetector, IgnoresNoiseBetweenTheThresholds) {
   ContactDetector foot({.make_force = 30, .break_force = 10});
   NoiseGenerator noise(1);
@@ -56,6 +86,10 @@ TEST(ContactDetector, RejectsInvalidOptions) {
                  "ContactDetector: break_force is 20 N, expected at most make_force, 10 N");
   }
   EXPECT_THROW(ContactDetector({.make_time = -1}), Error);
+  EXPECT_THROW(ContactDetector({.break_time = -1}), Error);
+  EXPECT_THROW(ContactDetector({.make_force = 0, .break_force = 0}), Error);
+  EXPECT_THROW(ContactDetector({.break_force = -1}), Error);
+  EXPECT_NO_THROW(ContactDetector({.make_force = 10, .break_force = 10}));
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ TEST(RestInitializer, YawAndPositionAreThoseOfTheBase) {
   while (rest.add(t, {Vec::Zero(), X_BS.R.transpose() * (R_WB.transpose() * -kGravity)}) !=
          Status::ok) {
     t += 0.01;
+    ASSERT_LT(t, 10);
   }
   const Pose<double> X_WB = Pose<double>{rest.state().R_WS, rest.state().p_WS} * X_BS.inverse();
   EXPECT_LT((X_WB.R - R_WB).norm(), 1e-9);
@@ -81,6 +82,7 @@ TEST(RestInitializer, CovarianceMatchesManySamples) {
                         R_true.transpose() * -kGravity + accel_bias +
                             normal(noise.accel / std::sqrt(dt))}) != Status::ok) {
       t += dt;
+      ASSERT_LT(t, 100);
     }
     // Tilt, without the yaw, and both biases, with their joint covariance.
     const Vec u = up(rest.state().R_WS);
@@ -146,11 +148,148 @@ TEST(RestInitializer, SlowSwayIsNotRest) {
   EXPECT_TRUE(ready);
 }
 
+// An error of the specific force, of bias or noise, appears as the tilt up x e / g.
+TEST(RestInitializer, CovarianceIsThatOfTheAverage) {
+  testing::Random random(4);
+  InitialOptions options;
+  options.rest = 0.5;
+  options.position_deviation = 0.1;
+  options.velocity_deviation = 0.2;
+  options.yaw_deviation = 0.3;
+  options.accel_bias_deviation = 0.4;
+  options.gyro_bias_deviation = 0.05;
+  const ImuNoise noise{0.01, 0.02, 1, 1};
+  const Mat R = random.rotation<double>();
+  RestInitializer rest(options, noise, kGravity);
+  int k = 0;
+  while (rest.add(k / 128.0, {Vec::Zero(), R.transpose() * -kGravity}) != Status::ok) ++k;
+  EXPECT_EQ(k, 64);
+  const Vec u = up(R);
+  const double g = 9.81, T = 0.5;
+  Matrix15 expected = Matrix15::Zero();
+  const auto block = [&](int i, int j) { return expected.block<3, 3>(i, j); };
+  // rotation = [u] e / g with e = bias + average of the noise; yaw about u.
+  const Mat tilt = skew<double>(u) / g;
+  block(0, 0) = 0.01 * Mat::Identity();
+  block(3, 3) = (0.16 + 4e-4 / T) * tilt * tilt.transpose() + 0.09 * u * u.transpose();
+  block(6, 6) = 0.04 * Mat::Identity();
+  block(9, 9) = (1e-4 / T + 0.05 * 0.05) * Mat::Identity();
+  block(12, 12) = 0.16 * Mat::Identity();
+  block(3, 12) = 0.16 * tilt;
+  block(12, 3) = 0.16 * tilt.transpose();
+  EXPECT_LT((rest.covariance() - expected).norm(), 1e-12);
+}
+
+/// Whether samples about a mean, alternately more and less by `spread`, with `change` added in the
+/// second half, are taken for rest.
+bool is_rest(const ImuSample& mean, const ImuSample& spread, const ImuSample& change,
+             const ImuNoise& noise) {
+  InitialOptions options;
+  options.gyro_spread = 0.1;
+  options.accel_spread = 1.5;
+  options.largest_gyro_bias = 0.2;
+  options.gyro_change = 0.02;
+  options.accel_change = 0.1;
+  RestInitializer rest(options, noise, kGravity);
+  // 129 samples over one second; the first 65 are those of the first half.
+  for (int k = 0; k <= 128; ++k) {
+    const double sign = k % 2 == 0 ? 1 : -1, half = k <= 64 ? 0 : 1;
+    const Status status =
+        rest.add(k / 128.0, {mean.gyro + sign * spread.gyro + half * change.gyro,
+                             mean.accel + sign * spread.accel + half * change.accel});
+    if (status == Status::ok) return rest.restarts() == 0;
+  }
+  return false;
+}
+
+// Each criterion on both sides of its bound, with the others far inside.
+TEST(RestInitializer, RestHasTheDocumentedBounds) {
+  const ImuNoise quiet{0, 0, 0, 0};
+  const Vec g = -kGravity, x = Vec::UnitX(), y = Vec::UnitY(), z = Vec::UnitZ();
+  const ImuSample rest{Vec::Zero(), g}, none;
+  EXPECT_TRUE(is_rest(rest, none, none, quiet));
+  // The spread of values +-s is s; of 20 samples and more, to 1 / (2 20^2).
+  EXPECT_TRUE(is_rest(rest, {0.098 * y, Vec::Zero()}, none, quiet));
+  EXPECT_FALSE(is_rest(rest, {0.101 * y, Vec::Zero()}, none, quiet));
+  EXPECT_TRUE(is_rest(rest, {Vec::Zero(), 1.48 * x}, none, quiet));
+  EXPECT_FALSE(is_rest(rest, {Vec::Zero(), 1.51 * x}, none, quiet));
+  // The mean rate is its length, and the mean force that of gravity to a tenth.
+  EXPECT_TRUE(is_rest({0.199 * Vec(0.6, 0, 0.8), g}, none, none, quiet));
+  EXPECT_FALSE(is_rest({0.201 * Vec(0.6, 0, 0.8), g}, none, none, quiet));
+  for (const double share : {0.91, 1.09}) {
+    EXPECT_TRUE(is_rest({Vec::Zero(), share * g}, none, none, quiet));
+  }
+  for (const double share : {0.89, 1.11}) {
+    EXPECT_FALSE(is_rest({Vec::Zero(), share * g}, none, none, quiet));
+  }
+  // A change between the halves; of the noise five deviations of the difference of two means of
+  // half a second, s sqrt(4 / 1 s).
+  EXPECT_TRUE(is_rest(rest, none, {0.0199 * z, Vec::Zero()}, quiet));
+  EXPECT_FALSE(is_rest(rest, none, {0.0201 * z, Vec::Zero()}, quiet));
+  EXPECT_TRUE(is_rest(rest, none, {Vec::Zero(), 0.099 * y}, quiet));
+  EXPECT_FALSE(is_rest(rest, none, {Vec::Zero(), 0.101 * y}, quiet));
+  const ImuNoise noisy{1e-3, 1e-2, 0, 0};
+  EXPECT_TRUE(is_rest(rest, none, {0.0299 * z, Vec::Zero()}, noisy));
+  EXPECT_FALSE(is_rest(rest, none, {0.0301 * z, Vec::Zero()}, noisy));
+  EXPECT_TRUE(is_rest(rest, none, {Vec::Zero(), 0.199 * y}, noisy));
+  EXPECT_FALSE(is_rest(rest, none, {Vec::Zero(), 0.201 * y}, noisy));
+}
+
+// Average, spread and bias are those of the samples since the last motion.
+TEST(RestInitializer, MeanIsThatOfTheSamples) {
+  InitialOptions options;
+  options.rest = 0.25;
+  RestInitializer rest(options, {}, kGravity);
+  NoiseGenerator random(5);
+  Vec sum = Vec::Zero();
+  int n = 0;
+  Status status = Status::not_ready;
+  while (status != Status::ok) {
+    const double a = random.uniform(), b = random.uniform(), c = random.uniform();
+    const Vec gyro(0.05 * a, -0.1 * b, 0.02 * c);
+    sum += gyro;
+    status = rest.add(n++ / 256.0, {gyro, -kGravity});
+    ASSERT_LT(n, 1000);
+  }
+  EXPECT_EQ(rest.restarts(), 0);
+  EXPECT_EQ(n, 65);
+  EXPECT_LT((rest.state().gyro_bias - sum / n).norm(), 1e-15);
+  EXPECT_EQ(rest.state().accel_bias, Vec::Zero());
+  EXPECT_EQ(rest.state().v_WS, Vec::Zero());
+  EXPECT_EQ(rest.add(std::nan(""), {Vec::Zero(), -kGravity}), Status::not_finite);
+  EXPECT_EQ(rest.add(1, {Vec(0, std::nan(""), 0), -kGravity}), Status::not_finite);
+  EXPECT_EQ(rest.add(1, {Vec::Zero(), Vec(0, std::nan(""), 0)}), Status::not_finite);
+}
+
+// At least twenty samples, however short the rest.
+TEST(RestInitializer, NeedsTwentySamples) {
+  InitialOptions options;
+  options.rest = 0;
+  RestInitializer rest(options, {}, kGravity);
+  int n = 1;
+  while (rest.add(n, {Vec::Zero(), -kGravity}) != Status::ok) ++n;
+  EXPECT_EQ(n, 20);
+}
+
 TEST(RestInitializer, RejectsInvalidOptions) {
   InitialOptions options;
   options.rest = -1;
   EXPECT_THROW(RestInitializer(options, {}, kGravity), Error);
   EXPECT_THROW(RestInitializer({}, {}, Vec::Zero()), Error);
+  EXPECT_THROW(RestInitializer({}, {.gyro = -1}, kGravity), Error);
+  for (double InitialOptions::*option :
+       {&InitialOptions::rest, &InitialOptions::yaw_deviation, &InitialOptions::position_deviation,
+        &InitialOptions::velocity_deviation, &InitialOptions::accel_bias_deviation,
+        &InitialOptions::gyro_bias_deviation, &InitialOptions::gyro_spread,
+        &InitialOptions::accel_spread, &InitialOptions::largest_gyro_bias,
+        &InitialOptions::gyro_change, &InitialOptions::accel_change}) {
+    options = {};
+    options.*option = -1;
+    EXPECT_THROW(RestInitializer(options, {}, kGravity), Error);
+  }
+  options = {};
+  options.yaw = std::nan("");
+  EXPECT_THROW(RestInitializer(options, {}, kGravity), Error);
 }
 
 }  // namespace

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
+#include <numbers>
+
+#include "limb/base/testing/worst.hpp"
 #include "limb/estimate/filter/error_state_filter.hpp"
 #include "limb/estimate/filter/invariant_filter.hpp"
 #include "limb/math/testing/random.hpp"
@@ -13,6 +17,9 @@ namespace {
 
 using Vec = Vector3<double>;
 using Mat = Matrix3<double>;
+using Dense = MatrixX<double>;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+constexpr double kPi = std::numbers::pi;
 
 class BothFilters : public ::testing::TestWithParam<FilterKind> {
  protected:
@@ -155,7 +162,7 @@ TEST_P(BothFilters, CovarianceFollowsTheTransition) {
   EXPECT_LT((Q.topLeftCorner<15, 15>() - only_noise->covariance()).norm(), 1e-12);
   // Contact noise of the feet.
   const FilterMatrix with_feet = filter->common_covariance();
-  EXPECT_GT(with_feet.diagonal().tail<9>().minCoeff(), 0.2 * 0.2 * T);
+  EXPECT_GT(with_feet.diagonal().tail<9>().minCoeff<Eigen::PropagateNaN>(), 0.2 * 0.2 * T);
 }
 
 TEST_P(BothFilters, CommonCovarianceIsThatOfTheStatesAround) {
@@ -301,6 +308,322 @@ TEST_P(BothFilters, ErrorsOfAnImuGrowAsInTheTextbook) {
               1e-4 * std::sqrt(T * T * T / 3), kRounding);
 }
 
+// Three hours at 100 Hz: one renormalization per step keeps the rounding of a product of a million
+// rotations off the length of the columns; the angle may only accumulate it.
+TEST_P(BothFilters, AttitudeAfterHoursIsThatOfAConstantRate) {
+  constexpr int kSteps = 1 << 20;
+  const double T = 1.0 / 128;
+  auto filter = make();
+  FilterState x;
+  testing::Random random(12);
+  x.R_WS = random.rotation<double>();
+  filter->reset(x, Matrix15::Zero());
+  const Vec rate(0.3, -0.2, 0.5);
+  Worst orthogonality;
+  for (int k = 1; k <= kSteps; ++k) {
+    filter->predict({rate, -x.R_WS.transpose() * filter->options().gravity_W}, T);
+    if (k % 1024 == 0) {
+      const Mat& R = filter->state().R_WS;
+      orthogonality.add(
+          (R.transpose() * R - Mat::Identity()).cwiseAbs().maxCoeff<Eigen::PropagateNaN>());
+      orthogonality.add(std::abs(R.determinant() - 1));
+    }
+  }
+  const double angle = rate.norm() * T * kSteps, turns = std::remainder(angle, 2 * kPi);
+  const Mat expected = x.R_WS * so3::exp<double>(rate.normalized() * turns);
+  EXPECT_LT(orthogonality.value(), 8 * kEps);
+  EXPECT_LT((filter->state().R_WS - expected).norm(), 1e-9);
+}
+
+TEST_P(BothFilters, PredictionWithoutForceIsAParabola) {
+  auto filter = make();
+  FilterState x;
+  x.p_WS = {1, 2, 3};
+  x.v_WS = {0.5, -0.25, 4};
+  x.gyro_bias = {0.1, -0.2, 0.3};
+  x.accel_bias = {0.4, 0.5, -0.6};
+  filter->reset(x, Matrix15::Zero());
+  // The sensor reads only its biases; the step is split in ten.
+  const double T = 1;
+  ASSERT_EQ(filter->predict({x.gyro_bias, x.accel_bias}, T), Status::ok);
+  const Vec g = filter->options().gravity_W;
+  const FilterState& y = filter->state();
+  EXPECT_LT((y.p_WS - (x.p_WS + x.v_WS * T + g * T * T / 2)).norm(), 20 * kEps * g.norm());
+  EXPECT_LT((y.v_WS - (x.v_WS + g * T)).norm(), 10 * kEps * g.norm());
+  EXPECT_LT((y.R_WS - x.R_WS).norm(), kEps);
+  EXPECT_EQ(y.gyro_bias, x.gyro_bias);
+  EXPECT_EQ(y.accel_bias, x.accel_bias);
+}
+
+// A long step is that many short ones, in state and covariance; feet included.
+TEST_P(BothFilters, LongStepsAreSplit) {
+  testing::Random random(13), again(13);
+  auto one = at_random_state(random, 2), many = at_random_state(again, 2);
+  const ImuSample sample{random.vector<double>(3), random.vector<double>(15)};
+  const double T = 0.35;
+  const FilterState x = one->state();
+  const int n = imu_substeps({sample.gyro - x.gyro_bias, sample.accel - x.accel_bias}, T);
+  ASSERT_GT(n, 4);
+  ASSERT_EQ(one->predict(sample, T), Status::ok);
+  for (int k = 0; k < n; ++k) ASSERT_EQ(many->predict(sample, T / n), Status::ok);
+  EXPECT_EQ(one->state().p_WS, many->state().p_WS);
+  EXPECT_EQ(one->state().R_WS, many->state().R_WS);
+  EXPECT_EQ(one->covariance(), many->covariance());
+}
+
+TEST_P(BothFilters, NoiseOfAStepReplacesThatOfTheOptions) {
+  const ImuNoise noise{0.3, 0.7, 0.2, 0.4};
+  FilterOptions noisy;
+  noisy.imu = noise;
+  auto given = make(), option = make(noisy);
+  const ImuSample sample{{1, 2, 3}, {4, 5, 6}};
+  given->reset({}, Matrix15::Zero());
+  option->reset({}, Matrix15::Zero());
+  ASSERT_EQ(given->predict(sample, 0.01, noise), Status::ok);
+  ASSERT_EQ(option->predict(sample, 0.01), Status::ok);
+  EXPECT_EQ(given->covariance(), option->covariance());
+  EXPECT_GT(given->covariance()(8, 8), 0.7 * 0.7 * 0.01);
+}
+
+// A foot is measured in axes of the sensor: p_WF = p + R (p_SF + n), so that its error is
+// e_p - R [p_SF] e_R + R n in the common errors, and the covariance of n arrives as R N R^T.
+TEST_P(BothFilters, FootNoiseIsRotatedIntoTheWorld) {
+  testing::Random random(14);
+  auto filter = at_random_state(random, 1);
+  const FilterState x = filter->state();
+  const Dense P = filter->common_covariance();
+  const Vec p_SF = random.vector<double>(0.5);
+  // Three different variances along axes that are neither those of the sensor nor of the world.
+  const Mat axes = random.rotation<double>();
+  const Mat noise = axes * Vec(0.01, 0.3, 0.05).asDiagonal() * axes.transpose();
+  ASSERT_EQ(filter->add_foot(1, p_SF, noise), Status::ok);
+  const int n = x.errors();
+  Dense J = Dense::Zero(n + 3, n);
+  J.topRows(n).setIdentity();
+  J.block<3, 3>(n, ErrorIndex::position).setIdentity();
+  J.block<3, 3>(n, ErrorIndex::rotation) = -x.R_WS * skew<double>(p_SF);
+  Dense expected = J * P * J.transpose();
+  expected.bottomRightCorner<3, 3>() += x.R_WS * noise * x.R_WS.transpose();
+  // Rounding of three changes of the errors, by arms of some metres.
+  EXPECT_LT((filter->common_covariance() - expected).norm(), 100 * kEps * expected.norm());
+  EXPECT_LT((filter->state().p_WF[1] - (x.p_WS + x.R_WS * p_SF)).norm(), 10 * kEps);
+  EXPECT_EQ(filter->covariance(), Dense(filter->covariance().transpose()));
+}
+
+/// A Kalman update with dense matrices.
+struct DenseUpdate {
+  VectorX<double> error;
+  Dense P;
+  double nis = 0;
+  DenseUpdate(const BaseFilter& filter, std::span<const BaseMeasurement> all) {
+    const Dense before = filter.covariance();
+    const Eigen::Index n = before.rows();
+    Dense H(0, n), N = Dense::Zero(24, 24);
+    VectorX<double> r(24);
+    for (const BaseMeasurement& m : all) {
+      const Eigen::Index at = H.rows();
+      H.conservativeResize(at + m.rows, n);
+      H.bottomRows(m.rows) = filter.jacobian(m);
+      N.block(at, at, m.rows, m.rows) = m.noise.topLeftCorner(m.rows, m.rows);
+      r.segment(at, m.rows) = m.residual.head(m.rows);
+    }
+    r.conservativeResize(H.rows());
+    N.conservativeResize(H.rows(), H.rows());
+    const Dense S = H * before * H.transpose() + N;
+    const Dense K = S.ldlt().solve(H * before).transpose();
+    const Dense A = Dense::Identity(n, n) - K * H;
+    error = K * r;
+    P = A * before * A.transpose() + K * N * K.transpose();
+    nis = r.dot(S.ldlt().solve(r));
+  }
+};
+
+/// The largest difference of two states.
+double difference(const FilterState& a, const FilterState& b) {
+  Worst worst;
+  worst.add((a.p_WS - b.p_WS).norm());
+  worst.add((a.R_WS - b.R_WS).norm());
+  worst.add((a.v_WS - b.v_WS).norm());
+  worst.add((a.gyro_bias - b.gyro_bias).norm());
+  worst.add((a.accel_bias - b.accel_bias).norm());
+  for (int i = 0; i < a.feet; ++i) {
+    worst.add((a.p_WF[static_cast<std::size_t>(i)] - b.p_WF[static_cast<std::size_t>(i)]).norm());
+  }
+  return worst.value();
+}
+
+/// Random rotated covariance.
+Mat anisotropic(testing::Random& random) {
+  const Mat axes = random.rotation<double>();
+  return axes * Vec(0.01, 0.3, 0.05).asDiagonal() * axes.transpose();
+}
+
+TEST_P(BothFilters, UpdateMatchesDenseMatricesAndMovesTheState) {
+  testing::Random random(15);
+  for (int trial = 0; trial < 5; ++trial) {
+    auto filter = at_random_state(random, 3);
+    const FilterState x = filter->state();
+    const Mat N0 = anisotropic(random), N1 = anisotropic(random);
+    const Vec p = random.vector<double>(0.5), v = random.vector<double>(1),
+              gyro = random.vector<double>(1);
+    const std::vector<BaseMeasurement> all = {
+        foot_position(x, 2, x.R_WS.transpose() * (x.p_WF[2] - x.p_WS) + 0.1 * v, N0),
+        foot_height(x, 1, x.p_WF[1].z() + 0.1, 0.3), yaw_fix(x, 0.3, Vec::UnitX(), 0.7),
+        foot_velocity(x, gyro, p, v, N1)};
+    const DenseUpdate expected(*filter, all);
+    const FilterState moved = filter->retracted(expected.error);
+    std::vector<InnovationTest> tests(all.size());
+    const UpdateResult result = filter->update(all, tests);
+    ASSERT_TRUE(result.ok());
+    EXPECT_EQ(result.rows, 8);
+    EXPECT_NEAR(result.nis, expected.nis, 1e3 * kEps * expected.nis);
+    const FilterState& y = filter->state();
+    EXPECT_LT(difference(y, moved), 1e4 * kEps);
+    Dense P = expected.P;
+    if (GetParam() == FilterKind::error_state) {
+      // A rotation of the world about the vertical stays unobservable: P <- T P T^T with T n(x) =
+      // n(y) for n = (z x p, R^T z, z x v, z x p_WF).
+      const Vec z = Vec::UnitZ(), u = x.R_WS.transpose() * z;
+      Dense T = Dense::Identity(x.errors(), x.errors());
+      T.block<3, 3>(3, 3) = y.R_WS.transpose() * x.R_WS;
+      T.block<3, 3>(0, 3) = z.cross(y.p_WS - x.p_WS) * u.transpose();
+      T.block<3, 3>(6, 3) = z.cross(y.v_WS - x.v_WS) * u.transpose();
+      for (std::size_t i = 0; i < 3; ++i) {
+        T.block<3, 3>(ErrorIndex::foot(static_cast<int>(i)), 3) =
+            z.cross(y.p_WF[i] - x.p_WF[i]) * u.transpose();
+      }
+      P = T * P * T.transpose();
+    }
+    // Variances are inflated by 4e-12 (FilterCovariance::inflate_for_rounding).
+    EXPECT_LT((filter->covariance() - P).norm(), 1e-11 * P.norm());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      EXPECT_TRUE(tests[k].passed);
+    }
+  }
+}
+
+// A measurement of the absolute position keeps its covariance in world axes: the errors of position
+// and rotation after the correction are those before it, whatever the error coordinates.
+TEST_P(BothFilters, FixesKeepTheCovarianceInWorldAxes) {
+  testing::Random random(16);
+  auto filter = at_random_state(random, 2);
+  const FilterState x = filter->state();
+  const auto m = position_fix(x, x.p_WS + random.vector<double>(1), random.vector<double>(0.5),
+                              anisotropic(random));
+  const DenseUpdate update(*filter, std::span(&m, 1));
+  // Common errors by those of the filter, at the state before the update.
+  Dense T = Dense::Identity(x.errors(), x.errors());
+  if (GetParam() == FilterKind::invariant) {
+    T.block<3, 3>(3, 3) = x.R_WS.transpose();
+    T.block<3, 3>(0, 3) = -skew<double>(x.p_WS);
+    T.block<3, 3>(6, 3) = -skew<double>(x.v_WS);
+    for (std::size_t i = 0; i < 2; ++i) {
+      T.block<3, 3>(ErrorIndex::foot(static_cast<int>(i)), 3) = -skew<double>(x.p_WF[i]);
+    }
+  }
+  const Dense expected = T * update.P * T.transpose();
+  ASSERT_TRUE(filter->update(m).ok());
+  EXPECT_GT((filter->state().p_WS - x.p_WS).norm(), 0.1);
+  // 1e-10 of the prior: definiteness is kept against rounding (FilterCovariance::bound).
+  EXPECT_LT((filter->common_covariance() - expected).norm(), 1e-10 * expected.norm());
+}
+
+TEST_P(BothFilters, InnovationIsNormalizedByItsCovariance) {
+  testing::Random random(17);
+  auto filter = at_random_state(random, 2);
+  const FilterState x = filter->state();
+  const BaseMeasurement all[] = {
+      foot_position(x, 1, random.vector<double>(0.5), anisotropic(random)),
+      foot_velocity(x, random.vector<double>(1), random.vector<double>(0.5),
+                    random.vector<double>(1), anisotropic(random)),
+      foot_height(x, 0, 1, 0.3), position_fix(x, {1, 2, 3}, {0.1, 0.2, 0.3}, anisotropic(random)),
+      yaw_fix(x, 1, {0.6, 0, 0.8}, 0.1)};
+  for (const BaseMeasurement& m : all) {
+    const double expected = DenseUpdate(*filter, std::span(&m, 1)).nis;
+    EXPECT_NEAR(filter->innovation(m), expected, 1e3 * kEps * expected);
+  }
+}
+
+// Measurements beyond their gate are left out, and change nothing.
+TEST_P(BothFilters, GateLeavesOutliersOut) {
+  testing::Random random(18), again(18);
+  auto gated = at_random_state(random, 3), without = at_random_state(again, 3);
+  const FilterState x = gated->state();
+  std::vector<BaseMeasurement> all;
+  for (int i = 0; i < 3; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    all.push_back(foot_position(x, i, x.R_WS.transpose() * (x.p_WF[k] - x.p_WS) + Vec(0.1, 0, 0.1),
+                                anisotropic(random)));
+  }
+  std::vector<InnovationTest> tests(3);
+  const double nis = gated->innovation(all[1]);
+  tests[0].gate = gated->innovation(all[0]);  // just passes
+  tests[1].gate = std::nextafter(nis, 0);     // just does not
+  const UpdateResult result = gated->update(all, tests);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result.rows, 6);
+  EXPECT_TRUE(tests[0].passed && !tests[1].passed && tests[2].passed);
+  EXPECT_EQ(tests[1].nis, nis);
+  ASSERT_TRUE(without->update(std::vector{all[0], all[2]}).ok());
+  EXPECT_EQ(gated->covariance(), without->covariance());
+  EXPECT_EQ(difference(gated->state(), without->state()), 0);
+
+  // None left, a wrong number of tests, no measurements, or too many: nothing changes.
+  const Dense P = gated->covariance();
+  for (auto& test : tests) test.gate = 0;
+  EXPECT_EQ(gated->update(all, tests).status, Status::rejected);
+  EXPECT_EQ(gated->update(all, std::span(tests.data(), 2)).status, Status::rejected);
+  EXPECT_EQ(gated->update(std::span<const BaseMeasurement>()).status, Status::rejected);
+  EXPECT_EQ(gated->update(std::vector(kMaxFeet + 1, all[0])).status, Status::rejected);
+  EXPECT_EQ(gated->covariance(), P);
+  EXPECT_EQ(difference(gated->state(), without->state()), 0);
+}
+
+// Estimate and measurement on both sides of the cut at pi: the correction is the short way.
+TEST_P(BothFilters, HeadingFixesNearPiTakeTheShortWay) {
+  const double degree = kPi / 180;
+  for (const double side : {1.0, -1.0}) {
+    for (const double pitch : {0.0, 0.6}) {
+      auto filter = make();
+      FilterState x;
+      x.R_WS = axis_rotation<double>(2, side * 179.9 * degree) * axis_rotation<double>(1, pitch);
+      const double prior = 0.02, deviation = 0.01;
+      // Only the yaw is uncertain.
+      const Vec up = x.R_WS.transpose() * Vec::UnitZ();
+      Matrix15 P = Matrix15::Zero();
+      P.block<3, 3>(3, 3) = prior * prior * up * up.transpose();
+      filter->reset(x, P);
+      const auto m = yaw_fix(x, -side * 179.9 * degree, Vec::UnitX(), deviation);
+      EXPECT_NEAR(m.residual[0], side * 0.2 * degree, 4 * kEps * kPi);
+      // The same angle a few turns on.
+      EXPECT_NEAR(yaw_fix(x, (side * 180.1 + 720) * degree, Vec::UnitX(), 1).residual[0],
+                  side * 0.2 * degree, 20 * kEps * kPi);
+      ASSERT_TRUE(filter->update(m).ok());
+      // One-dimensional Kalman filter.
+      const double gain = prior * prior / (prior * prior + deviation * deviation);
+      const Vec found = filter->state().R_WS.col(0);
+      const double yaw = std::atan2(found.y(), found.x());
+      EXPECT_NEAR(std::remainder(yaw - side * (179.9 + 0.2 * gain) * degree, 2 * kPi), 0,
+                  1e-11 * degree);
+      const double variance = up.dot(filter->common_covariance().block<3, 3>(3, 3) * up);
+      EXPECT_NEAR(variance, (1 - gain) * prior * prior, 1e-11 * prior * prior);
+    }
+  }
+}
+
+TEST_P(BothFilters, NeesIsNormalizedByTheCovariance) {
+  testing::Random random(19);
+  auto filter = at_random_state(random, 2);
+  FilterVector e = FilterVector::Zero(filter->state().errors());
+  for (int i = 0; i < kCoreSize; ++i) e[i] = 0.1 * random.normal();
+  const FilterState truth = filter->retracted(e);
+  // core_error() is the inverse of retracted().
+  EXPECT_LT((filter->core_error(truth) - e.head<15>()).norm(), 100 * kEps);
+  const Dense P = filter->covariance().topLeftCorner<15, 15>();
+  const double expected = e.head<15>().dot(P.inverse() * e.head<15>());
+  EXPECT_NEAR(filter->nees(truth), expected, 1e-9 * expected);
+}
+
 TEST_P(BothFilters, RejectInputThatIsNotFinite) {
   testing::Random random(10);
   auto filter = at_random_state(random, 2);
@@ -318,6 +641,57 @@ TEST_P(BothFilters, RejectInputThatIsNotFinite) {
   EXPECT_EQ(filter->innovation(foot_position(filter->state(), 0, {nan, 0, 0}, Mat::Identity())),
             std::numeric_limits<double>::infinity());
   EXPECT_EQ((filter->covariance() - P).norm(), 0);
+  EXPECT_EQ(filter
+                ->update(foot_position(filter->state(), 0, Vec::Zero(),
+                                       std::numeric_limits<double>::infinity() * Mat::Identity()))
+                .status,
+            Status::not_finite);
+  EXPECT_EQ(
+      filter->update(foot_position(filter->state(), 0, Vec::Zero(), -10 * Mat::Identity())).status,
+      Status::singular);
+  EXPECT_EQ(filter->add_foot(5, Vec::Zero(), nan * Mat::Identity()), Status::not_finite);
+}
+
+// At the documented limits of a plausible sample, and beyond.
+TEST_P(BothFilters, RejectImplausibleSamples) {
+  auto filter = make();
+  const auto predict = [&](const Vec& gyro, const Vec& accel, double T) {
+    filter->reset({}, Matrix15::Identity());
+    const Status status = filter->predict({gyro, accel}, T);
+    if (status != Status::ok) {
+      EXPECT_EQ(filter->state().p_WS, Vec::Zero());
+      EXPECT_EQ(filter->state().R_WS, Mat::Identity());
+      EXPECT_EQ(filter->covariance(), FilterMatrix(Matrix15::Identity()));
+    }
+    return status;
+  };
+  const Vec zero = Vec::Zero(), x = Vec::UnitX();
+  EXPECT_EQ(predict(zero, zero, 0), Status::rejected);
+  EXPECT_EQ(predict(zero, zero, 1e-9), Status::ok);
+  EXPECT_EQ(predict(zero, zero, 100), Status::ok);
+  EXPECT_EQ(predict(zero, zero, 100.1), Status::rejected);
+  EXPECT_EQ(predict(1000 * x, zero, 1e-3), Status::ok);
+  EXPECT_EQ(predict(1001 * x, zero, 1e-3), Status::rejected);
+  EXPECT_EQ(predict(zero, 1e5 * x, 1e-3), Status::ok);
+  EXPECT_EQ(predict(zero, 1.001e5 * x, 1e-3), Status::rejected);
+  EXPECT_EQ(predict(zero, {0, std::nan(""), 0}, 1e-3), Status::not_finite);
+}
+
+// A correction to a state that no robot has is not made.
+TEST_P(BothFilters, ImplausibleCorrectionsAreRejected) {
+  auto filter = make();
+  filter->reset({}, Matrix15::Identity());
+  const FilterState& x = filter->state();
+  const Dense P = filter->covariance();
+  EXPECT_FALSE(filter->update(position_fix(x, {3e9, 0, 0}, Vec::Zero(), Mat::Identity())).ok());
+  EXPECT_FALSE(
+      filter->update(foot_velocity(x, Vec::Zero(), Vec::Zero(), {3e6, 0, 0}, Mat::Identity()))
+          .ok());
+  EXPECT_FALSE(
+      filter->update(foot_velocity(x, {0, 1e3, 0}, {0, 0, 1}, Vec::Zero(), Mat::Identity())).ok());
+  EXPECT_EQ(filter->covariance(), P);
+  EXPECT_EQ(filter->state().p_WS, Vec::Zero());
+  EXPECT_TRUE(filter->update(position_fix(x, {1e9, 0, 0}, Vec::Zero(), Mat::Identity())).ok());
 }
 
 TEST_P(BothFilters, ResetRejectsInvalidStates) {
@@ -333,6 +707,25 @@ TEST_P(BothFilters, ResetRejectsInvalidStates) {
   x = {};
   x.v_WS.x() = std::nan("");
   EXPECT_THROW(filter->reset(x, Matrix15::Identity()), Error);
+  x = {};
+  EXPECT_EQ(filter->try_reset(x, std::nan("") * Matrix15::Identity()), Status::not_finite);
+  P = Matrix15::Identity();
+  P(0, 1) = P(1, 0) = 1.1;  // a correlation above one
+  EXPECT_EQ(filter->try_reset(x, P), Status::rejected);
+  // Each part of the state is checked.
+  for (const auto part : {&FilterState::p_WS, &FilterState::v_WS, &FilterState::gyro_bias,
+                          &FilterState::accel_bias}) {
+    x = {};
+    (x.*part).y() = std::nan("");
+    EXPECT_EQ(filter->try_reset(x, Matrix15::Identity()), Status::not_finite);
+  }
+  // A covariance of zero is one; feet are dropped.
+  x = {};
+  EXPECT_EQ(filter->try_reset(x, Matrix15::Zero()), Status::ok);
+  EXPECT_EQ(filter->add_foot(0, Vec::Zero(), Mat::Identity()), Status::ok);
+  EXPECT_EQ(filter->try_reset(filter->state(), Matrix15::Identity()), Status::ok);
+  EXPECT_EQ(filter->state().feet, 0);
+  EXPECT_EQ(filter->covariance(), FilterMatrix(Matrix15::Identity()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, BothFilters,
@@ -343,7 +736,22 @@ INSTANTIATE_TEST_SUITE_P(Kinds, BothFilters,
 
 TEST(FilterKind, ByName) {
   EXPECT_EQ(filter_kind("test", "inekf"), FilterKind::invariant);
+  EXPECT_EQ(filter_kind("test", "eskf"), FilterKind::error_state);
   EXPECT_THROW(filter_kind("test", "ukf"), Error);
+  EXPECT_EQ(make_filter(FilterKind::invariant, {})->name(), "inekf");
+  EXPECT_EQ(make_filter(FilterKind::error_state, {})->name(), "eskf");
+}
+
+TEST(BaseFilter, RejectsInvalidOptions) {
+  FilterOptions options;
+  options.imu.gyro = -1;
+  EXPECT_THROW(make_filter(FilterKind::invariant, options), Error);
+  options = {};
+  options.contact_noise = -1;
+  EXPECT_THROW(make_filter(FilterKind::invariant, options), Error);
+  options = {};
+  options.gravity_W.y() = std::nan("");
+  EXPECT_THROW(make_filter(FilterKind::invariant, options), Error);
 }
 
 }  // namespace

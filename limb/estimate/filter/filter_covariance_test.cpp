@@ -85,6 +85,7 @@ TEST_P(EveryNumberOfFeet, PredictionMatchesDenseMatrices) {
   Q.diagonal().tail(n - kCoreSize).array() += 0.2 * 0.2 * T;
   const Dense expected = F * P * F.transpose() + Q, found = filter->covariance();
   // Two sums of at most 39 products.
+  std::printf("pred %.3g eps\n", (found - expected).norm() / expected.norm() / kEps);
   EXPECT_LT((found - expected).norm(), 100 * kEps * expected.norm());
   EXPECT_EQ(found, Dense(found.transpose()));
 }
@@ -120,13 +121,15 @@ TEST_P(EveryNumberOfFeet, UpdateMatchesDenseMatrices) {
   N.conservativeResize(H.rows(), H.rows());
   const Dense P = filter->covariance(), S = H * P * H.transpose() + N;
   const Dense K = S.llt().solve(H * P).transpose(), A = Dense::Identity(n, n) - K * H;
-  const Dense expected = A * P * A.transpose() + K * N * K.transpose();
+  Dense expected = A * P * A.transpose() + K * N * K.transpose();
+  expected.diagonal() *= 1 + 4e-12;  // FilterCovariance::inflate_for_rounding
   const UpdateResult result = filter->update(all);
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result.rows, H.rows());
   const Dense found = filter->covariance();
   // Both factorize S, of condition up to 1e4 here.
-  EXPECT_LT((found - expected).norm(), 1e5 * kEps * expected.norm());
+  std::printf("upd %.3g eps\n", (found - expected).norm() / expected.norm() / kEps);
+  EXPECT_LT((found - expected).norm(), 2e3 * kEps * expected.norm());
   EXPECT_EQ(found, Dense(found.transpose()));
 }
 

@@ -44,7 +44,9 @@ struct ImuStep {
 };
 
 /// Largest step of one call: longer ones must be split, so that |gyro| T and T stay below these.
-/// The relative error is then at most 1e-7, and 1e-11 at 400 Hz and 4 rad/s.
+/// The relative error of motion and derivatives is then at most 1e-7, and 1e-11 at 400 Hz and
+/// 4 rad/s; that of the noise of the position at most 1e-5, and 0.3 % of the part of the gyroscope
+/// bias.
 inline constexpr double kMaxRotation = 0.1;  ///< rad
 inline constexpr double kMaxStep = 0.1;      ///< s
 /// Number of substeps for a step of this length.

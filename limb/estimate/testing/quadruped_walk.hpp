@@ -40,8 +40,9 @@ inline void expect_valid(const BaseFilter& filter) {
   ASSERT_TRUE(P.allFinite());
   EXPECT_EQ((P - P.transpose()).norm(), 0);
   const VectorX<double> values = P.selfadjointView<Eigen::Lower>().eigenvalues();
-  // Semidefinite to the rounding of its largest variance.
-  EXPECT_GT(values.minCoeff(), -1e-12 * values.maxCoeff());
+  // Ascending. Semidefinite to the rounding of its largest variance.
+  ASSERT_TRUE(values.allFinite());
+  EXPECT_GT(values[0], -1e-12 * values[values.size() - 1]);
   EXPECT_TRUE(filter.state().R_WS.allFinite() && filter.state().p_WS.allFinite() &&
               filter.state().v_WS.allFinite());
   EXPECT_TRUE(is_rotation<double>(filter.state().R_WS, 1e-9));

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/inertia.hpp"
 
 namespace limb::testing {
@@ -31,7 +31,9 @@ double relative_error(const Inertia<T>& a, const Inertia<T>& b) {
   const double first =
       part(double((a.first_moment() - b.first_moment()).norm()), double(a.first_moment().norm()));
   const double tensor = part(double((a.tensor() - b.tensor()).norm()), double(a.tensor().norm()));
-  return std::max({mass, first, tensor});
+  Worst worst;
+  worst.add(mass, first, tensor);
+  return worst.value();
 }
 
 }  // namespace limb::testing

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/model/convert/convert_drake.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/convert/convert_pinocchio.hpp"
@@ -159,7 +160,7 @@ void expect_near(const Vector& found, std::initializer_list<double> expected) {
   ASSERT_EQ(found.size(), static_cast<Eigen::Index>(expected.size()));
   const Vector e = Eigen::Map<const Vector>(expected.begin(), found.size());
   // Cosines of right angles and one rotation of the numbers by them.
-  EXPECT_LT((found - e).cwiseAbs().maxCoeff(), 4 * kEps * e.cwiseAbs().maxCoeff())
+  EXPECT_LT(max_abs(found - e), 4 * kEps * max_abs(e))
       << "found " << found.transpose() << "\nexpected " << e.transpose();
 }
 

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/model/convert/convert_drake.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/convert/convert_pinocchio.hpp"
@@ -54,14 +56,14 @@ State random_state(const Model<double>& model, unsigned seed) {
 
 /// Largest difference of the joint poses of two configurations; ignores full turns.
 double distance(const Model<double>& model, const Vector& q0, const Vector& q1) {
-  double largest = 0;
+  Worst largest;
   for (const Body<double>& body : model.bodies()) {
     if (body.joint.nq() == 0) continue;
     const auto X0 = body.joint.pose(q0.data() + body.q_start);
     const auto X1 = body.joint.pose(q1.data() + body.q_start);
-    largest = std::max(largest, (X0.matrix() - X1.matrix()).cwiseAbs().maxCoeff());
+    largest.add(max_abs(X0.matrix() - X1.matrix()));
   }
-  return largest;
+  return model.nq() == 0 ? 0 : largest.value();
 }
 
 class EveryConvention : public ::testing::TestWithParam<const ConventionFacts*> {
@@ -121,7 +123,7 @@ TEST_P(EveryConvention, KeepsPowerAndKineticEnergy) {
     const MatrixX<double> one =
         MatrixX<double>::Identity(model.uncoupled_nv(), model.uncoupled_nv());
     // Entries of R are squares of a quaternion that is unit to a few eps, and six sum up.
-    EXPECT_LT((P * P.transpose() - one).cwiseAbs().maxCoeff(), 32 * kEps);
+    EXPECT_LT(max_abs(P * P.transpose() - one), 32 * kEps);
     const Vector v_other = convention.v_to(q, v), tau_other = convention.tau_to(q, tau);
     // Sums of nv products, all terms below 1 in size.
     EXPECT_NEAR(tau_other.dot(v_other), tau.dot(v), 4 * model.uncoupled_nv() * kEps);
@@ -156,7 +158,7 @@ TEST_P(EveryConvention, AccelerationIsTheDerivativeOfVelocity) {
       return convention.v_to(model.integrate(s.q, s.v * t + s.a * (t * t / 2)), s.v + s.a * t);
     };
     const Vector difference = (v_other_at(h) - v_other_at(-h)) / (2 * h);
-    EXPECT_LT((convention.a_to(s.q, s.v, s.a) - difference).cwiseAbs().maxCoeff(), 16 * h * h);
+    EXPECT_LT(max_abs(convention.a_to(s.q, s.v, s.a) - difference), 16 * h * h);
   }
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/convert_dump"
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")).resolve() / "tests/convert_dump"
 SEEDS = range(1, 9)
 EPS = np.finfo(float).eps
 
@@ -21,6 +21,12 @@ EPS = np.finfo(float).eps
 # both libraries. Measured over these seeds: at most 15 eps of the quantity's size (pin 4.1.0,
 # mujoco 4.0.0, drake 1.51.1); a wrong convention gives an error of order 1.
 TOLERANCE = 128 * EPS
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run in a temporary folder: MuJoCo writes its warnings into a file in the current folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 def dump(library, seed, *more):
@@ -41,7 +47,7 @@ WORST = {}
 
 
 def record(what, error):
-    WORST[what.split(" ")[0]] = max(WORST.get(what.split(" ")[0], 0), error)
+    WORST[what.split(" ")[0]] = np.maximum(WORST.get(what.split(" ")[0], 0), error)
 
 
 @pytest.fixture(autouse=True, scope="module")

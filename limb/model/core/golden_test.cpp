@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/model/core/load.hpp"
 #include "limb/model/testing/shared.hpp"
 
@@ -40,7 +41,7 @@ class Golden : public ::testing::TestWithParam<Case> {};
 // Files have about seventeen digits; both sides then compute a few products of numbers of order 1.
 TEST_P(Golden, JointsAndFramesMatchTheRecordedOnes) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no shared folder with golden values beside the checkout";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   const std::string name = GetParam().robot;
   std::ifstream in(shared / "golden" / (name + (GetParam().free ? "_ff.json" : "_fixed.json")));
   ASSERT_TRUE(in.good());
@@ -49,10 +50,10 @@ TEST_P(Golden, JointsAndFramesMatchTheRecordedOnes) {
                                          GetParam().free ? Base::free : Base::fixed);
 
   ASSERT_EQ(static_cast<std::size_t>(model.body_count() - 1), golden["joints"].size());
-  double worst = 0;
+  Worst worst;
   const auto near = [&](double error, double scale, const std::string& what) {
     EXPECT_LE(error, 1e-12 * std::max(1.0, scale)) << what;
-    worst = std::max(worst, error / std::max(1.0, scale));
+    worst.add(error / std::max(1.0, scale));
   };
   for (const Json& joint : golden["joints"]) {
     const std::string joint_name = joint["name"];
@@ -91,7 +92,7 @@ TEST_P(Golden, JointsAndFramesMatchTheRecordedOnes) {
     near(std::abs(model.total_mass() - golden["total_mass"].get<double>()), model.total_mass(),
          "total mass");
   }
-  RecordProperty("worst", std::to_string(worst));
+  RecordProperty("worst", std::to_string(worst.value()));
 }
 
 INSTANTIATE_TEST_SUITE_P(

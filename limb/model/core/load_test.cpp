@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/model/core/builtin.hpp"
 #include "limb/model/testing/reference_dynamics.hpp"
 #include "limb/model/urdf/write_urdf.hpp"
@@ -17,14 +18,6 @@ namespace fs = std::filesystem;
 /// Files in a folder that is removed after the test.
 class Load : public ::testing::Test {
  protected:
-  Load() {
-    folder_ = fs::temp_directory_path() /
-              ("limb_load_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
-               ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::create_directories(folder_);
-  }
-  ~Load() override { fs::remove_all(folder_); }
-
   std::string file(const std::string& name, const std::string& text) {
     const fs::path path = folder_ / name;
     std::ofstream(path) << text;
@@ -39,7 +32,8 @@ class Load : public ::testing::Test {
     return "no error";
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(Load, RecognisesFormatsByTheirContent) {

@@ -17,7 +17,7 @@ using Counts = std::map<std::string, int>;
 
 TEST(CheckRobots, FindingsMatchTheReviewedOnes) {
   const auto folder = testing::shared_folder();
-  if (folder.empty()) GTEST_SKIP() << "the shared robots are not here; set LIMB_SHARED";
+  if (folder.empty()) GTEST_SKIP() << testing::why_no_shared();
   const std::map<std::string, Counts> expected = {
       // Placeholder tensors with six equal entries; thigh products opposite to those of the shapes.
       {"anymal_b", {{"inertia-triangle", 1}, {"products-mirrored", 4}, {"quarter-turn", 1}}},

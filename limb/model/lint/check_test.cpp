@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <limits>
+#include <numbers>
 
 #include "limb/math/inertia_solids.hpp"
 #include "limb/math/testing/random.hpp"
+#include "limb/model/core/link_tree.hpp"
 #include "limb/model/lint/link_size.hpp"
 
 namespace limb {
@@ -117,6 +121,139 @@ TEST(Check, FindsUnitsOfEveryKind) {
     ASSERT_EQ(found[0].edits.size(), 1u);
     EXPECT_LT((tensor_from(found[0].edits[0].after) - right).norm(), 1e-12 * right.norm());
   }
+}
+
+// Moments about the mass centre of a body in a box are at most those of masses at both ends:
+// int(x^2) dm <= m (hi - c) (c - lo) [Bhatia 2000]. Above 1.15 of that the tensor is about another
+// point, if it fits the box (0.75 of the bound) about the mass centre.
+TEST(Check, MomentsAboveTheBoundOfTheBoxAreAboutAnotherPoint) {
+  const double m = 2, L = 0.4;
+  for (const double centre : {0.2, 0.12}) {
+    const double bound = m * (L - centre) * centre, shift = m * centre * centre;
+    for (const double share : {0.9, 1.1, 1.14, 1.16, 1.3, 1.7}) {
+      auto robot = arm();
+      robot.links[1] = box_link("arm", m, at(L / 2, 0, 0), {L, 0.1, 0.08});
+      auto& inertial = *robot.links[1].inertial;
+      inertial.X_LI.p.x() = centre;
+      // Second moments along x, y, z; those of the box across.
+      const double x = share * bound, y = m * 0.01 / 12, z = m * 0.0064 / 12;
+      inertial.tensor = Vector3<double>(y + z, x + z, x + y).asDiagonal();
+      const double about_centre = x - shift;
+      const bool fits = about_centre > 0 && about_centre <= 0.75 * bound;
+      const bool expected = share > 1.15 && fits;
+      const LintFindings found = find_values(robot);
+      ASSERT_EQ(found.size(), expected ? 1u : 0u) << centre << " " << share;
+      if (!expected) continue;
+      EXPECT_EQ(found[0].diagnostic.rule, "inertia-wrong-point");
+      const Matrix3<double> moved = tensor_from(found[0].edits.at(0).after);
+      const Vector3<double> right(y + z, about_centre + z, about_centre + y);
+      EXPECT_LT((moved.diagonal() - right).norm(), 1e-12 * x);
+    }
+  }
+}
+
+// tr(S) / (m r^2) with the half diagonal r: 1/3 for a solid box. Above 10 it is reported; below
+// 1e-4 if a unit explains it.
+TEST(Check, RadiusOfGyrationIsComparedWithTheHalfDiagonal) {
+  for (const auto& [factor, rule] : {std::pair{29.0, ""},
+                                     {31.0, "inertia-implausible"},
+                                     {3.1e-4, ""},
+                                     {2.9e-4, "inertia-units"}}) {
+    auto robot = arm();
+    robot.links[1].inertial->tensor *= factor;
+    EXPECT_EQ(rules(robot), std::string(rule).empty() ? Texts{} : Texts{rule}) << factor;
+  }
+}
+
+// Small tensors are corrected only if two links, and half of those with shapes, have one unit.
+TEST(Check, SmallTensorsAreCorrectedIfMostLinksHaveThem) {
+  auto robot = arm();
+  const Matrix3<double> right = robot.links[1].inertial->tensor;
+  robot.links[1].inertial->tensor /= 1e6;
+  LintFindings found = find_values(robot);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].edits.empty());
+  robot.links[0].inertial->tensor /= 1e6;
+  found = find_values(robot);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].diagnostic.severity, Severity::warning);
+  EXPECT_LT((tensor_from(found[1].edits.at(0).after) - right).norm(), 1e-12 * right.norm());
+}
+
+// Triangle inequality of the principal moments, in any axes: violated by less than a hundredth of
+// the largest it is a warning, then an error. The nearest tensor has no negative second moment.
+TEST(Check, TriangleInequalityOfPrincipalMoments) {
+  testing::Random random(22);
+  const auto with = [&](const Vector3<double>& moments) {
+    auto robot = arm();
+    robot.links[1].geometry.clear();
+    const Matrix3<double> R = random.rotation<double>();
+    robot.links[1].inertial->tensor =
+        rotate_tensor<double>(R, 0.01 * Matrix3<double>(moments.asDiagonal()));
+    return find_values(robot);
+  };
+  EXPECT_TRUE(with({1, 1, 1.999}).empty());
+  EXPECT_TRUE(with({1, 1.2, 0.3}).empty());
+  const auto expect = [&](const Vector3<double>& moments, const char* rule, Severity severity) {
+    const LintFindings found = with(moments);
+    ASSERT_EQ(found.size(), 1u) << moments.transpose();
+    EXPECT_EQ(found[0].diagnostic.rule, rule);
+    EXPECT_EQ(found[0].diagnostic.severity, severity);
+    // Second moments (I2 + I3 - I1) / 2: the negative ones become zero.
+    const Matrix3<double> nearest = tensor_from(found[0].edits.at(0).after);
+    Vector3<double> second = 0.005 * (moments.sum() * Vector3<double>::Ones() - 2 * moments);
+    second = second.cwiseMax(0);
+    Vector3<double> right = second.sum() * Vector3<double>::Ones() - second;
+    std::sort(right.begin(), right.end());
+    const Vector3<double> eigenvalues =
+        Eigen::SelfAdjointEigenSolver<Matrix3<double>>(nearest).eigenvalues();
+    EXPECT_LT((eigenvalues - right).norm(), 1e-7 * right.norm());  // a floor of sqrt(eps)
+  };
+  expect({1, 1, 2.018}, "inertia-triangle", Severity::warning);  // by 0.9 % of the largest
+  expect({1, 1, 2.022}, "inertia-triangle", Severity::error);    // by 1.1 %
+  expect({1, 3, 1.5}, "inertia-triangle", Severity::error);
+  expect({-0.1, 1, 1.05}, "inertia-not-positive", Severity::error);
+}
+
+// The message states by how much.
+TEST(Check, TriangleMessageHasTheMargin) {
+  auto robot = arm();
+  robot.links[1].geometry.clear();
+  robot.links[1].inertial->tensor = Vector3<double>(0.01, 0.025, 0.01).asDiagonal();
+  const LintFindings found = find_values(robot);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].diagnostic.message,
+            "link 'arm': principal moments 0.01, 0.01, 0.025 violate the triangle inequality: the "
+            "largest exceeds the sum of the others by 0.005");
+}
+
+// Inertias of welded links add up in the frame of their body: 1 kg at 1 m on a fixed arm of 1 m,
+// turned by 90 degrees.
+TEST(LinkTree, InertiasOfWeldedLinksAddUp) {
+  Description<double> robot;
+  for (const char* name : {"base", "arm", "tool"}) {
+    LinkDescription<double> link;
+    link.name = name;
+    InertialDescription<double> inertial;
+    inertial.mass = 1;
+    inertial.X_LI.p = {1, 0, 0};
+    inertial.tensor = Vector3<double>(0.1, 0.2, 0.25).asDiagonal();
+    link.inertial = inertial;
+    robot.links.push_back(link);
+  }
+  robot.joints = {hinge("turn", "base", "arm"), hinge("weld", "arm", "tool")};
+  robot.joints[1].type = JointType::fixed;
+  robot.joints[1].X_PJ = {so3::exp<double>({0, 0, std::numbers::pi / 2}), {1, 0, 0}};
+  const LinkTree tree = link_tree(robot);
+  const auto I = body_inertias(robot, tree);
+  EXPECT_EQ(I.at(1).mass(), 2);
+  // The tool: mass centre at (1, 1, 0) of the arm, tensor with x and y exchanged.
+  EXPECT_LT((I.at(1).first_moment() - Vector3<double>(2, 1, 0)).norm(), 1e-15);
+  Matrix3<double> expected;
+  expected << 0.1 + 0.2 + 1, -1, 0, -1, 0.2 + 1 + 0.1 + 1, 0, 0, 0, 0.25 + 1 + 0.25 + 2;
+  EXPECT_LT((I.at(1).tensor() - expected).norm(), 1e-15);
+  EXPECT_EQ(I.at(2).mass(), 0);  // part of the arm
+  EXPECT_EQ(I.at(0).mass(), 1);
 }
 
 TEST(Check, FindsProductsWithTheOtherSign) {

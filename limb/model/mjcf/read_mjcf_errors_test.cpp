@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "limb/base/error.hpp"
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/testing/mjcf_text.hpp"
 
@@ -17,16 +17,7 @@ using testing::parse_text;
 /// A folder that is removed after the test.
 class Folder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("limb_mjcf_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_ / "robot/parts");
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+  Folder() { fs::create_directories(path_ / "robot/parts"); }
   fs::path write(const std::string& name, const std::string& text) const {
     write_text_file("test", path_ / name, text);
     return path_ / name;
@@ -34,7 +25,8 @@ class Folder {
   const fs::path& path() const { return path_; }
 
  private:
-  fs::path path_;
+  testing::TemporaryFolder temporary_;
+  fs::path path_ = temporary_.path();
 };
 
 std::string message_of(const fs::path& path, const ReadOptions& options = {}) {

@@ -150,8 +150,9 @@ TEST(ReadMjcf, ReadsTenThousandBodies) {
 }
 
 TEST(ReadMjcf, ReadsTheReferenceRobots) {
-  const auto folder = testing::shared_folder() / "robots/mjcf";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no reference robots: set LIMB_SHARED";
+  const auto shared = testing::shared_folder();
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
+  const auto folder = shared / "robots/mjcf";
   const auto joints = [&](const char* file, JointType type) {
     int count = 0;
     for (const auto& joint : read_mjcf(folder / file).joints) count += joint.type == type;

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -13,9 +14,13 @@ mujoco = pytest.importorskip("mujoco", reason="the package 'mujoco' is not insta
 np = pytest.importorskip("numpy", reason="numpy is not installed")
 
 ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools"))
+from shared_folder import shared_path, why_no_shared  # noqa: E402
+
 DUMP = Path(os.environ.get("LIMB_BUILD_DIR", ROOT / "build")).resolve() / "tests/describe_dump"
 SMALL = sorted((ROOT / "limb/model/testing/mjcf").glob("*.xml"))
-SHARED = Path(os.environ.get("LIMB_SHARED", ROOT / "../shared")).resolve()
+SHARED = shared_path().resolve()
+WHY_NO_SHARED = why_no_shared()
 ROBOTS = ["iiwa14", "g1", "panda", "go2"]
 # MuJoCo diagonalises inertias iteratively, measured less than 1e-13 from limb, and stores
 # quaternions where limb stores matrices. The rest is rounding.
@@ -240,9 +245,9 @@ def test_small_file(path):
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_robot(name):
+    if WHY_NO_SHARED:
+        pytest.skip(WHY_NO_SHARED)
     path = SHARED / "robots/mjcf" / f"{name}.xml"
-    if not path.exists():
-        pytest.skip(f"no reference robots in {SHARED} (LIMB_SHARED names another folder)")
     check_all(compile_without_meshes(path), describe(path))
 
 

@@ -31,7 +31,7 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const auto shared = shared_folder();
-    if (shared.empty()) GTEST_SKIP() << "no folder of recorded robots (LIMB_SHARED)";
+    if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
     std::ifstream file(shared / "golden" / (std::string(GetParam()) + ".json"));
     ASSERT_TRUE(file) << GetParam();
     golden_ = nlohmann::json::parse(file);

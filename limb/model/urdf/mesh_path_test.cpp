@@ -1,10 +1,10 @@
 #include "limb/model/urdf/mesh_path.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/model/recipe/read_recipe.hpp"
 
 namespace limb {
@@ -17,8 +17,6 @@ using Status = MeshPath::Status;
 class MeshPathTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    top_ = fs::canonical(fs::temp_directory_path()) /
-           ("limb_mesh_path_test_" + std::to_string(::getpid()));
     fs::create_directories(top_ / "root/arm/meshes");
     fs::create_directories(top_ / "root-beside");
     for (const char* name :
@@ -30,7 +28,6 @@ class MeshPathTest : public ::testing::Test {
     fs::create_symlink("meshes/a.stl", top_ / "root/arm/in.stl");
     fs::create_symlink("loop.stl", top_ / "root/loop.stl");
   }
-  void TearDown() override { fs::remove_all(top_); }
 
   Status status(const std::string& uri) { return paths({}).find(uri).status; }
   std::string found(const std::string& uri) { return paths({}).find(uri).path; }
@@ -40,7 +37,8 @@ class MeshPathTest : public ::testing::Test {
   }
   std::string mesh() const { return (top_ / "root/arm/meshes/a.stl").string(); }
 
-  fs::path top_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path top_ = fs::canonical(temporary_.path());
 };
 
 TEST_F(MeshPathTest, FindsEveryFormInsideARoot) {

@@ -1,10 +1,10 @@
 // The text of every message of the URDF reader.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "limb/base/error.hpp"
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/model/urdf/read_urdf.hpp"
 
 namespace limb {
@@ -230,8 +230,8 @@ TEST(ReadUrdfErrors, MessagesStaySmall) {
 }
 
 TEST(ReadUrdfErrors, ReadingAFileThrowsItsFirstError) {
-  const fs::path file =
-      fs::temp_directory_path() / ("limb_read_urdf_" + std::to_string(::getpid()) + ".urdf");
+  const testing::TemporaryFolder folder;
+  const fs::path file = folder.path() / "robot.urdf";
   std::ofstream(file) << "<robot name='r'>\n<lnik/>\n<link/>\n<joint/></robot>";
   std::string text;
   try {

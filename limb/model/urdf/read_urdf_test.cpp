@@ -5,6 +5,7 @@
 #include <clocale>
 
 #include "limb/math/euler.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/model/testing/shared.hpp"
 
 namespace limb {
@@ -208,7 +209,7 @@ TEST(ReadUrdf, TransmissionsNameTheActuatedJoints) {
 
 TEST(ReadUrdf, QuaternionOfUrdf12) {
   const auto j = joint("continuous", "<origin quat_xyzw='0 0 2e300 2e300'/>");
-  EXPECT_LT((j.X_PJ.R - rpy_to_matrix(0.0, 0.0, std::acos(-1) / 2)).cwiseAbs().maxCoeff(),
+  EXPECT_LT(max_abs(j.X_PJ.R - rpy_to_matrix(0.0, 0.0, std::acos(-1) / 2)),
             4 * epsilon<double>());  // two roundings in the quaternion, two in its product
 }
 
@@ -245,7 +246,7 @@ TEST(ReadUrdf, ExtensionsOfOtherToolsGiveNoDiagnostics) {
 
 TEST(ReadUrdf, SharedRobotsReadWithoutErrors) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no shared folder with robots; set LIMB_SHARED to read them";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(shared / "robots")) {
     if (entry.path().extension() != ".urdf") continue;

@@ -6,7 +6,9 @@
 #include <map>
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/euler.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 #include "limb/model/testing/shared.hpp"
 #include "limb/model/urdf/read_urdf.hpp"
@@ -22,7 +24,7 @@ using testing::Random;
 constexpr double kRotation = 12 * std::numeric_limits<double>::epsilon();
 
 void expect_equal(const Pose<double>& a, const Pose<double>& b, const std::string& what) {
-  EXPECT_LE((a.R - b.R).cwiseAbs().maxCoeff(), kRotation) << what;
+  EXPECT_LE(max_abs(a.R - b.R), kRotation) << what;
   EXPECT_EQ(a.p, b.p) << what;
 }
 
@@ -194,7 +196,7 @@ TEST(WriteUrdf, EveryJointTypeReadsBack) {
 
 TEST(WriteUrdf, SharedRobotsReadBack) {
   const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << "no shared folder with robots; set LIMB_SHARED to read them";
+  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(shared / "robots")) {
     if (entry.path().extension() != ".urdf") continue;
@@ -245,7 +247,7 @@ TEST(WriteUrdf, WritesTheExpectedText) {
 
 TEST(WriteUrdf, AnglesKeepTheirDigits) {
   Random random(7);
-  double worst = 0;
+  Worst worst;
   const double turns[] = {0,
                           1.5707963,
                           1.57079,
@@ -259,7 +261,7 @@ TEST(WriteUrdf, AnglesKeepTheirDigits) {
                           std::numbers::pi};
   const auto check = [&](const Matrix3<double>& R) {
     const Vector3<double> rpy = urdf::short_rpy(R);
-    worst = std::max(worst, (rpy_to_matrix(rpy[0], rpy[1], rpy[2]) - R).cwiseAbs().maxCoeff());
+    worst.add(max_abs(rpy_to_matrix(rpy[0], rpy[1], rpy[2]) - R));
   };
   for (const double roll : turns) {
     for (const double pitch : turns) {
@@ -272,7 +274,7 @@ TEST(WriteUrdf, AnglesKeepTheirDigits) {
     const double near = std::pow(10.0, random.uniform(-16, -1));
     check(rpy_to_matrix(random.uniform(-3, 3), std::numbers::pi / 2 - near, random.uniform(-3, 3)));
   }
-  EXPECT_LE(worst, kRotation);
+  EXPECT_LE(worst.value(), kRotation);
   EXPECT_EQ(urdf::short_rpy(rpy_to_matrix(1.5707963, 0.0, -0.25)),
             Vector3<double>(1.5707963, 0, -0.25));
   EXPECT_EQ(urdf::short_rpy(rpy_to_matrix(0.0, 0.0, std::numbers::pi / 2)),
@@ -315,8 +317,8 @@ TEST(WriteUrdf, MovingTheChildFramePreservesTheRobot) {
     for (const auto& [name, X] : before) {
       ASSERT_EQ(after.count(name), 1u) << name;
       // Products of up to 25 poses, each written with kRotation, in a robot of some 20 m.
-      EXPECT_LT((after.at(name).R - X.R).cwiseAbs().maxCoeff(), 25 * kRotation) << name;
-      EXPECT_LT((after.at(name).p - X.p).cwiseAbs().maxCoeff(), 20 * 25 * kRotation) << name;
+      EXPECT_LT(max_abs(after.at(name).R - X.R), 25 * kRotation) << name;
+      EXPECT_LT(max_abs(after.at(name).p - X.p), 20 * 25 * kRotation) << name;
     }
   }
 }

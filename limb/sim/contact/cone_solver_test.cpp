@@ -6,7 +6,9 @@
 
 #include <cmath>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
@@ -39,25 +41,25 @@ void fill(testing::Random& random, int dofs, int contacts, int rows, ConeSolver&
 double violation(const ConeSolver& s) {
   const int n = s.size();
   const Vector u = s.A.topLeftCorner(n, n) * s.p.head(n) + s.b.head(n);
-  double worst = 0;
+  Worst worst;
   for (int c = 0; c < s.contacts(); ++c) {
     const double p = s.p[3 * c], un = u[3 * c];
     const Eigen::Vector2d pt = s.p.segment<2>(3 * c + 1), ut = u.segment<2>(3 * c + 1);
-    worst = std::max({worst, -p, -un, std::min(p, un), pt.norm() - s.mu[c] * p});
+    worst.add(-p, -un, std::min(p, un), pt.norm() - s.mu[c] * p);
     // Maximal dissipation: p_t . u_t = -mu p_n |u_t|.
-    worst = std::max(worst, std::abs(pt.dot(ut) + s.mu[c] * p * ut.norm()));
+    worst.add(std::abs(pt.dot(ut) + s.mu[c] * p * ut.norm()));
   }
   for (int r = 0; 3 * s.contacts() + r < n; ++r) {
     const double p = s.p[3 * s.contacts() + r], ur = u[3 * s.contacts() + r];
-    worst = std::max({worst, s.lower[r] - p, p - s.upper[r], std::min(p - s.lower[r], ur),
-                      std::min(s.upper[r] - p, -ur)});
+    worst.add(s.lower[r] - p, p - s.upper[r], std::min(p - s.lower[r], ur),
+              std::min(s.upper[r] - p, -ur));
   }
-  return worst;
+  return worst.value();
 }
 
 TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
   int failed = 0, sweeps = 0;
-  double worst = 0;
+  Worst worst;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     testing::Random random(seed);
     ConeSolver solver;
@@ -72,13 +74,13 @@ TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
     const double change = p.dot(solver.b.head(n)) + p.dot(solver.A.topLeftCorner(n, n) * p) / 2;
     EXPECT_LT(change, 1e-9) << "seed " << seed;
     if (!report.converged) continue;
-    const double scale = 1 + solver.p.head(solver.size()).lpNorm<Eigen::Infinity>();
-    worst = std::max(worst, violation(solver) / scale);
+    const double scale = 1 + max_abs(solver.p.head(solver.size()));
+    worst.add(violation(solver) / scale);
   }
   std::printf("sweeps per problem %.1f, not solved %d, worst violation %.1e\n", sweeps / 2000.,
-              failed, worst);
+              failed, worst.value());
   // The residual is 1e-10; complementarity multiplies it by impulses of about 10.
-  EXPECT_LT(worst, 1e-8);
+  EXPECT_LT(worst.value(), 1e-8);
   EXPECT_EQ(failed, 0);
 }
 
@@ -138,7 +140,7 @@ TEST(ConeSolver, WithoutFrictionAgreesWithEnumeration) {
         rhs[i] = -b[i];
       }
       const Vector p = K.partialPivLu().solve(rhs), u = A * p + b;
-      if (p.minCoeff() < -1e-12 || u.minCoeff() < -1e-12) continue;
+      if ((p.array() < -1e-12).any() || (u.array() < -1e-12).any()) continue;
       ++found;
       for (int i = 0; i < kContacts; ++i) EXPECT_NEAR(solver.p[3 * i], p[i], 1e-8);
     }

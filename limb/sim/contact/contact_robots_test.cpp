@@ -1,8 +1,10 @@
 // Contact on robots: a quadruped that stands, and robots dropped in random poses.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/sim/testing/drops.hpp"
 
 namespace limb {
@@ -44,20 +46,20 @@ TEST(StandingQuadruped, ForcesBalanceItsWeightAndItDoesNotCreep) {
   const Vector settled = robot.simulation->state().q;
   const Contacts& contacts = *robot.world.contacts();
   const double weight = robot.world.model().total_mass() * 9.81;
-  double worst = 0, residual = 0;
+  Worst worst, residual;
   for (int i = 0; i < 100; ++i) {
     robot.simulation->run_until(8 + 0.1 * (i + 1));
     double sum = 0;
     for (const ContactPoint& c : contacts.points()) sum += c.force_W[2];
-    worst = std::max(worst, std::abs(sum / weight - 1));
-    residual = std::max(residual, contacts.report().residual);
+    worst.add(std::abs(sum / weight - 1));
+    residual.add(contacts.report().residual);
     EXPECT_EQ(contacts.report().touching, 4);
     EXPECT_LT(contacts.report().penetration, 1e-4);
   }
-  const double creep = (robot.simulation->state().q - settled).lpNorm<Eigen::Infinity>();
+  const double creep = max_abs(robot.simulation->state().q - settled);
   std::printf("sum of normal forces / weight - 1: %.1e, creep in 10 s %.1e, residual %.1e m/s\n",
-              worst, creep, residual);
-  EXPECT_LT(worst, 1e-6);
+              worst.value(), creep, residual.value());
+  EXPECT_LT(worst.value(), 1e-6);
   EXPECT_LT(creep, 1e-8);  // m and rad; required: 1e-4 m
   // The centre of pressure is below the centre of mass.
   Kinematics<double> kinematics(robot.world.model());
@@ -104,7 +106,7 @@ class RandomDrops : public ::testing::TestWithParam<const char*> {};
 TEST_P(RandomDrops, StayFiniteAboveGroundAndGainNoEnergy) {
   const testing::DropRobot robot(GetParam());
   testing::Drop worst;
-  double growth = 0, deepest = 0, gain = 0;
+  Worst growth, deepest, gain;
   for (unsigned seed = 0; seed < 20; ++seed) {
     const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, frictionless());
     EXPECT_TRUE(d.finite) << "seed " << seed;
@@ -115,22 +117,22 @@ TEST_P(RandomDrops, StayFiniteAboveGroundAndGainNoEnergy) {
     EXPECT_LT(d.fastest, 300) << "seed " << seed;
     // Steps whose problem did not converge: worst measured 2e-5 m/s.
     EXPECT_LT(d.residual, 1e-4) << "seed " << seed;
-    deepest = std::max(deepest, d.penetration);
-    growth = std::max(growth, d.energy_growth);
-    gain = std::max(gain, d.energy_gain);
+    deepest.add(d.penetration);
+    growth.add(d.energy_growth);
+    gain.add(d.energy_gain);
     worst.not_converged += d.not_converged;
     worst.steps += d.steps;
-    worst.contacts = std::max(worst.contacts, d.contacts);
-    worst.fastest = std::max(worst.fastest, d.fastest);
+    worst.contacts = std::max<int>(worst.contacts, d.contacts);
+    worst.fastest = worse(worst.fastest, d.fastest);
   }
   EXPECT_LE(worst.not_converged, worst.steps / 4000);  // above 1e-6 m/s
   // Error of the integrator between contacts: motions with 60 J, measured 1.8e-3 J.
-  EXPECT_LT(growth, 5e-3);
+  EXPECT_LT(growth.value(), 5e-3);
   std::printf(
       "%s: deepest %.1e m, impulses add %.1e J, growth %.1e J, not converged %ld of %ld, contacts "
       "%d, fastest %.0f\n",
-      GetParam(), deepest, gain, growth, worst.not_converged, worst.steps, worst.contacts,
-      worst.fastest);
+      GetParam(), deepest.value(), gain.value(), growth.value(), worst.not_converged, worst.steps,
+      worst.contacts, worst.fastest);
 }
 INSTANTIATE_TEST_SUITE_P(Robots, RandomDrops,
                          ::testing::Values("builtin:arm7", "builtin:quadruped",
@@ -153,14 +155,14 @@ TEST(Drops, EnergyGrowsOnlyByTheErrorOfTheIntegrator) {
 // the first two penetrated by 1.9 mm and 1.1 mm.
 TEST(Drops, FastLinksStayAboveGround) {
   const testing::DropRobot robot("builtin:humanoid");
-  double fastest = 0;
+  Worst fastest;
   for (const unsigned seed : {1291u, 746u, 2555u, 2948u}) {
     const testing::Drop d = testing::drop(robot, seed, 1, 1e-3, frictionless());
     EXPECT_LT(d.penetration, 5e-4) << "seed " << seed;
     EXPECT_GT(d.steps, 1000) << "seed " << seed;  // some were subdivided
-    fastest = std::max(fastest, d.fastest);
+    fastest.add(d.fastest);
   }
-  EXPECT_GT(fastest, 200);
+  EXPECT_GT(fastest.value(), 200);
 }
 
 }  // namespace

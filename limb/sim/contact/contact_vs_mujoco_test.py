@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")) / "tests/contact_dump"
+DUMP = Path(os.environ.get("LIMB_BUILD_DIR", "build")).resolve() / "tests/contact_dump"
 
 # Their contacts are compliant (about 2 mm here in MuJoCo, less than 0.1 mm in Drake), which changes the pose and
 # therefore the loads; limb's contacts are rigid.
@@ -24,6 +24,12 @@ DRAKE = {
                  "knee": -1.6},
     "normal": [32.9114, 32.9114, 40.5655, 40.5655],
 }
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Run in a temporary folder: MuJoCo writes its warnings into a file in the current folder."""
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture(scope="module")

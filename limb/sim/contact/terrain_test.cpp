@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "limb/base/testing/step_limit.hpp"
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/random.hpp"
 #include "limb/model/core/builder.hpp"
@@ -44,10 +46,10 @@ Rest drop_to_rest(const Ground& ground, Kind kind, const Vector3<double>& size,
   q << X.p, quaternion_from_matrix(X.R).xyzw();
   simulation.set_state(0, q, Vector::Zero(6));
   Rest rest;
-  while (simulation.state().t < seconds) {
+  for (testing::StepLimit limit(1'000'000); limit.next() && simulation.state().t < seconds;) {
     simulation.run_until(simulation.state().t + 1e-3);
-    rest.penetration = std::max(rest.penetration, world.contacts()->report().penetration);
-    rest.residual = std::max(rest.residual, world.contacts()->report().residual);
+    rest.penetration = worse(rest.penetration, world.contacts()->report().penetration);
+    rest.residual = worse(rest.residual, world.contacts()->report().residual);
   }
   rest.q = simulation.state().q;
   rest.v = simulation.state().v;
@@ -114,6 +116,140 @@ TEST(Terrain, BoxRestsOnTheEdgeOfAStep) {
   EXPECT_GE(rest.touching, 2);
 }
 
+/// Heights a x + b y + c x y at the corners of cells of 0.3 m x 0.2 m.
+Ground saddle(double a, double b, double c) {
+  MatrixX<double> heights = MatrixX<double>::Zero(5, 8);
+  const Vector2<double> corner(-0.5, -0.9), cell(0.3, 0.2);
+  for (Eigen::Index i = 0; i < heights.rows(); ++i) {
+    for (Eigen::Index j = 0; j < heights.cols(); ++j) {
+      const double x = corner[0] + double(i) * cell[0], y = corner[1] + double(j) * cell[1];
+      heights(i, j) = a * x + b * y + c * x * y;
+    }
+  }
+  Ground ground;
+  ground.add_height_field(corner, cell, std::move(heights));
+  return ground;
+}
+
+// In a cell the heights a x + b y + c x y are replaced by two triangles, below and above the
+// diagonal from (1, 0) to (0, 1): they differ by c times the product of the distances from the
+// edges through the corner (0, 0) or (1, 1), and have the gradient of these edges.
+TEST(HeightField, IsTwoTrianglesPerCellOfASaddle) {
+  const double a = 0.3, b = -0.7, c = 1.1, hx = 0.3, hy = 0.2;
+  const Ground ground = saddle(a, b, c);
+  const Ground::HeightField& field = ground.height_fields()[0];
+  testing::Random random(3);
+  int below = 0, above = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const double x = random.uniform(-0.5, 0.7), y = random.uniform(-0.9, 0.5);
+    const double x0 = -0.5 + hx * std::floor((x + 0.5) / hx);
+    const double y0 = -0.9 + hy * std::floor((y + 0.9) / hy);
+    const bool low = (x - x0) / hx + (y - y0) / hy < 1;
+    const double px = low ? x0 : x0 + hx, py = low ? y0 : y0 + hy;  // the corner with right angle
+    Vector3<double> n;
+    const double z = field.height(x, y, &n);
+    EXPECT_NEAR(z, a * x + b * y + c * (x * y - (x - px) * (y - py)), 1e-14);
+    EXPECT_EQ(z, field.height(x, y));
+    EXPECT_LT((n - Vector3<double>(-a - c * py, -b - c * px, 1).normalized()).norm(), 2e-14);
+    ++(low ? below : above);
+  }
+  EXPECT_GT(std::min(below, above), 800);
+  // Edges and corners of cells, where the saddle is straight; the last ones belong to the grid.
+  for (int i = 0; i <= 4; ++i) {
+    for (int j = 0; j <= 7; ++j) {
+      const double x = -0.5 + hx * i, y = -0.9 + hy * j;
+      EXPECT_NEAR(field.height(x, y), a * x + b * y + c * x * y, 1e-14);
+      if (i < 4) {
+        const double u = x + 0.1;
+        EXPECT_NEAR(field.height(u, y), a * u + b * y + c * u * y, 1e-14);
+      }
+      if (j < 7) {
+        const double v = y + 0.15;
+        EXPECT_NEAR(field.height(x, v), a * x + b * v + c * x * v, 1e-14);
+      }
+    }
+  }
+  // Outside, the height of the nearest point of the grid.
+  EXPECT_NEAR(field.height(-3, 0.1), field.height(-0.5, 0.1), 1e-14);
+  EXPECT_NEAR(field.height(3, 0.1), field.height(0.7, 0.1), 1e-14);
+  EXPECT_NEAR(field.height(0.2, -5), field.height(0.2, -0.9), 1e-14);
+  EXPECT_NEAR(field.height(0.2, 5), field.height(0.2, 0.5), 1e-14);
+}
+
+// A field whose heights are those of a plane that rises in x and y: spheres, capsules and boxes
+// have the contact points of that plane.
+TEST(HeightField, OfAnObliquePlaneCollidesLikeAHalfSpace) {
+  const double a = 0.3, b = -0.7;
+  const Ground ground = saddle(a, b, 0);
+  const Ground::HeightField& field = ground.height_fields()[0];
+  const Vector3<double> normal = Vector3<double>(-a, -b, 1).normalized();
+  const Ground::HalfSpace plane{normal, 0, {}};
+  int found = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    testing::Random random(seed);
+    const Kind kind = seed % 3 == 0 ? Kind::sphere : seed % 3 == 1 ? Kind::capsule : Kind::box;
+    const Vector3<double> size =
+        kind == Kind::box ? Vector3<double>(0.08, 0.06, 0.05) : Vector3<double>(0.04, 0.06, 0);
+    PlacedShape shape{kind, size, random.pose<double>(0)};
+    const double x = random.uniform(-0.3, 0.5), y = random.uniform(-0.7, 0.3);
+    shape.X_WS.p = Vector3<double>(x, y, a * x + b * y) + random.uniform(0, 0.1) * normal;
+    CollisionPoints on_field, on_plane;
+    const double margin = 0.02;
+    collide(shape, field, margin, on_field);
+    collide(shape, plane, margin, on_plane);
+    SCOPED_TRACE(seed);
+    ASSERT_EQ(on_field.size() > 0, on_plane.size() > 0);
+    if (on_plane.size() == 0) continue;
+    ++found;
+    // The deepest point is the same; corners of the field in a box come in addition.
+    const auto deepest = [](const CollisionPoints& points) {
+      int best = 0;
+      for (int i = 1; i < points.size(); ++i) {
+        if (points[i].gap < points[best].gap) best = i;
+      }
+      return points[best];
+    };
+    const CollisionPoint p = deepest(on_field), q = deepest(on_plane);
+    EXPECT_NEAR(p.gap, q.gap, 1e-14);
+    EXPECT_LT((p.n_W - q.n_W).norm(), 1e-12);
+    EXPECT_LT((p.p_W - q.p_W).norm(), 1e-13);
+    for (int i = 0; i < on_field.size(); ++i) {
+      EXPECT_LE(on_field[i].gap, margin);
+      EXPECT_GE(on_field[i].gap, q.gap - 1e-14);
+    }
+  }
+  EXPECT_GT(found, 100);
+}
+
+// On a field that descends in x and y a ball rolls along the gradient with 5/7 g sin(angle).
+TEST(HeightField, BallRollsDownAlongTheGradient) {
+  MatrixX<double> heights = MatrixX<double>::Zero(41, 61);
+  const double a = -0.2, b = -0.1;
+  for (Eigen::Index i = 0; i < 41; ++i) {
+    for (Eigen::Index j = 0; j < 61; ++j)
+      heights(i, j) = a * 0.07 * double(i) + b * 0.05 * double(j);
+  }
+  Ground ground;
+  ground.add_height_field({0, 0}, {0.07, 0.05}, std::move(heights), {0.8, 0});
+  World world(free_body());
+  const double r = 0.1;  // 2/5 m r^2 = 4e-3 kg m^2
+  ContactShape shape;
+  shape.body = BodyId(1);
+  shape.size[0] = r;
+  world.set_contact({ground, {shape}, {}});
+  Simulation simulation(world, {.step = 1e-3});
+  const Vector3<double> n = Vector3<double>(-a, -b, 1).normalized();
+  const Vector3<double> start = Vector3<double>(0.5, 0.5, 0.5 * (a + b)) + r * n;
+  Vector q(7);
+  q << start, 0, 0, 0, 1;
+  simulation.set_state(0, q, Vector::Zero(6));
+  simulation.run_until(1);
+  const Vector3<double> g(0, 0, -9.81), down = g - n * n.dot(g);
+  // Positions of the method are ahead by half a step.
+  const double t = std::sqrt(1 + 1e-3);
+  EXPECT_LT((simulation.state().q.head<3>() - start - 5. / 14 * t * t * down).norm(), 1e-9);
+}
+
 TEST(Terrain, BallRestsInTheValleyOfAField) {
   MatrixX<double> heights(3, 2);
   heights << 0.1, 0.1, 0, 0, 0.1, 0.1;  // a gutter along y
@@ -162,20 +298,21 @@ TEST(Collide, GapsOfRandomSolidsAreTheirDistances) {
     CollisionPoints points;
     collide(a, b, 10, points);
     ASSERT_GE(points.size(), 1);
-    double gap = 1e9;
-    for (int i = 0; i < points.size(); ++i) gap = std::min(gap, points[i].gap);
-    double sampled = 1e9;
+    Least gap;
+    for (int i = 0; i < points.size(); ++i) gap.add(points[i].gap);
+    Least sampled;
     for (int k = 0; k <= 4000; ++k) {
       const Vector3<double> p = a.X_WS * Vector3<double>(0, 0, (k / 4000. - 0.5) * a.size[1]);
       const Vector3<double> local = b.X_WS.R.transpose() * (p - b.X_WS.p);
       const Vector3<double> out = local.cwiseAbs() - size / 2;
-      const double distance = out.cwiseMax(0).norm() + std::min(out.maxCoeff(), 0.0);
-      sampled = std::min(sampled, distance - a.size[0]);
+      const double distance =
+          out.cwiseMax(0).norm() + std::min(out.maxCoeff<Eigen::PropagateNaN>(), 0.0);
+      sampled.add(distance - a.size[0]);
     }
-    if (sampled < 0) continue;  // the depth of an overlap is not unique
+    if (sampled.value() < 0) continue;  // the depth of an overlap is not unique
     ++close;
-    EXPECT_NEAR(gap, sampled, 2e-4) << "seed " << seed;
-    EXPECT_LE(gap, sampled + 1e-9) << "seed " << seed;
+    EXPECT_NEAR(gap.value(), sampled.value(), 2e-4) << "seed " << seed;
+    EXPECT_LE(gap.value(), sampled.value() + 1e-9) << "seed " << seed;
   }
   EXPECT_GT(close, 100);
 }
@@ -202,7 +339,7 @@ TEST(Collide, BoxesTouchIfTheyOverlap) {
               a.X_WS * Vector3<double>((i / 16. - 0.5) * a.size[0], (j / 16. - 0.5) * a.size[1],
                                        (k / 16. - 0.5) * a.size[2]);
           const Vector3<double> local = b.X_WS.R.transpose() * (p - b.X_WS.p);
-          inside |= ((local.cwiseAbs() - b.size / 2).maxCoeff() <= 0);
+          inside |= (local.cwiseAbs().array() <= b.size.array() / 2).all();
         }
       }
     }
@@ -216,10 +353,11 @@ TEST(Collide, BoxesTouchIfTheyOverlap) {
       EXPECT_LE(ab[i].gap, 0);
       // Moved out along the normal by its depth, they no longer overlap.
       if (i > 0) continue;
-      double deepest = 0;
-      for (int k = 0; k < ab.size(); ++k) deepest = std::min(deepest, ab[k].gap);
+      Least deepest;
+      deepest.add(0);
+      for (int k = 0; k < ab.size(); ++k) deepest.add(ab[k].gap);
       PlacedShape moved = a;
-      moved.X_WS.p += (1e-6 - deepest) * ab[0].n_W;
+      moved.X_WS.p += (1e-6 - deepest.value()) * ab[0].n_W;
       CollisionPoints after;
       collide(moved, b, 0, after);
       for (int k = 0; k < after.size(); ++k) EXPECT_GT(after[k].gap, -2e-4) << "seed " << seed;
@@ -257,14 +395,14 @@ TEST(SelfContact, LinksOfOneRobotCollide) {
   world.set_contact(setup);
   Simulation simulation(world, {.step = 1e-3});
   simulation.set_state(0, Eigen::Vector2d(0.8, 0), Eigen::Vector2d::Zero());
-  double deepest = 0, moved = 0;
-  while (simulation.state().t < 3) {
+  Worst deepest, moved;
+  for (testing::StepLimit limit(100'000); limit.next() && simulation.state().t < 3;) {
     simulation.run_until(simulation.state().t + 1e-3);
-    deepest = std::max(deepest, world.contacts()->report().penetration);
-    moved = std::max(moved, -simulation.state().q[1]);
+    deepest.add(world.contacts()->report().penetration);
+    moved.add(-simulation.state().q[1]);
   }
-  EXPECT_LT(deepest, 1e-3);
-  EXPECT_GT(moved, 0.2);  // the second one was hit
+  EXPECT_LT(deepest.value(), 1e-3);
+  EXPECT_GT(moved.value(), 0.2);  // the second one was hit
   EXPECT_GT(world.contacts()->dissipated(), 0.1);
 }
 

@@ -133,15 +133,16 @@ void Actuators::evaluate(const RobotState<double>& s, VectorX<double>& tau,
       dx[lag] = (u - s.x[lag]) / a.time_constant;
       u = s.x[lag];
     }
-    double upper = a.torque_limit, lower = -a.torque_limit;
+    double upper = a.torque_limit, lower = -a.torque_limit, speed = 0;
     if (std::isfinite(a.stall_torque)) {
       const double stall = a.gear * a.stall_torque;
-      const double speed = a.gear * s.v[a.velocity] / a.no_load_speed;
+      speed = a.gear * s.v[a.velocity] / a.no_load_speed;
       upper = std::min(upper, stall * (1 - speed));
       lower = std::max(lower, -stall * (1 + speed));
     }
-    // Above the no-load speed the motor brakes, possibly beyond its torque limit.
-    tau[a.velocity] += std::min(std::max(u, lower), std::max(upper, lower));
+    // Above the no-load speed the motor brakes, possibly beyond its torque limit: the line counts.
+    tau[a.velocity] +=
+        speed > 0 ? std::min(std::max(u, lower), upper) : std::max(std::min(u, upper), lower);
   }
 }
 

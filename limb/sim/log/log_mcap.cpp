@@ -42,6 +42,12 @@ void put_map(std::string& bytes, const std::map<std::string, std::string>& map) 
   put_text(bytes, pairs);
 }
 
+void put_record(std::string& bytes, Record kind, std::string_view content) {
+  put(bytes, static_cast<unsigned char>(kind));
+  put(bytes, static_cast<std::uint64_t>(content.size()));
+  bytes += content;
+}
+
 std::string json_text(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -117,12 +123,6 @@ class McapWriter final : public LogWriter {
       channels_.push_back(std::move(channel));
     }
   }
-  ~McapWriter() override {
-    try {
-      finish();
-    } catch (const std::exception&) {  // destructors must not throw
-    }
-  }
 
   void write(std::size_t topic, double t, const VectorX<double>& values) override {
     Channel& channel = channels_[topic];
@@ -145,18 +145,7 @@ class McapWriter final : public LogWriter {
     write_record(Record::message);
   }
   void flush() override { file_->flush(); }
-  void finish() override {
-    if (finished_) return;
-    finished_ = true;
-    put(content_, std::uint32_t{0});  // no checksum
-    write_record(Record::data_end);
-    put(content_, std::uint64_t{0});  // no summary
-    put(content_, std::uint64_t{0});
-    put(content_, std::uint32_t{0});
-    write_record(Record::footer);
-    file_->write(kMagic);
-    file_->close();
-  }
+  void finish() override { file_->close(); }
 
  private:
   struct Channel {
@@ -165,21 +154,30 @@ class McapWriter final : public LogWriter {
     std::uint32_t sequence = 0;
   };
   void write_record(Record kind) {
-    head_.clear();
-    put(head_, static_cast<unsigned char>(kind));
-    put(head_, static_cast<std::uint64_t>(content_.size()));
-    file_->write(head_);
-    file_->write(content_);
+    record_.clear();
+    put_record(record_, kind, content_);
+    file_->write(record_);
     content_.clear();
   }
 
   std::unique_ptr<LogFile> file_;
   std::vector<Channel> channels_;
-  std::string head_, content_;
-  bool finished_ = false;
+  std::string record_, content_;
 };
 
 }  // namespace
+
+std::string mcap_ending() {
+  std::string ending, content;
+  put(content, std::uint32_t{0});  // no checksum
+  put_record(ending, Record::data_end, content);
+  content.clear();
+  put(content, std::uint64_t{0});  // no summary
+  put(content, std::uint64_t{0});
+  put(content, std::uint32_t{0});
+  put_record(ending, Record::footer, content);
+  return ending.append(kMagic);
+}
 
 std::unique_ptr<LogWriter> make_mcap_writer(std::unique_ptr<LogFile> file,
                                             std::vector<LogTopic> topics,

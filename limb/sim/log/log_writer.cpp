@@ -1,7 +1,10 @@
 #include "limb/sim/log/log_writer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -10,34 +13,86 @@
 
 namespace limb {
 
-LogFile::LogFile(std::string call, const std::filesystem::path& path)
-    : call_(std::move(call)), path_(path.string()), file_(std::fopen(path_.c_str(), "wb")) {
-  if (file_ == nullptr) {
+namespace {
+
+/// Bytes that are collected before they are written.
+constexpr std::size_t kBuffer = 1 << 16;
+
+}  // namespace
+
+LogFile::LogFile(std::string call, const std::filesystem::path& path, std::string ending)
+    : call_(std::move(call)),
+      path_(path.string()),
+      ending_(std::move(ending)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (file_ < 0) {
     throw Error(fmt::format("{}: cannot write {}: {}", call_, path_, std::strerror(errno)));
   }
 }
 
 LogFile::~LogFile() {
-  if (file_ != nullptr) std::fclose(file_);
+  try {
+    close();
+  } catch (const std::exception&) {  // destructors must not throw
+  }
 }
 
-void LogFile::fail_write() const {
-  fail_computation(call_, fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+int LogFile::write_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    size_ += static_cast<std::uint64_t>(n);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
 }
 
-void LogFile::write(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail_write();
+void LogFile::repair() {
+  std::uint64_t kept = 0;
+  for (const std::uint64_t end : ends_) {
+    if (end + ending_.size() <= size_) kept = end;
+  }
+  const auto cut = [&] { return ::ftruncate(file_, static_cast<off_t>(kept)) == 0; };
+  // Devices and pipes cannot be shortened.
+  if (!cut() || ::lseek(file_, static_cast<off_t>(kept), SEEK_SET) < 0) return;
+  if (kept > 0 && write_bytes(ending_) != 0) cut();
+}
+
+void LogFile::fail_write(int code) {
+  if (file_ >= 0) {
+    repair();
+    ::close(file_);
+    file_ = -1;
+  }
+  buffer_.clear();
+  fail_computation(call_, fmt::format("cannot write {}: {}", path_, std::strerror(code)));
+}
+
+void LogFile::write(std::string_view piece) {
+  if (file_ < 0) fail_write(EBADF);
+  buffer_ += piece;
+  ends_.push_back(size_ + buffer_.size());
+  if (buffer_.size() >= kBuffer) flush();
 }
 
 void LogFile::flush() {
-  if (std::fflush(file_) != 0) fail_write();
+  if (file_ < 0) return;
+  if (const int code = write_bytes(buffer_)) fail_write(code);
+  buffer_.clear();
+  // One end that leaves space for the ending is enough for repair().
+  const auto useful = std::find_if(ends_.begin(), ends_.end(),
+                                   [&](std::uint64_t end) { return end + ending_.size() > size_; });
+  if (useful != ends_.begin()) ends_.erase(ends_.begin(), useful - 1);
 }
 
 void LogFile::close() {
-  if (file_ == nullptr) return;
-  std::FILE* file = file_;
-  file_ = nullptr;
-  if (std::fclose(file) != 0) fail_write();
+  if (file_ < 0) return;
+  buffer_ += ending_;
+  flush();
+  const int file = file_;
+  file_ = -1;
+  if (::close(file) != 0) fail_write(errno);
 }
 
 namespace {
@@ -105,9 +160,11 @@ std::unique_ptr<LogWriter> open_log(const std::string& call, const std::filesyst
   if (extension != ".csv" && extension != ".mcap") {
     fail(call, "log", "'" + path.string() + "'", "a name that ends in .csv or .mcap");
   }
-  auto file = std::make_unique<LogFile>(call, path);
-  if (extension == ".csv") return make_csv_writer(std::move(file), std::move(topics));
-  return make_mcap_writer(std::move(file), std::move(topics), metadata);
+  if (extension == ".csv") {
+    return make_csv_writer(std::make_unique<LogFile>(call, path), std::move(topics));
+  }
+  return make_mcap_writer(std::make_unique<LogFile>(call, path, mcap_ending()), std::move(topics),
+                          metadata);
 }
 
 }  // namespace limb

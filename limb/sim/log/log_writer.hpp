@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -38,25 +38,40 @@ std::unique_ptr<LogWriter> open_log(const std::string& call, const std::filesyst
                                     std::vector<LogTopic> topics,
                                     const std::map<std::string, std::string>& metadata);
 
-/// A sequentially written file; every failure is an Error.
+/// A sequentially written file; every failure is an Error. After one, e.g. on a full disk, the file
+/// ends with the last whole piece and the ending, and is closed.
 class LogFile {
  public:
-  LogFile(std::string call, const std::filesystem::path& path);
+  /// @param ending  written by close(), and after an error.
+  LogFile(std::string call, const std::filesystem::path& path, std::string ending = {});
+  /// Closes the file and ignores errors.
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
-  void write(std::string_view bytes);
+  /// Adds a piece that readers need as a whole: a row or a record.
+  void write(std::string_view piece);
   void flush();
+  /// Does nothing after an error, which has been thrown before.
   void close();
 
  private:
-  [[noreturn]] void fail_write() const;
-  std::string call_, path_;
-  std::FILE* file_;
+  [[noreturn]] void fail_write(int code);
+  /// Writes bytes; the error number of a failure, or 0. Adds to size_ what was written.
+  int write_bytes(std::string_view bytes);
+  /// Shortens the file so that the ending fits, and writes it.
+  void repair();
+
+  std::string call_, path_, ending_;
+  int file_;                         ///< descriptor, -1: closed
+  std::uint64_t size_ = 0;           ///< bytes in the file
+  std::string buffer_;               ///< not yet in the file
+  std::vector<std::uint64_t> ends_;  ///< of the newest pieces, from the start of the file
 };
 
 std::unique_ptr<LogWriter> make_csv_writer(std::unique_ptr<LogFile> file,
                                            std::vector<LogTopic> topics);
+/// The last records of an MCAP file: the ending of its LogFile.
+std::string mcap_ending();
 std::unique_ptr<LogWriter> make_mcap_writer(std::unique_ptr<LogFile> file,
                                             std::vector<LogTopic> topics,
                                             const std::map<std::string, std::string>& metadata);

@@ -3,10 +3,12 @@
 
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/control/joint/reference_path.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/testing/log_observer.hpp"
 
@@ -52,23 +54,24 @@ TEST(ControlScenarios, ComputedTorqueTracks) {
   const JointPath path(s.model, {s.q, s.controller.target}, {s.controller.move_time});
   JointReference reference(s.model, s.q);
   testing::LogObserver log(log_topics(s));
-  double error = 0;
+  Worst error;
   log.on("state", [&](double t, const VectorX<double>& x) {
     path.sample(t, reference);
-    error = std::max(error, (x.head<7>() - reference.q).lpNorm<Eigen::Infinity>());
+    error.add(max_abs(x.head<7>() - reference.q));
   });
   const RunSummary r = run_scenario(s, &log);
   EXPECT_EQ(r.failure, "");
-  EXPECT_LT(error, 5e-4);
+  EXPECT_LT(error.value(), 5e-4);
   EXPECT_LT(r.target_error, 1e-6);
   // Half of the step, about half of the error.
-  const double coarse = error;
-  error = 0;
+  const double coarse = error.value();
+  error = {};
   s.simulation.step /= 2;
   s.log_period = s.simulation.step;
   run_scenario(s, &log);
-  EXPECT_LT(error, 0.6 * coarse);
-  std::printf("computed torque: error at most %.1e rad, %.1e with half the step\n", coarse, error);
+  EXPECT_LT(error.value(), 0.6 * coarse);
+  std::printf("computed torque: error at most %.1e rad, %.1e with half the step\n", coarse,
+              error.value());
 }
 
 // m x'' = F sin(w t) from rest: x = F / (m w) (t - sin(w t) / w).

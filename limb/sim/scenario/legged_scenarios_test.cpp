@@ -4,8 +4,10 @@
 
 #include <numbers>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/math/quaternion.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/testing/log_observer.hpp"
 #include "limb/sim/world/legged_feet.hpp"
@@ -33,8 +35,9 @@ struct RunMaxima {
   RunSummary summary;
   double farthest = 0, largest_tilt = 0;      ///< of the base, m, rad
   double outside_ground_cone = 0, share = 0;  ///< of contact forces, N; largest torque over limit
-  double center_error = 0, lowest = 1e9, rise = 0;  ///< of the centre of mass, m
-  VectorX<double> q;                                ///< at the end
+  double center_error = 0;                    ///< of the centre of mass, m
+  Least lowest;                               ///< height of the centre of mass, m
+  VectorX<double> q;                          ///< at the end
   long rows = 0;
 };
 
@@ -44,23 +47,22 @@ RunMaxima run(const Scenario& s,
   testing::LogObserver log(log_topics(s));
   log.on("state", [&](double t, const VectorX<double>& x) {
     ++maxima.rows;
-    maxima.farthest = std::max(maxima.farthest, (x.head<3>() - s.q.head<3>()).norm());
+    maxima.farthest = worse(maxima.farthest, (x.head<3>() - s.q.head<3>()).norm());
     const Matrix3<double> R = to_matrix(quat_xyzw(x[3], x[4], x[5], x[6]));
-    maxima.largest_tilt = std::max(maxima.largest_tilt, std::acos(std::min(1.0, R(2, 2))));
+    maxima.largest_tilt = worse(maxima.largest_tilt, std::acos(std::min(R(2, 2), 1.0)));
     if (also) also(t, x);
   });
   log.on("contact", [&](double, const VectorX<double>& x) {
     for (Eigen::Index i = 0; i + 5 < x.size(); i += 6) {
-      maxima.outside_ground_cone = std::max(maxima.outside_ground_cone, x[i + 4] - x[i + 5]);
+      maxima.outside_ground_cone = worse(maxima.outside_ground_cone, x[i + 4] - x[i + 5]);
     }
   });
-  log.on("effort", [&](double, const VectorX<double>& x) {
-    maxima.share = std::max(maxima.share, x.lpNorm<Eigen::Infinity>());
-  });
+  log.on("effort",
+         [&](double, const VectorX<double>& x) { maxima.share = worse(maxima.share, max_abs(x)); });
   log.on("mass_center", [&](double, const VectorX<double>& x) {
     const Vector3<double> error(x[1] - x[0], x[3] - x[2], x[5] - x[4]);
-    maxima.center_error = std::max(maxima.center_error, error.norm());
-    maxima.lowest = std::min(maxima.lowest, x[5]);
+    maxima.center_error = worse(maxima.center_error, error.norm());
+    maxima.lowest.add(x[5]);
   });
   maxima.summary = run_scenario(s, &log);
   maxima.q = maxima.summary.q;
@@ -116,8 +118,8 @@ TEST_F(LeggedScenarios, HumanoidSquatsAndWithstandsPushes) {
   std::printf(
       "squat: error of the centre of mass at most %.1f mm, down by %.1f mm; pelvis tilted by %.3f "
       "rad\n",
-      1e3 * maxima.center_error, 1e3 * (end.z() - maxima.lowest), maxima.largest_tilt);
-  EXPECT_GT(end.z() - maxima.lowest, 0.095);
+      1e3 * maxima.center_error, 1e3 * (end.z() - maxima.lowest.value()), maxima.largest_tilt);
+  EXPECT_GT(end.z() - maxima.lowest.value(), 0.095);
   EXPECT_LT(maxima.center_error, 0.02);
   EXPECT_LT(maxima.largest_tilt, 0.25);  // the pelvis yields to the push on the torso
   EXPECT_LT((end - maxima.summary.programs->desired_mass_center).norm(), 2e-3);

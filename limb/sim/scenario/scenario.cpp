@@ -21,8 +21,6 @@ using Sign = ScenarioValues::Sign;
 const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity",
                        "torque",        "truth",     "contact",  "force"};
 
-constexpr double kLargestSeed = 9007199254740992;  // 2^53: exact as a double
-
 template <typename Enum>
 Enum at(const Keys& names, const std::string& name) {
   return static_cast<Enum>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -90,15 +88,7 @@ class ScenarioReader {
     values_.set(t, owner, "tolerance", "", Sign::positive, s_.simulation.tolerance);
     values_.set(t, owner, "restitution", "", Sign::not_negative, s_.world.restitution);
     values_.set(t, owner, "static_ratio", "", Sign::positive, s_.world.curve.static_ratio);
-    double seed = static_cast<double>(s_.seed);
-    values_.set(t, owner, "seed", "", Sign::not_negative, seed);
-    if (seed > kLargestSeed || seed != std::floor(seed)) {
-      fields_.error(
-          *t.find("seed"), "scenario-bad-value",
-          fmt::format("scenario: seed is {}, expected a whole number up to 2^53", to_text(seed)));
-    } else {
-      s_.seed = static_cast<std::uint64_t>(seed);
-    }
+    values_.set_seed(t, owner, s_.seed);
     s_.simulation.method = method_from_text(
         owner, optional_choice(t, owner, "integrator",
                                {"semi-implicit-euler", "explicit-euler", "runge-kutta-4",

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <thread>
 
+#include "limb/base/memory.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 
@@ -39,10 +40,16 @@ Scenario spread_scenario(const Scenario& scenario, int index) {
   return s;
 }
 
+double batch_bytes(const Scenario& scenario, int runs) {
+  const auto numbers = static_cast<double>(scenario.q.size() + 2 * scenario.v.size());
+  return runs * (sizeof(RunSummary) + numbers * sizeof(double));
+}
+
 std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int threads,
                                   const std::function<void(int done)>& progress) {
   if (runs < 1) fail("run_batch", "runs", std::to_string(runs), "1 or more");
   if (threads < 0) fail("run_batch", "threads", std::to_string(threads), "0 or more");
+  check_memory("run_batch", "runs", std::to_string(runs), batch_bytes(scenario, runs));
   const std::size_t limit = threads > 0 ? static_cast<std::size_t>(threads)
                                         : std::max(1u, std::thread::hardware_concurrency());
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, limit);

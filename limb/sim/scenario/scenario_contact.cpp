@@ -181,18 +181,20 @@ class ContactReader {
         }
       }
     } else {  // rough ground from a seed
-      double amplitude = 0.02, seed = 1;
+      double amplitude = 0.02;
+      std::uint64_t seed = 1;
       values_.set(t, owner, "amplitude", "m,mm,cm", Sign::not_negative, amplitude);
-      values_.set(t, owner, "seed", "", Sign::not_negative, seed);
+      values_.set_seed(t, owner, seed);
       Vector2<double> cells = pair(t, owner, "cells", {40, 40});
-      if (!(cells.minCoeff() >= 1 && cells.maxCoeff() <= 1000)) {
+      if (!(cells.minCoeff() >= 1 && cells.maxCoeff() <= 1000) ||
+          cells != cells.array().floor().matrix()) {
         fields_.error(*t.find("cells"), "scenario-bad-value",
                       "ground: cells are two whole numbers from 1 to 1000");
         cells = {1, 1};
       }
       heights.resize(static_cast<Eigen::Index>(cells[0]) + 1,
                      static_cast<Eigen::Index>(cells[1]) + 1);
-      NoiseGenerator noise(static_cast<std::uint64_t>(seed));
+      NoiseGenerator noise(seed);
       for (auto& x : heights.reshaped()) x = amplitude * std::tanh(noise.normal());
     }
     if (!(cell.minCoeff() > 0)) {

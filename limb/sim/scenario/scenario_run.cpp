@@ -142,11 +142,16 @@ class Recorder {
       }
       log_->end_row(s.t);
     }
+  }
+
+  /// Flushes the log and reports progress, at intervals. Called in every control period: the log
+  /// period may be long.
+  void report(double t) {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(200)) return;
     last_ = now;
     if (log_ != nullptr) log_->flush();
-    if (progress_) progress_(s.t);
+    if (progress_) progress_(t);
   }
 
   RunSummary summary;
@@ -279,11 +284,24 @@ std::map<std::string, std::string> log_metadata(const Scenario& s) {
           {"seed", std::to_string(s.seed)}};
 }
 
+void check_times(const std::string& call, const Scenario& s) {
+  check_not_negative(call, "duration", s.duration);
+  check_positive(call, "step", s.simulation.step);
+  check_positive(call, "log_period", s.log_period);
+  // Beyond that, the rounding of the time is no longer small compared to a step.
+  constexpr double kMaxSteps = 1e12;
+  if (s.duration / s.simulation.step > kMaxSteps) {
+    fail(call, "duration", to_text(s.duration) + " s",
+         fmt::format("at most {} steps of {} s", to_text(kMaxSteps), to_text(s.simulation.step)));
+  }
+}
+
 RunSummary run_scenario(const Scenario& s, LogWriter* log,
                         const std::function<void(double)>& progress) {
   World world(s.model, s.world);
   add_forces(s, world);
   Simulation simulation(world, s.simulation);
+  check_times("run_scenario", s);
   const auto statistics = std::make_shared<ControllerStatistics>();
   simulation.set_controller(
       make_controller(world.model(), controller_of(s, simulation.control_period()), statistics));
@@ -295,17 +313,25 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   simulation.set_observer([&](const RobotState<double>& state, const Vector& command) {
     last_command = command;
     recorder.record(state, command);
+    recorder.report(state.t);
   });
   RunSummary& summary = recorder.summary;
   simulation.set_state(0, s.q, s.v);
-  try {
+  const auto attempt = [&](const auto& part) {
+    try {
+      part();
+    } catch (const Error& error) {
+      if (error.kind() != Error::Kind::computation_failed) throw;
+      if (summary.failure.empty()) summary.failure = error.what();
+    }
+  };
+  attempt([&] {
     simulation.run_until(s.duration);
     recorder.record(simulation.state(), last_command);
-  } catch (const Error& error) {
-    if (error.kind() != Error::Kind::computation_failed) throw;
-    summary.failure = error.what();
-  }
-  if (log != nullptr) log->finish();
+  });
+  attempt([&] {
+    if (log != nullptr) log->finish();
+  });
   const RobotState<double>& end = simulation.state();
   summary.t = end.t;
   summary.steps = simulation.steps();

@@ -34,8 +34,13 @@ std::vector<LogTopic> log_topics(const Scenario& scenario);
 /// Metadata of the log: model, integrator, step, seed.
 std::map<std::string, std::string> log_metadata(const Scenario& scenario);
 
+/// @throws Error for a duration, step or log period that is not a positive number (a duration may
+/// be zero), and for more than 1e12 steps.
+void check_times(const std::string& call, const Scenario& scenario);
+
 /// Runs to the end, or until the computation fails: a torque that is not finite, an unstable
-/// motion. The log then ends there.
+/// motion, a full disk, an Error of `progress` of the kind computation_failed. The log then ends
+/// there, closed.
 /// @param log       may be null.
 /// @param progress  called with the time at intervals; may be empty.
 /// @throws Error for a scenario that contradicts itself.
@@ -46,7 +51,11 @@ RunSummary run_scenario(const Scenario& scenario, LogWriter* log,
 /// the spread.
 Scenario spread_scenario(const Scenario& scenario, int index);
 
+/// Memory of the summaries of a batch.
+double batch_bytes(const Scenario& scenario, int runs);
+
 /// Runs a batch in parallel; results are in order and do not depend on the number of threads.
+/// @throws Error also if the summaries of all runs do not fit into memory.
 /// @param threads   0: one per core.
 /// @param progress  called with the number of finished runs, from one thread at a time, also at
 ///                  intervals within a run; its exceptions end the batch.

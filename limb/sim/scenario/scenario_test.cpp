@@ -3,14 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
+#include <numbers>
 #include <sstream>
+#include <thread>
 
 #include "limb/base/testing/temporary_folder.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/math/testing/compare.hpp"
+#include "limb/model/core/builder.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/testing/log_observer.hpp"
 
 namespace limb {
 namespace {
@@ -112,7 +117,8 @@ TEST(Scenario, ExtremeMagnitudes) {
     return message([&] { peak_torque("model = \"builtin:2r\"\nduration = 0.01\n" + text); });
   };
   EXPECT_EQ(run("seed = 1e300"),
-            "simulate: s.toml:3: scenario: seed is 1e+300, expected a whole number up to 2^53");
+            "simulate: s.toml:3: scenario: seed is 1e+300, expected a whole number from 0 to "
+            "9223372036854775807");
   EXPECT_EQ(run("step = 1e-300"), "Simulation: step is 1e-300 s, expected >= 1e-12 s");
   EXPECT_EQ(run("[[sensor]]\nname = \"a\"\ntype = \"truth\"\nrate = 1000\ndelay = 1e12"),
             "Sensor: delay is 1000000000000 s, expected at most 1000000 periods of 0.001 s");
@@ -269,6 +275,147 @@ TEST(Scenario, ErrorsHaveFileAndLine) {
             std::string::npos);
 }
 
+// Every key with a number of its own arrives where it belongs.
+TEST(Scenario, EveryKeyIsRead) {
+  const Scenario s = parse_scenario("simulate", R"(
+model = "builtin:2r"
+duration = 3
+step = "0.5 ms"
+log_period = "20 ms"
+tolerance = 1e-7
+restitution = 0.4
+static_ratio = 1.3
+seed = 12
+friction = "exact"
+stops = "hard"
+[[actuator]]
+joint = "joint2"
+torque_limit = 6
+gear = 7
+stall_torque = 8
+no_load_speed = "90 deg/s"
+time_constant = "10 ms"
+delay = "11 ms"
+[[spring]]
+joint = "joint1"
+stiffness = 12
+rest = "90 deg"
+damping = 14
+[[push]]
+frame = "tool"
+begin = "100 ms"
+force = [1, 2, 3]
+moment = [4, 5, 6]
+axes = "frame"
+[[push]]
+frame = "tool"
+end = 2
+force = [7, 0, 0]
+[[disturbance]]
+frame = "tool"
+force_deviation = 15
+moment_deviation = 16
+period = "17 ms"
+axes = "frame"
+[[sensor]]
+name = "encoder"
+type = "velocity"
+joints = ["joint2"]
+noise = 18
+bias = -19
+bias_walk = 20
+resolution = "0.9 deg"
+range = 21
+rate = "2 kHz"
+delay = "22 ms"
+[batch]
+mass = 0.23
+friction = 0.24
+initial = "180 deg"
+)",
+                                    "s.toml");
+  constexpr double kPi = std::numbers::pi;
+  EXPECT_EQ(s.duration, 3);
+  EXPECT_EQ(s.simulation.step, 0.5e-3);
+  EXPECT_EQ(s.log_period, 0.02);
+  EXPECT_EQ(s.simulation.tolerance, 1e-7);
+  EXPECT_EQ(s.simulation.method, IntegrationMethod::semi_implicit_euler);
+  EXPECT_EQ(s.world.restitution, 0.4);
+  EXPECT_EQ(s.world.curve.static_ratio, 1.3);
+  EXPECT_EQ(s.seed, 12u);
+  EXPECT_EQ(s.world.friction, WorldOptions::Friction::exact);
+  EXPECT_EQ(s.world.stops, WorldOptions::Stops::hard);
+  ASSERT_EQ(s.actuators->size(), 2u);  // the other one is ideal
+  const Actuator& motor = (*s.actuators)[1];
+  EXPECT_EQ(motor.velocity, 1);
+  EXPECT_EQ(motor.torque_limit, 6);
+  EXPECT_EQ(motor.gear, 7);
+  EXPECT_EQ(motor.stall_torque, 8);
+  EXPECT_NEAR(motor.no_load_speed, kPi / 2, 1e-15);
+  EXPECT_EQ(motor.time_constant, 0.01);
+  EXPECT_EQ(motor.delay, 0.011);
+  EXPECT_EQ((*s.actuators)[0].gear, 1);
+  ASSERT_EQ(s.springs.size(), 1u);
+  EXPECT_EQ(s.springs[0].joint, "joint1");
+  EXPECT_EQ(s.springs[0].parameters.stiffness, 12);
+  EXPECT_NEAR(s.springs[0].parameters.rest, kPi / 2, 1e-15);
+  EXPECT_EQ(s.springs[0].parameters.damping, 14);
+  ASSERT_EQ(s.pushes.size(), 2u);
+  EXPECT_EQ(s.pushes[0].frame, s.model.find_frame("tool"));
+  EXPECT_EQ(s.pushes[0].begin, 0.1);
+  EXPECT_EQ(s.pushes[0].end, 3);  // to the end of the run
+  EXPECT_EQ(s.pushes[0].F.f, Eigen::Vector3d(1, 2, 3));
+  EXPECT_EQ(s.pushes[0].F.n, Eigen::Vector3d(4, 5, 6));
+  EXPECT_EQ(s.pushes[0].axes, WrenchAxes::frame);
+  EXPECT_EQ(s.pushes[1].begin, 0);
+  EXPECT_EQ(s.pushes[1].end, 2);
+  EXPECT_EQ(s.pushes[1].axes, WrenchAxes::world);
+  ASSERT_EQ(s.disturbances.size(), 1u);
+  EXPECT_EQ(s.disturbances[0].force_deviation, 15);
+  EXPECT_EQ(s.disturbances[0].moment_deviation, 16);
+  EXPECT_EQ(s.disturbances[0].period, 0.017);
+  EXPECT_EQ(s.disturbances[0].axes, WrenchAxes::frame);
+  ASSERT_EQ(s.sensors.size(), 1u);
+  EXPECT_EQ(s.sensors[0].kind, SensorSetup::Kind::velocity);
+  EXPECT_EQ(s.sensors[0].joints, std::vector<std::string>{"joint2"});
+  const SensorErrors& e = s.sensors[0].errors;
+  EXPECT_EQ(e.noise, 18);
+  EXPECT_EQ(e.bias, -19);
+  EXPECT_EQ(e.bias_walk, 20);
+  EXPECT_NEAR(e.resolution, kPi / 200, 1e-16);
+  EXPECT_EQ(e.range, 21);
+  EXPECT_EQ(e.period, 1. / 2000);
+  EXPECT_EQ(e.delay, 0.022);
+  EXPECT_EQ(s.spread.mass, 0.23);
+  EXPECT_EQ(s.spread.friction, 0.24);
+  EXPECT_NEAR(s.spread.initial, kPi, 1e-15);
+}
+
+// Sensors and disturbances have seeds of their own: equal ones read different noise.
+TEST(Scenario, EachSensorAndDisturbanceHasItsOwnSeed) {
+  Scenario s = parse_scenario("simulate", R"(
+model = "builtin:2r"
+duration = 0.01
+[[sensor]]
+name = "one"
+type = "position"
+noise = 1
+[[sensor]]
+name = "two"
+type = "position"
+noise = 1
+)",
+                              "s.toml");
+  testing::LogObserver log(log_topics(s));
+  std::vector<VectorX<double>> one, two;
+  log.on("one", [&](double, const VectorX<double>& x) { one.push_back(x); });
+  log.on("two", [&](double, const VectorX<double>& x) { two.push_back(x); });
+  run_scenario(s, &log);
+  ASSERT_GT(one.size(), 5u);
+  ASSERT_EQ(one.size(), two.size());
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_GT((one[i] - two[i]).norm(), 1e-6);
+}
+
 TEST(Scenario, SameSeedSameRun) {
   const File file(kFull);
   Scenario s = read_scenario("simulate", file.path());
@@ -285,6 +432,168 @@ TEST(Batch, DoesNotDependOnThreads) {
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].q, two[i].q) << i;
   EXPECT_NE(one[0].q, one[1].q);
   EXPECT_NE(spread_scenario(s, 0).model.total_mass(), s.model.total_mass());
+}
+
+/// 2 kg on a horizontal rail.
+Scenario slider() {
+  Scenario s = scenario_of("builtin:pendulum");
+  RobotBuilder<double> robot("slider");
+  robot.link("block", 2, {0, 0, 0}, Eigen::Matrix3d::Identity());
+  robot.joint("rail", Joint<double>::prismatic({1, 0, 0}), "world", "block");
+  s.description = robot.description();
+  s.model = build_model(s.description);
+  s.simulation = {IntegrationMethod::runge_kutta_4, 1e-3};
+  s.duration = 1;
+  return s;
+}
+
+// Pushed with 2.5 N from -1 m/s: v = -1 + 1.25 t, x = -t + 0.625 t^2, at rest at 0.8 s.
+TEST(RunSummary, OfAConstantForce) {
+  Scenario s = slider();
+  s.v[0] = -1;
+  s.log_period = 0.05;
+  s.controller.kind = ControllerSetup::Kind::open_loop;
+  s.controller.torque = VectorX<double>::Constant(1, 2.5);
+  s.controller.amplitude = s.controller.frequency = VectorX<double>::Zero(1);
+  testing::LogObserver log(log_topics(s));
+  std::vector<double> times;
+  log.on("state", [&](double t, const VectorX<double>& x) {
+    times.push_back(t);
+    EXPECT_NEAR(x[log.field("state", "q.rail")], -t + 0.625 * t * t, 1e-13);
+    EXPECT_NEAR(x[log.field("state", "v.rail")], -1 + 1.25 * t, 1e-13);
+  });
+  log.on("torque", [&](double, const VectorX<double>& x) {
+    EXPECT_EQ(x[log.field("torque", "command.rail")], 2.5);
+    EXPECT_EQ(x[log.field("torque", "motor.rail")], 2.5);
+  });
+  log.on("energy", [&](double t, const VectorX<double>& x) {
+    const double v = -1 + 1.25 * t;
+    EXPECT_LT((x - Eigen::Vector4d(v * v, 0, 0, v * v)).norm(), 1e-13);
+  });
+  log.on("momentum", [&](double t, const VectorX<double>& x) {
+    Vector6<double> expected = Vector6<double>::Zero();
+    expected[0] = 2 * (-1 + 1.25 * t);
+    EXPECT_LT((x - expected).norm(), 1e-13);
+  });
+  const RunSummary r = run_scenario(s, &log);
+  ASSERT_EQ(times.size(), 21u);
+  for (std::size_t k = 0; k < 21; ++k) EXPECT_NEAR(times[k], 0.05 * double(k), 1e-14);
+  EXPECT_EQ(r.failure, "");
+  EXPECT_EQ(r.t, 1);
+  EXPECT_EQ(r.steps, 1000);
+  EXPECT_NEAR(r.q[0], -0.375, 1e-13);
+  EXPECT_NEAR(r.v[0], 0.25, 1e-13);
+  EXPECT_EQ(r.peak_torque[0], 2.5);
+  EXPECT_NEAR(r.energy_start, 1, 1e-14);
+  EXPECT_NEAR(r.energy_end, 0.0625, 1e-13);
+  EXPECT_NEAR(r.largest_energy_change, 1, 1e-13);  // at rest
+  EXPECT_EQ(r.dissipated, 0);
+  EXPECT_TRUE(std::isnan(r.target_error));
+  EXPECT_EQ(r.programs, nullptr);
+  // Negative forces count by their magnitude.
+  s.controller.torque[0] = -2.5;
+  EXPECT_EQ(run_scenario(s, nullptr).peak_torque[0], 2.5);
+}
+
+// A motor at its limit of 1 N all the way: x = t^2 / 4, in 500 periods of 2 ms.
+TEST(RunSummary, CountsSaturatedPeriods) {
+  Scenario s = slider();
+  s.simulation.control_period = 2e-3;
+  s.controller.kind = ControllerSetup::Kind::pd;
+  s.controller.target = VectorX<double>::Constant(1, 10);
+  s.controller.kp = VectorX<double>::Constant(1, 100);
+  s.controller.kd = VectorX<double>::Zero(1);
+  Actuator motor;
+  motor.torque_limit = 1;
+  s.actuators = {motor};
+  const RunSummary r = run_scenario(s, nullptr);
+  EXPECT_EQ(r.control_periods, 500);
+  EXPECT_EQ(r.saturated_periods, 500);
+  EXPECT_NEAR(r.target_error, 9.75, 1e-12);
+  EXPECT_EQ(r.peak_torque[0], 1);
+  EXPECT_NEAR(r.energy_end, 0.25, 1e-13);
+  // From the target at rest nothing happens.
+  s.q[0] = 10;
+  const RunSummary still = run_scenario(s, nullptr);
+  EXPECT_EQ(still.saturated_periods, 0);
+  EXPECT_EQ(still.target_error, 0);
+}
+
+// Each run of a batch has masses and frictions by factors with the given deviation, one per link
+// and joint, and a displaced start.
+TEST(Batch, SpreadHasItsDeviations) {
+  Scenario s = scenario_of("builtin:2r");
+  for (auto& joint : s.description.joints) {
+    joint.friction = 2;
+    joint.damping = 3;
+  }
+  s.spread = {.mass = 0.1, .friction = 0.2, .initial = 0.05};
+  s.q << 0.3, -0.4;
+  constexpr int n = 2000;
+  const double bound = 4 / std::sqrt(double(n));
+  Eigen::Array4d sum = Eigen::Array4d::Zero(), squares = sum;
+  double product = 0;
+  for (int k = 0; k < n; ++k) {
+    const Scenario one = spread_scenario(s, k);
+    std::vector<double> mass;
+    for (std::size_t i = 0; i < s.description.links.size(); ++i) {
+      const auto &a = s.description.links[i].inertial, &b = one.description.links[i].inertial;
+      if (!a) continue;
+      mass.push_back(b->mass / a->mass);
+      EXPECT_LT((b->tensor - mass.back() * a->tensor).norm(), 1e-15);
+    }
+    ASSERT_GE(mass.size(), 2u);
+    const auto& joint = one.description.joints[0];
+    EXPECT_NEAR(joint.damping / 3, joint.friction / 2, 1e-15);
+    const Eigen::Array4d x((mass[0] - 1) / 0.1, (joint.friction / 2 - 1) / 0.2,
+                           (one.q[0] - 0.3) / 0.05, (one.q[1] + 0.4) / 0.05);
+    sum += x / n;
+    squares += x.square() / n;
+    product += (mass[0] - 1) * (mass[1] - 1) / 0.01 / n;
+  }
+  EXPECT_LT(sum.abs().maxCoeff<Eigen::PropagateNaN>(), bound);
+  EXPECT_LT((squares - 1).abs().maxCoeff<Eigen::PropagateNaN>(), std::sqrt(2.) * bound);
+  EXPECT_LT(std::abs(product), bound);
+  // Without a spread only the seed differs.
+  s.spread = {};
+  const Scenario same = spread_scenario(s, 3);
+  EXPECT_EQ(same.q, s.q);
+  EXPECT_EQ(same.model.total_mass(), s.model.total_mass());
+  EXPECT_NE(same.seed, s.seed);
+  // Factors are positive however large the spread is.
+  s.spread.mass = 100;
+  for (int k = 0; k < 10; ++k) EXPECT_GT(spread_scenario(s, k).model.total_mass(), 0);
+}
+
+/// A log whose fourth row takes long to write.
+class SlowLog final : public LogWriter {
+ public:
+  void write(std::size_t, double, const VectorX<double>&) override {}
+  void end_row(double) override {
+    if (++rows == 4) std::this_thread::sleep_for(std::chrono::milliseconds(210));
+  }
+  void flush() override {
+    ++flushes;
+    if (rows == 4) ++after_slow_row;
+  }
+  void finish() override { ++finishes; }
+
+  int rows = 0, flushes = 0, after_slow_row = 0, finishes = 0;
+};
+
+// Rows are flushed when 200 ms have passed since the last time, and the progress is reported.
+TEST(Log, IsFlushedAtIntervals) {
+  Scenario s = slider();
+  s.duration = 0.1;
+  SlowLog log;
+  std::vector<double> progress;
+  run_scenario(s, &log, [&](double t) { progress.push_back(t); });
+  EXPECT_EQ(log.rows, 11);
+  EXPECT_EQ(log.after_slow_row, 1);
+  EXPECT_EQ(log.finishes, 1);
+  ASSERT_EQ(static_cast<int>(progress.size()), log.flushes);
+  EXPECT_TRUE(std::any_of(progress.begin(), progress.end(),
+                          [](double t) { return std::abs(t - 0.03) < 1e-12; }));
 }
 
 TEST(Log, CsvHasARowForEachPeriod) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
 #include <numbers>
 
 #include "limb/base/number.hpp"
@@ -81,7 +83,8 @@ std::optional<double> ScenarioValues::value_of(const TomlValue& value, const std
       if (lists(units, unit.name)) number = *factor * unit.size;
     }
   }
-  if (!number || (sign == Sign::positive && !(*number > 0)) ||
+  // A unit may make a finite number infinite.
+  if (!number || !std::isfinite(*number) || (sign == Sign::positive && !(*number > 0)) ||
       (sign == Sign::not_negative && !(*number >= 0))) {
     return fail_value(value, owner, key, found, expected);
   }
@@ -93,6 +96,22 @@ std::optional<double> ScenarioValues::number(const TomlValue& table, const std::
   const TomlValue* value = table.find(key);
   if (value == nullptr) return std::nullopt;
   return value_of(*value, owner, key, units, sign);
+}
+
+void ScenarioValues::set_seed(const TomlValue& table, const std::string& owner,
+                              std::uint64_t& seed) {
+  const TomlValue* value = table.find("seed");
+  if (value == nullptr) return;
+  const std::string_view text = value->text;
+  std::uint64_t found = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+  if (value->kind == Kind::number && error == std::errc() && end == text.data() + text.size()) {
+    seed = found;
+    return;
+  }
+  const bool has_text = value->kind == Kind::number || value->kind == Kind::text;
+  fail_value(*value, owner, "seed", has_text ? value->text : std::string(value->kind_text()),
+             "a whole number from 0 to 9223372036854775807");
 }
 
 bool ScenarioValues::is_joint(const TomlValue& at, const std::string& owner,

@@ -20,6 +20,8 @@ class ScenarioValues {
            Sign sign, double& value) {
     if (const auto found = number(table, owner, key, units, sign)) value = *found;
   }
+  /// The key "seed": a whole number that TOML can hold.
+  void set_seed(const TomlValue& table, const std::string& owner, std::uint64_t& seed);
   std::optional<double> value_of(const TomlValue& value, const std::string& owner, const char* key,
                                  const char* units, Sign sign);
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "limb/base/testing/worst.hpp"
+#include "limb/math/testing/max_abs.hpp"
 #include "limb/math/testing/random.hpp"
 #include "limb/model/core/load.hpp"
 #include "limb/sim/world/simulation.hpp"
@@ -46,14 +48,14 @@ struct Drop {
 inline double lowest(const DropRobot& robot, const VectorX<double>& q) {
   Kinematics<double> kinematics(robot.model);
   forward_kinematics(robot.model, q, kinematics);
-  double low = std::numeric_limits<double>::infinity();
+  Least low;
   for (const ContactShape& s : robot.setup.shapes) {
     const Pose<double> X = kinematics.X_WB[static_cast<std::size_t>(s.body.value())] * s.X_BS;
     CollisionPoints points;
     collide(PlacedShape{s.kind, s.size, X}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3, points);
-    for (int i = 0; i < points.size(); ++i) low = std::min(low, points[i].gap);
+    for (int i = 0; i < points.size(); ++i) low.add(points[i].gap);
   }
-  return low;
+  return low.value();
 }
 
 /// Drop number `seed`: any pose within the limits, up to 0.3 m above the ground, some velocity.
@@ -92,9 +94,9 @@ inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double 
     for (int i = 1; i <= steps; ++i) {
       simulation.run_until(i * step);
       const ContactReport& report = world.contacts()->report();
-      result.contacts = std::max(result.contacts, report.contacts);
-      result.fastest = std::max(result.fastest, simulation.state().v.lpNorm<Eigen::Infinity>());
-      result.energy_growth = std::max(result.energy_growth, energy() - start);
+      result.contacts = std::max<int>(result.contacts, report.contacts);
+      result.fastest = worse(result.fastest, max_abs(simulation.state().v));
+      result.energy_growth = worse(result.energy_growth, energy() - start);
     }
   } catch (const Error&) {
     result.finite = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "limb/base/max_or_nan.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/sim/integrate/step_end.hpp"
 
@@ -14,9 +15,9 @@ double loop_error(const Model<double>& model, const Kinematics<double>& kinemati
         frame_pose(model, kinematics, AnyFrame<double>(loop.body_a, loop.X_AL));
     const Pose<double> X_WB =
         frame_pose(model, kinematics, AnyFrame<double>(loop.body_b, loop.X_BL));
-    worst = std::max(worst, (X_WB.p - X_WA.p).norm());
+    worst = max_or_nan(worst, (X_WB.p - X_WA.p).norm());
     if (loop.kind == LoopDescription<double>::Kind::weld) {
-      worst = std::max(worst, so3::log<double>(X_WA.R.transpose() * X_WB.R).norm());
+      worst = max_or_nan(worst, so3::log<double>(X_WA.R.transpose() * X_WB.R).norm());
     }
   }
   return worst;
@@ -44,7 +45,7 @@ void LoopProjection::close(const Model<double>& model, RobotState<double>& s) {
     gravity(model, tree_, s.q, tau_);
     const auto report = constrained_forward_dynamics(model, set_, work_, s.q, zero_, tau_, step_,
                                                      force_, {JointEffects::none()});
-    const double size = step_.lpNorm<Eigen::Infinity>();
+    const double size = step_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
     if (!report.ok() || !std::isfinite(size)) break;
     // Inconsistent loops leave a residual, which must be rounding.
     closed = (size < 1e-13 || (size < 1e-9 && size > before / 2)) && report.residual < 1e-9;

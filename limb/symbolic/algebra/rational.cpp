@@ -1,5 +1,8 @@
 #include "limb/symbolic/algebra/rational.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,6 +11,9 @@
 
 namespace limb::symbolic {
 namespace {
+
+/// 4900 decimal digits. Powers of powers in a file could otherwise ask for numbers of any size.
+constexpr std::size_t kMaxBits = 16384;
 
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 
@@ -58,6 +64,11 @@ Rational::Rational(const BigInteger& n, const BigInteger& d) : number_(0) {
 }
 
 void Rational::set(BigInteger n, BigInteger d) {
+  if (std::max(n.bits(), d.bits()) > kMaxBits) {
+    fail_computation("symbolic", fmt::format("an exact number has more than {} bits, which is the "
+                                             "limit",
+                                             kMaxBits));
+  }
   if (is_big()) delete big();
   if (n.fits_int64() && d.fits_int64()) {
     number_ = n.to_int64();

@@ -9,7 +9,8 @@
 namespace limb::symbolic {
 
 /// An exact ratio in lowest terms, denominator > 0: two 64-bit integers while they suffice, which
-/// is nearly always, integers of any size otherwise. It never overflows and never rounds.
+/// is nearly always, large integers otherwise. It never overflows and never rounds; a number of
+/// more than 16384 bits is an Error.
 class Rational {
  public:
   Rational() : number_(0) {}

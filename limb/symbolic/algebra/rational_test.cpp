@@ -77,6 +77,16 @@ TEST(Rational, TakesDecimalsAsWritten) {
   EXPECT_THROW(Rational::from_decimal(std::nan("")), Error);
 }
 
+// 2^16383 has 16384 bits, the limit.
+TEST(Rational, RefusesNumbersOfMoreThan16384Bits) {
+  EXPECT_EQ(power(Rational(2), 16383).numerator().bits(), 16384u);
+  EXPECT_THROW(power(Rational(2), 16384), Error);
+  EXPECT_THROW(power(Rational(1, 2), 16384), Error);
+  Rational kept = power(Rational(2), 16383);
+  EXPECT_THROW(kept *= Rational(2), Error);
+  EXPECT_EQ(kept, power(Rational(2), 16383));
+}
+
 // The field axioms for numbers of any size, with many around 2^63.
 TEST(Rational, NeverOverflows) {
   std::mt19937_64 engine(7);

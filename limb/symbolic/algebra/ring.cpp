@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numbers>
 
 #include "limb/base/error.hpp"
@@ -158,7 +159,12 @@ MonomialId Ring::compute_product(MonomialId a, MonomialId b, Rational& factor) {
     } else if (i == x.size() || y[j].symbol < x[i].symbol) {
       product.push_back(y[j++]);
     } else {
+      constexpr int kMaxPower = 1'000'000;
       int power = x[i].power + y[j].power;
+      if (std::abs(power) > kMaxPower) {
+        fail_computation("symbolic", fmt::format("a power of '{}' exceeds {}, which is the limit",
+                                                 symbols_[x[i].symbol].name, kMaxPower));
+      }
       if (const std::int64_t prime = symbols_[x[i].symbol].radicand; prime != 0 && power == 2) {
         factor *= Rational(prime);
         power = 0;

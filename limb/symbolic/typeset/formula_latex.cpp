@@ -77,9 +77,15 @@ class Printer {
     return text;
   }
 
+  /// ^2, ^{12}, ^{-1}
+  static std::string superscript(int exponent) {
+    return exponent < 0 || exponent > 9 ? fmt::format("^{{{}}}", exponent)
+                                        : fmt::format("^{}", exponent);
+  }
+
   std::string function(const Formula& f, int exponent) const {
     const bool sine = f.kind == Kind::sine;
-    const std::string raised = exponent == 1 ? "" : fmt::format("^{}", exponent);
+    const std::string raised = exponent == 1 ? "" : superscript(exponent);
     if (const auto below = names_.subscript(f.angle)) {
       const std::string index = below->size() == 1 ? *below : "{" + *below + "}";
       return (sine ? "s_" : "c_") + index + raised;
@@ -92,8 +98,7 @@ class Printer {
   std::string power(const Formula& f, int depth) const {
     const Formula& base = f.parts.front();
     if (base.kind == Kind::cosine || base.kind == Kind::sine) return function(base, f.exponent);
-    const std::string raised = f.exponent < 0 || f.exponent > 9 ? fmt::format("^{{{}}}", f.exponent)
-                                                                : fmt::format("^{}", f.exponent);
+    const std::string raised = superscript(f.exponent);
     if (base.kind == Kind::symbol) return print(base, depth) + raised;
     return "(" + print(base, depth + 1) + ")" + raised;
   }

@@ -55,6 +55,25 @@ class Parser {
   }
 
  private:
+  /// More than any formula of limb has.
+  static constexpr int kMaxDepth = 200;
+  /// Counts the depth while it lives.
+  class Nested {
+   public:
+    explicit Nested(Parser& parser) : depth_(parser.depth_) {
+      if (++depth_ > kMaxDepth) {
+        --depth_;
+        parser.refuse(fmt::format("nested deeper than {}", kMaxDepth));
+      }
+    }
+    ~Nested() { --depth_; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    int& depth_;
+  };
+
   [[noreturn]] void refuse(const std::string& what) const {
     throw Error(fmt::format("parse_math: {} at column {} of '{}'", what, at_ + 1, source_));
   }
@@ -69,6 +88,7 @@ class Parser {
 
   /// Up to a closing brace or the end of a matrix cell.
   MathNode parse_row() {
+    const Nested nested(*this);
     MathNode row;
     for (;;) {
       const bool spaced = skip_blanks();
@@ -100,6 +120,7 @@ class Parser {
   }
 
   MathNode parse_argument() {
+    const Nested nested(*this);
     skip_blanks();
     return parse_one();
   }
@@ -218,6 +239,7 @@ class Parser {
 
   const std::string& source_;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 /// Characters, not bytes.

@@ -49,6 +49,79 @@ TEST_F(TextbookFormTest, NumbersAndSingleTerms) {
   EXPECT_EQ(latex(sqrt(Polynomial(3)) * l1), "\\sqrt{3} l_1");
 }
 
+TEST_F(TextbookFormTest, NumbersAreRatiosOrDecimals) {
+  EXPECT_EQ(latex(999999), "999999");
+  EXPECT_EQ(latex(1000000), "1 \\cdot 10^{6}");
+  EXPECT_EQ(latex(Rational(1, 8)), "\\tfrac{1}{8}");
+  EXPECT_EQ(latex(Rational(1, 16)), "0.0625");
+  EXPECT_EQ(latex(Rational(1, 12)), "\\tfrac{1}{12}");
+  EXPECT_EQ(latex(Rational(99, 49)), "\\tfrac{99}{49}");
+  EXPECT_EQ(latex(Rational(-100, 49)), "-2.04082");
+  EXPECT_EQ(latex(Rational(1, 51)), "0.0196078");
+  EXPECT_EQ(latex(Rational(1, 8), NumberStyle::decimals), "0.125");
+  EXPECT_EQ(latex(Rational(1, 3), NumberStyle::decimals), "\\tfrac{1}{3}");
+}
+
+TEST_F(TextbookFormTest, NegativeAndLargePowers) {
+  EXPECT_EQ(latex(m1 / l1), "m_1 l_1^{-1}");
+  EXPECT_EQ(latex(pow(l1, -2)), "l_1^{-2}");
+  EXPECT_EQ(latex(-m1 * pow(l1, -3) * cos(q1)), "-m_1 l_1^{-3} c_1");
+  EXPECT_EQ(latex(m1 / l1 + m2 / l1), "(m_1 + m_2) l_1^{-1}");
+  EXPECT_EQ(latex(pow(m1, 9)), "m_1^9");
+  EXPECT_EQ(latex(pow(m1, 10)), "m_1^{10}");
+  // In LaTeX an exponent of two digits needs braces.
+  Formula cosine;
+  cosine.kind = Formula::Kind::cosine;
+  cosine.angle = {{q1_id, 1}};
+  const SymbolNames names(*ring);
+  const auto text = [&](const Formula& f) { return to_latex(f, names, NumberStyle::ratios); };
+  EXPECT_EQ(text(Formula::power_of(cosine, 2)), "c_1^2");
+  EXPECT_EQ(text(Formula::power_of(cosine, 12)), "c_1^{12}");
+  EXPECT_EQ(text(Formula::power_of(cosine, -1)), "c_1^{-1}");
+  cosine.angle = {{q1_id, 2}};
+  EXPECT_EQ(text(Formula::power_of(cosine, 12)), "\\cos^{12} 2 q_1");
+}
+
+// 4 per letter, sign and exponent; 3 for parentheses, so that m (a + b) is shorter than m a + m b.
+TEST_F(TextbookFormTest, CostOfPrint) {
+  const auto symbol = [](SymbolId id) { return Formula::of_symbol(id); };
+  const Formula a = symbol(0), b = symbol(1), m = symbol(2), sum = Formula::sum_of({a, b});
+  EXPECT_EQ(print_cost(Formula::of_number(7)), 4);
+  EXPECT_EQ(print_cost(Formula::of_number(-7)), 8);
+  EXPECT_EQ(print_cost(Formula::of_number(Rational(1, 2))), 12);
+  EXPECT_EQ(print_cost(a), 4);
+  EXPECT_EQ(print_cost(Formula::power_of(a, 2)), 8);
+  EXPECT_EQ(print_cost(sum), 12);
+  EXPECT_EQ(print_cost(Formula::power_of(sum, 2)), 12 + 4 + 3);
+  EXPECT_EQ(print_cost(Formula::product_of({m, sum})), 4 + 12 + 3);
+  EXPECT_EQ(print_cost(Formula::sum_of({Formula::product_of({m, a}), Formula::product_of({m, b})})),
+            20);
+  const Formula minus_a = Formula::product_of({Formula::of_number(-1), a});
+  EXPECT_EQ(print_cost(minus_a), 8);
+  EXPECT_EQ(print_cost(Formula::sum_of({minus_a, b})), 8 + 8);
+  // Nested parentheses: m (a + m (a + b))
+  const Formula inner = Formula::sum_of({a, Formula::product_of({m, sum})});
+  EXPECT_EQ(print_cost(Formula::product_of({m, inner})), 4 + (4 + 4 + 19) + 13);
+}
+
+TEST_F(TextbookFormTest, SumsAndProductsAreFlat) {
+  const Formula a = Formula::of_symbol(0), b = Formula::of_symbol(1), two_ = Formula::of_number(2);
+  const Formula zero = Formula::of_number(0);
+  EXPECT_EQ(Formula::sum_of({zero, a}), a);
+  EXPECT_EQ(Formula::sum_of({zero, zero}), zero);
+  EXPECT_EQ(Formula::sum_of({Formula::sum_of({a, b}), a}).parts.size(), 3u);
+  EXPECT_EQ(Formula::product_of({a, zero}), zero);
+  EXPECT_EQ(Formula::product_of({a, two_, Formula::product_of({two_, b})}),
+            Formula::product_of({Formula::of_number(4), a, b}));
+  EXPECT_EQ(Formula::product_of({two_, Formula::of_number(Rational(1, 2)), b}), b);
+  EXPECT_EQ(Formula::power_of(a, 1), a);
+  EXPECT_TRUE(Formula::of_number(-1).is_negative());
+  EXPECT_TRUE(Formula::product_of({Formula::of_number(-1), a}).is_negative());
+  EXPECT_FALSE(Formula::sum_of({a, Formula::of_number(-1)}).is_negative());
+  EXPECT_FALSE(a == b);
+  EXPECT_FALSE(Formula::power_of(a, 2) == Formula::power_of(a, 3));
+}
+
 TEST_F(TextbookFormTest, MassMatrixOfThePlanarArm) {
   const Polynomial c2 = cos(q2);
   EXPECT_EQ(latex(m1 * l1 * l1 + m2 * (l1 * l1 + two * l1 * l2 * c2 + l2 * l2)),
@@ -103,8 +176,9 @@ TEST_F(TextbookFormTest, NamesThatLookLikeFunctionsSpellThemOut) {
 TEST_F(TextbookFormTest, RandomValuesAreRecovered) {
   const unsigned seed = 20;
   std::mt19937_64 engine(seed);
-  const std::vector<Polynomial> leaves{m1, m2, l1, l2, I1,      cos(q1), sin(q2), cos(q1 + q2),
-                                       v1, v2, a1, q3, cos(q3), sin(q3), two};
+  const std::vector<Polynomial> leaves{m1,      m2,           l1,  l2,          I1,         cos(q1),
+                                       sin(q2), cos(q1 + q2), v1,  v2,          a1,         q3,
+                                       cos(q3), sin(q3),      two, pow(l1, -1), pow(l2, -2)};
   const auto pick = [&] { return leaves[engine() % leaves.size()]; };
   for (int k = 0; k < 60; ++k) {
     Polynomial sum;
