@@ -8,6 +8,7 @@ per module and a list of the survivors.
 
   mutate.py                        draw, build and run 360 mutants; continues where it was stopped
   mutate.py --count 600 --seed 2   another sample
+  mutate.py --nan 60               plant also 60 NaNs in returned values
   mutate.py --module sim           only one module
   mutate.py --table                print the table of the last run
   mutate.py --again                run the survivors again, after an edit of the tests (and a new build)
@@ -118,9 +119,9 @@ def candidates(file: str, arguments: list[str]) -> list:
 
 
 def draw_file(job) -> list:
-    """The mutants of one file in the order of the draw: no two overlap."""
-    file, arguments, seed = job
-    chosen, seen = [], collections.Counter()
+    """The mutants of one file in the order of the draw: no two overlap. Those of the rule nan are drawn apart."""
+    file, arguments, seed, nan = job
+    chosen, planted, seen = [], [], collections.Counter()
     lines = (ROOT / file).read_text().splitlines()
     keyed = []
     for mutant in candidates(file, arguments):
@@ -128,16 +129,23 @@ def draw_file(job) -> list:
         seen[(text, mutant.rule, mutant.change)] += 1
         keyed.append((order(seed, file, text, mutant.rule, mutant.change, mutant.column,
                             seen[(text, mutant.rule, mutant.change)]), mutant))
-    for _, mutant in sorted(keyed, key=lambda entry: entry[0]):
-        if len(chosen) == PER_FILE:
-            break
-        if all(mutant.end <= other.begin or other.end <= mutant.begin for other in chosen):
-            chosen.append(mutant)
-    return chosen
+    def select(selected: list, limit: int, rule_is_nan: bool) -> None:
+        for _, mutant in sorted(keyed, key=lambda entry: entry[0]):
+            if len(selected) == limit:
+                break
+            if (mutant.rule == "nan") == rule_is_nan and all(mutant.end <= other.begin or other.end <= mutant.begin
+                                                             for other in chosen + planted):
+                selected.append(mutant)
+
+    select(chosen, PER_FILE, False)
+    if nan:
+        select(planted, 1, True)
+    return chosen + planted
 
 
-def draw(count: int, seed: int, module: str | None, jobs: int) -> list:
-    """About `count` mutants: per module in proportion to the root of its lines, at most PER_FILE per file."""
+def draw(count: int, nan: int, seed: int, module: str | None, jobs: int) -> list:
+    """About `count` mutants and `nan` planted NaNs: per module in proportion to the root of its lines, at most
+    PER_FILE and one NaN per file."""
     files = collections.defaultdict(list)
     for path in source_files(ROOT):
         if is_mutated(path) and module in (None, module_of(str(path))):
@@ -150,18 +158,21 @@ def draw(count: int, seed: int, module: str | None, jobs: int) -> list:
     sample = []
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         for name, members in sorted(files.items()):
-            quota = math.ceil(SURPLUS * count * size[name] / sum(size.values()))
+            share = SURPLUS * size[name] / sum(size.values())
+            quota, nan_quota = math.ceil(count * share), math.ceil(nan * share)
             members.sort(key=lambda file: order(seed, file))
-            found = []
+            found, planted = [], []
             step = 4 * jobs
             for start in range(0, len(members), step):
-                for mutants in pool.map(draw_file, [(file, arguments_for(file, known), seed)
+                for mutants in pool.map(draw_file, [(file, arguments_for(file, known), seed, nan > 0)
                                                     for file in members[start:start + step]]):
-                    found += mutants
-                if len(found) >= quota:
+                    found += [mutant for mutant in mutants if mutant.rule != "nan"]
+                    planted += [mutant for mutant in mutants if mutant.rule == "nan"]
+                if len(found) >= quota and len(planted) >= nan_quota:
                     break
-            sample += found[:quota]
-            say(f"mutate: {name}: {len(found[:quota])} mutants of {len(members)} files")
+            sample += found[:quota] + planted[:nan_quota]
+            say(f"mutate: {name}: {len(found[:quota])} mutants and {len(planted[:nan_quota])} NaNs "
+                f"of {len(members)} files")
     return sample
 
 
@@ -385,6 +396,8 @@ def table(state: dict) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=360, help="mutants to draw (default 360)")
+    parser.add_argument("--nan", type=int, default=0, metavar="N",
+                        help="plant also about N NaNs in returned values (default 0)")
     parser.add_argument("--seed", type=int, default=1, help="of the draw (default 1)")
     parser.add_argument("--module", help="mutate only this module, for example sim or cli")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parallel jobs (default: all cores)")
@@ -392,8 +405,8 @@ def main() -> int:
     parser.add_argument("--draw-only", action="store_true", help="print the mutants, do not build")
     parser.add_argument("--table", action="store_true", help="print the table of the last run")
     arguments = parser.parse_args()
-    if arguments.count < 1 or arguments.jobs < 1:
-        parser.error("--count and --jobs are at least 1")
+    if arguments.count < 1 or arguments.jobs < 1 or arguments.nan < 0:
+        parser.error("--count and --jobs are at least 1, --nan is at least 0")
     sys.path.insert(0, str(Path(__file__).parent))
     record = FOLDER / "mutants.json"
     state = json.loads(record.read_text()) if record.exists() else {}
@@ -407,10 +420,11 @@ def main() -> int:
     except ImportError:
         sys.exit("mutate: needs the Debian package python3-clang, and /usr/bin/python3 to run it")
 
-    options = [arguments.count, arguments.seed, arguments.module]
+    options = [arguments.count, arguments.nan, arguments.seed, arguments.module]
     copy_tree()
     configure()
-    mutants = dict(enumerate(draw(arguments.count, arguments.seed, arguments.module, arguments.jobs), 1))
+    mutants = dict(enumerate(draw(arguments.count, arguments.nan, arguments.seed, arguments.module,
+                                 arguments.jobs), 1))
     if arguments.draw_only:
         for mutant in mutants.values():
             print(f"{mutant.file}:{mutant.line}: {mutant.rule}: {mutant.change}")

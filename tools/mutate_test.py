@@ -77,7 +77,8 @@ class Find(unittest.TestCase):
             (3, "arithmetic", "+ -> -"), (4, "condition", "a < 2.0 -> !(a < 2.0)"),
             (4, "comparison", "< -> <="), (4, "constant", "2.0 -> (2.0 + 1)"),
             (5, "arithmetic", "- -> nothing"), (7, "removal", "touch(a, b) -> nothing"),
-            (9, "arithmetic", "* -> /")})
+            (9, "arithmetic", "* -> /"), (5, "nan", '-c -> __builtin_nan("")'),
+            (9, "nan", 'a * b -> __builtin_nan("")')})
 
     def test_what_the_compiler_evaluates_is_left_out(self):
         self.assertEqual(self.found(b"static_assert(1 < 2);\nconstexpr int size = 2 + 3;\n"

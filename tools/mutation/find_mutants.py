@@ -8,7 +8,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from mutation.mutant import OPERATORS, Mutant
 
-VERSION = 1  # raised when other mutants are found: what was found before is kept per version
+VERSION = 2  # raised when other mutants are found: what was found before is kept per version
 
 FUNCTIONS = {CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR,
              CursorKind.DESTRUCTOR, CursorKind.CONVERSION_FUNCTION, CursorKind.FUNCTION_TEMPLATE}
@@ -109,12 +109,29 @@ class Finder:
             self.add(cursor, "removal", cursor.extent.start.offset, cursor.extent.end.offset, b"",
                      statement, constant)
 
+    def plant_nan(self, cursor, statement, constant):
+        """NaN instead of the number that a return statement gives, or in every entry of the returned matrix."""
+        value = next(cursor.get_children(), None)
+        if value is None:
+            return
+        begin, end = value.extent.start.offset, value.extent.end.offset
+        type_name = value.type.get_canonical().spelling
+        if value.type.get_canonical().kind == TypeKind.DOUBLE:
+            self.add(value, "nan", begin, end, b'__builtin_nan("")', statement, constant)
+        elif statement is not None and re.match(r"(const )?Eigen::Matrix<double,", type_name):
+            first, last = statement
+            self.add(cursor, "nan", first, last,
+                     b"auto limb_nan = " + self.text[begin:end] + b"; limb_nan.setConstant(__builtin_nan(\"\"));"
+                     b" return limb_nan;", statement, constant)
+
     def mutate(self, cursor, statement, constant):
         kind = cursor.kind
         begin, end = cursor.extent.start.offset, cursor.extent.end.offset
         text = self.text[begin:end]
         if kind in BINARY:
             self.binary(cursor, statement, constant)
+        elif kind == CursorKind.RETURN_STMT:
+            self.plant_nan(cursor, statement, constant)
         elif kind == CursorKind.UNARY_OPERATOR and text[:1] in (b"-", b"!"):
             rule = "arithmetic" if text[:1] == b"-" else "logic"
             # The statement stays well formed without the sign: -x -> x, !x -> x.

@@ -16,6 +16,7 @@ DESCRIPTIONS = {
     "constant": "a number n replaced by n + 1",
     "condition": "the condition of an if or ?: negated",
     "removal": "a statement that is a call or an assignment removed",
+    "nan": "a returned number, or all entries of a returned matrix, replaced by NaN",
 }
 OPERATORS = {symbol: (rule, other) for rule, table in RULES.items() for symbol, other in table.items()}
 STRING_OR_COMMENT = re.compile(rb'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)
