@@ -182,8 +182,104 @@ TEST(Lqr, HoldsThePoleUpright) {
   slow.period = 1e-3;
   Lqr sampled((ControlledRobot(model)), slow);
   EXPECT_LT(distance_after(model, sampled, Eigen::Vector2d(0.2, 0.25), 15), 1e-4);
-  // The same cost: the gains converge with the period, at first order.
-  EXPECT_LT((sampled.solution().K - lqr.solution().K).norm() / lqr.solution().K.norm(), 0.02);
+}
+
+/// What a period with held torques does, by Runge-Kutta steps of order 4 instead of exponentials:
+/// z = (x, u) -> step z, at the cost z^T W z.
+struct HeldPeriod {
+  Matrix step, W;
+};
+HeldPeriod integrate_period(const Matrix& A, const Matrix& B, const Matrix& Q, const Matrix& R,
+                            double period) {
+  const Eigen::Index n = A.rows(), all = n + B.cols();
+  Matrix F = Matrix::Zero(all, all), C = Matrix::Zero(all, all);
+  F << A, B, Matrix::Zero(B.cols(), all);
+  C.topLeftCorner(n, n) = Q;
+  C.bottomRightCorner(B.cols(), B.cols()) = R;
+  HeldPeriod p{Matrix::Identity(all, all), Matrix::Zero(all, all)};
+  constexpr int kSteps = 2000;
+  const double h = period / kSteps;
+  const auto cost = [&](const Matrix& z) -> Matrix { return z.transpose() * C * z; };
+  for (int i = 0; i < kSteps; ++i) {
+    const Matrix& z = p.step;
+    const Matrix k1 = F * z, z2 = z + h / 2 * k1, k2 = F * z2, z3 = z + h / 2 * k2, k3 = F * z3,
+                 z4 = z + h * k3, k4 = F * z4;
+    p.W += h / 6 * (cost(z) + 2 * cost(z2) + 2 * cost(z3) + cost(z4));
+    p.step += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+  }
+  return p;
+}
+/// X of the cost x^T X x of u = -K x, held for each period, for ever.
+Matrix cost_of_gains(const HeldPeriod& period, const Matrix& K) {
+  const Eigen::Index n = K.cols();
+  Matrix feedback(n + K.rows(), n);
+  feedback << Matrix::Identity(n, n), -K;
+  Matrix power = (period.step * feedback).topRows(n),
+         X = feedback.transpose() * period.W * feedback;
+  for (int doubling = 0; doubling < 12; ++doubling) {  // 4096 periods
+    X += (power.transpose() * X * power).eval();
+    power = (power * power).eval();
+  }
+  return X;
+}
+
+// Periods at which holding matters (an eigenvalue times the period is up to 1): the cost is that of
+// the held torques, and no other gains are better.
+TEST(Lqr, SampledGainsAreOptimalAtLongPeriods) {
+  const Model<double> model = load_model("builtin:cartpole");
+  Lqr::Setup setup = setup_of(model, Eigen::Vector2d(0, std::numbers::pi));
+  setup.R *= 3;
+  const Vector x0 = Eigen::Vector4d(0.1, -0.05, 0.2, 0.3);
+  Lqr continuous((ControlledRobot(model)), setup);
+  for (const double period : {0.02, 0.1, 0.2}) {
+    setup.period = period;
+    Lqr lqr((ControlledRobot(model)), setup);
+    const LinearizedRobot& s = lqr.system();
+    const HeldPeriod held = integrate_period(s.A, s.B, setup.Q, setup.R, period);
+    const Matrix K = lqr.solution().K, X = cost_of_gains(held, K);
+    // Runge-Kutta: (5 / s * 0.2 s / 2000)^4; the solution: rounding times its condition.
+    EXPECT_LT((lqr.solution().X - X).norm(), 1e-10 * X.norm()) << period;
+    const Vector q = Eigen::Vector2d(x0[0], std::numbers::pi + x0[1]), v = x0.tail(2);
+    EXPECT_NEAR(lqr.cost_to_go(q, v), x0.dot(X * x0), 1e-10 * x0.dot(X * x0)) << period;
+    for (Eigen::Index i = 0; i < K.cols(); ++i) {
+      const double change = 1e-3 * K.norm();
+      Matrix up = K, down = K;
+      up(0, i) += change;
+      down(0, i) -= change;
+      const double cost = X.trace(), more = cost_of_gains(held, up).trace() - cost,
+                   less = cost_of_gains(held, down).trace() - cost;
+      EXPECT_GT(more, 0) << period << ", gain " << i;
+      EXPECT_GT(less, 0) << period << ", gain " << i;
+    }
+    // Holding costs something, and the gains of continuous time cost more.
+    EXPECT_GT(X.trace(), continuous.solution().X.trace());
+    if (period == 0.02) {
+      EXPECT_GT(cost_of_gains(held, continuous.solution().K).trace(), (1 + 1e-5) * X.trace());
+    }
+  }
+}
+
+// Half the period, half the distance to the gains of continuous time.
+TEST(Lqr, SampledGainsConvergeAtFirstOrder) {
+  const Model<double> model = load_model("builtin:cartpole");
+  Lqr::Setup setup = setup_of(model, Eigen::Vector2d(0, std::numbers::pi));
+  const Matrix K = Lqr(ControlledRobot(model), setup).solution().K;
+  const auto distance_at = [&](double period) {
+    setup.period = period;
+    return (Lqr(ControlledRobot(model), setup).solution().K - K).norm() / K.norm();
+  };
+  EXPECT_NEAR(distance_at(2e-3) / distance_at(1e-3), 2, 0.02);  // 2 + O(period / 0.1 s)
+}
+
+// Unactuated joints need no torque at an equilibrium, to 1e-9 of the weight.
+TEST(Lqr, EquilibriaAreExact) {
+  const Model<double> cart = load_model("builtin:cartpole");
+  const auto text = [&](double tilt) {
+    return message([&] { linearize(cart, Eigen::Vector2d(0.4, std::numbers::pi + tilt)); });
+  };
+  EXPECT_EQ(text(1e-12), "no error");
+  EXPECT_NE(text(1e-6), "no error");
+  EXPECT_NE(text(-1e-6), "no error");
 }
 
 TEST(Lqr, HoldsADoublePendulumUprightByEitherMotor) {
