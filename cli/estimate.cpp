@@ -87,7 +87,7 @@ class Estimate final : public Verb {
                "force below which a contact breaks, default half of that",
                NumberRange::not_negative());
     add_number(app, "--make-walk", walk_, "S",
-               "first write a synthetic walk of this duration to LOG", NumberRange::positive(3600));
+               "first write a synthetic walk of this duration to LOG", NumberRange::positive(2500));
     add_whole_number(app, "--seed", seed_, "seed of the noise of --make-walk, default 1", 0);
     app.add_option("--accelerometer", topics_.accelerometer, "topic of the accelerometer")
         ->type_name("TOPIC");

@@ -118,7 +118,7 @@ class OptionTest(Folder):
                 ("simulate", "--duration", (0, -1), "a number > 0"), ("simulate", "--dt", (0, -1e-3), "a number > 0"),
                 ("bench", "--time", (0, -1, 3601), "a number > 0 and <= 3600"),
                 ("estimate", "--gate", (0, 1.5, -1), "a number > 0 and <= 1"),
-                ("estimate", "--make-walk", (0, -3, 1e6), "a number > 0 and <= 3600"),
+                ("estimate", "--make-walk", (0, -3, 2501), "a number > 0 and <= 2500"),
                 ("estimate", "--make-force", (0, -3), "a number > 0"),
                 ("estimate", "--break-force", (-3,), "a number >= 0"),
                 ("estimate", "--gyro-noise", (-1e-9,), "a number >= 0"),
@@ -402,6 +402,27 @@ class SignalTest(Folder):
         scenario.write_text('model = "builtin:arm7"\nduration = 1e6\nlog_period = 1e6\n')
         _, text = self.stop(self.start("simulate", scenario, ready=lambda: True), signal.SIGINT)
         self.assertRegex(text, r"^limb simulate: interrupted at \S+ of 1000000 s$")
+
+    def test_make_walk_closes_its_log(self):
+        for name in ("walk.mcap", "walk.csv"):
+            log = self.path(name)
+            process = self.start("estimate", log, "--model", "builtin:quadruped", "--feet", FEET, "--make-walk", 100,
+                                 ready=lambda: log.exists() and log.stat().st_size > 50_000)
+            _, text = self.stop(process, signal.SIGINT)
+            match = re.fullmatch(r"limb estimate: interrupted at (\S+) of 100 s of the synthetic walk", text)
+            self.assertTrue(match, text)
+            if name == "walk.mcap":
+                data = log.read_bytes()
+                self.assertEqual(data[-8:], b"\x89MCAP0\r\n")
+                times = [message["t"] for _, message in messages(data)["/imu"]]
+            else:
+                with log.open(newline="") as stream:
+                    rows = list(csv.reader(stream))
+                self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+                times = [float(row[0]) for row in rows[1:]]
+            # Every row up to the interruption is there.
+            step = times[1] - times[0]
+            self.assertAlmostEqual(times[-1] + step, float(match[1]), delta=step / 2)
 
     def test_other_verbs_say_how_far_they_got(self):
         for arguments, pattern in (
