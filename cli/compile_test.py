@@ -299,7 +299,7 @@ class CompileTest(unittest.TestCase):
         )
         self.assertEqual(
             self.error(*arm, "--jit", "--strategy", "split"),
-            "rnea: strategy is split, expected automatic (not a product of matrices)",
+            "limb compile: strategy is split, expected automatic (not a product of matrices)",
         )
         self.assertEqual(
             self.error(*arm, "--strategy", "loops"),

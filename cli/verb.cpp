@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -139,6 +140,19 @@ void write_to_stdout(const std::string& text) {
   }
 }
 
+/// An error of the library starts with the function that failed, which users of the command line do
+/// not know: "load: a.urdf: no such file" becomes "limb info: a.urdf: no such file".
+std::string by_command(const std::string& call, const std::string& text) {
+  if (text.starts_with("limb")) return text;
+  const std::size_t colon = text.find(": ");
+  const std::string_view name = std::string_view(text).substr(0, colon);
+  const bool is_function =
+      colon != text.npos && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == ':';
+      });
+  return call + ": " + (is_function ? text.substr(colon + 2) : text);
+}
+
 Exit report_error(Exit code, std::string_view message) {
   const std::string line = one_line(std::string(message)) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
@@ -232,7 +246,7 @@ int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, cha
   } catch (const Error& error) {
     code = report_error(
         error.kind() == Error::Kind::bad_input ? Exit::bad_input : Exit::computation_failed,
-        error.what());
+        by_command(call, error.what()));
   } catch (const std::bad_alloc&) {
     code = report_error(Exit::bad_input,
                         fmt::format("{}: out of memory, the input is too large", call));

@@ -23,9 +23,10 @@ std::string read_text_file(std::string_view call, const fs::path& path, std::siz
   const fs::file_status status = fs::status(path, code);
   if (!fs::exists(status)) refuse("no such file");
   if (fs::is_directory(status)) refuse("is a folder, expected a file");
+  if (!fs::is_regular_file(status)) refuse("is a pipe or device, expected a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) refuse("cannot be opened for reading");
-  // Read in pieces: the size of a pipe or device is not known beforehand.
+  // Read in pieces: a file may grow meanwhile.
   std::string text;
   std::string piece(1u << 16, '\0');
   while (in) {

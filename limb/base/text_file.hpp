@@ -10,8 +10,8 @@ namespace limb {
 /// Size limit, larger than any robot description; larger files are not loaded.
 inline constexpr std::size_t kMaxTextFile = 64u << 20;
 
-/// Reads the whole file. @throws Error that names call, file and cause: no such file, a folder, not
-/// readable, larger than the limit.
+/// Reads the whole file. @throws Error that names call, file and cause: no such file, a folder, a
+/// pipe or device (reading one may never end), not readable, larger than the limit.
 std::string read_text_file(std::string_view call, const std::filesystem::path& path,
                            std::size_t max_bytes = kMaxTextFile);
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "limb/base/error.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/number.hpp"
+#include "limb/model/core/xml_fault.hpp"
 
 namespace limb {
 namespace {
@@ -53,6 +55,27 @@ std::size_t find_element_with_too_many_attributes(std::string_view text) {
   return text.npos;
 }
 
+/// What a text is that is not XML, or "".
+std::string other_kind(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return "is empty";
+  if (text.starts_with("version https://git-lfs")) {
+    return "is a Git LFS pointer instead of the file (run: git lfs pull)";
+  }
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    return "is UTF-16 text, expected UTF-8";
+  }
+  if (text.find('\0') != text.npos) return "is a binary file, expected XML text";
+  std::string start(text.substr(first, 15));
+  std::transform(start.begin(), start.end(), start.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (start.starts_with("<!doctype html") || start.starts_with("<html")) {
+    return "is a web page instead of the file (download the raw file)";
+  }
+  if (text.find('<') == text.npos) return "is not XML: it has no element";
+  return "";
+}
+
 }  // namespace
 
 std::string shorten(std::string_view text) {
@@ -65,8 +88,8 @@ std::string shorten(std::string_view text) {
 
 XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
     : file_(std::move(file)) {
-  if (text.find('\0') != text.npos) {
-    throw Error(fmt::format("{}: {}: is a binary file, expected XML text", call, file_));
+  if (const std::string kind = other_kind(text); !kind.empty()) {
+    throw Error(fmt::format("{}: {}: {}", call, file_, kind));
   }
   if (std::count(text.begin(), text.end(), '<') > kMaxTags) {
     throw Error(fmt::format("{}: {}: has more than {} tags, the limit for a robot description",
@@ -79,17 +102,17 @@ XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
   }
   document_.Parse(text.data(), text.size());
   if (document_.Error()) {
-    const char* detail = document_.ErrorID() == tinyxml2::XML_ERROR_EMPTY_DOCUMENT
-                             ? "no XML element in the file"
-                         : document_.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED
-                             ? "elements are nested too deeply"
-                             : tinyxml2::XMLDocument::ErrorIDToName(document_.ErrorID());
-    throw Error(fmt::format("{}: {}:{}: not well-formed XML ({})", call, file_,
-                            std::max(1, document_.ErrorLineNum()), detail));
+    XmlFault fault{std::max(1, document_.ErrorLineNum()), "elements are nested too deeply"};
+    if (document_.ErrorID() != tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED) {
+      fault.text = "it has no element";
+      if (document_.ErrorID() != tinyxml2::XML_ERROR_EMPTY_DOCUMENT) fault.text = "a tag is wrong";
+      if (auto found = find_xml_fault(text)) fault = *std::move(found);
+    }
+    throw Error(
+        fmt::format("{}: {}:{}: not well-formed XML: {}", call, file_, fault.line, fault.text));
   }
   if (document_.RootElement() == nullptr) {
-    throw Error(
-        fmt::format("{}: {}:1: not well-formed XML (no XML element in the file)", call, file_));
+    throw Error(fmt::format("{}: {}:1: not well-formed XML: it has no element", call, file_));
   }
 }
 

@@ -69,7 +69,6 @@ void refuse_other_formats(const XmlFile& file) {
   }
   if (name == "COLLADA") refuse(file, root, "is a COLLADA mesh, expected URDF");
   if (name == "launch") refuse(file, root, "is a launch file, expected URDF");
-  if (name == "html") refuse(file, root, "is a web page, expected URDF");
   if (name != "robot") {
     const std::vector<std::string> known = {"robot"};
     refuse(file, root,
@@ -78,7 +77,7 @@ void refuse_other_formats(const XmlFile& file) {
   }
   if (const Element* second = root.NextSiblingElement()) {
     refuse(file, *second,
-           fmt::format("not well-formed XML (<{}> after the end of the root element)",
+           fmt::format("not well-formed XML: <{}> after the end of the root element",
                        shorten(second->Name())));
   }
 }

@@ -53,12 +53,12 @@ TEST(ReadUrdfErrors, OtherFormatsAreNamed) {
   EXPECT_EQ(thrown("<COLLADA/>"), "read_urdf: r.urdf:1: is a COLLADA mesh, expected URDF");
   EXPECT_EQ(thrown("<launch/>"), "read_urdf: r.urdf:1: is a launch file, expected URDF");
   EXPECT_EQ(thrown("<!DOCTYPE html><html></html>"),
-            "read_urdf: r.urdf:1: is a web page, expected URDF");
+            "read_urdf: r.urdf: is a web page instead of the file (download the raw file)");
   EXPECT_EQ(thrown("<robbot/>"),
             "read_urdf: r.urdf:1: root element is <robbot> (closest: 'robot'), expected <robot>");
   EXPECT_EQ(thrown("<svg/>"), "read_urdf: r.urdf:1: root element is <svg>, expected <robot>");
   EXPECT_EQ(thrown("<robot name='a'/>\n<robot name='b'/>"),
-            "read_urdf: r.urdf:2: not well-formed XML (<robot> after the end of the root element)");
+            "read_urdf: r.urdf:2: not well-formed XML: <robot> after the end of the root element");
 }
 
 TEST(ReadUrdfErrors, XacroErrorsNameTheCommandToRun) {
@@ -78,8 +78,8 @@ TEST(ReadUrdfErrors, XacroErrorsNameTheCommandToRun) {
 
 TEST(ReadUrdfErrors, TextThatIsNotXml) {
   EXPECT_EQ(thrown("<robot>\n<link>\n</robot>"),
-            "read_urdf: r.urdf:2: not well-formed XML (XML_ERROR_MISMATCHED_ELEMENT)");
-  EXPECT_EQ(thrown(""), "read_urdf: r.urdf:1: not well-formed XML (no XML element in the file)");
+            "read_urdf: r.urdf:3: not well-formed XML: </robot> does not close <link> of line 2");
+  EXPECT_EQ(thrown(""), "read_urdf: r.urdf: is empty");
 }
 
 TEST(ReadUrdfErrors, MissingParts) {
