@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "limb/base/error.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/text_file.hpp"
@@ -82,6 +84,40 @@ void refuse_other_formats(const XmlFile& file) {
   }
 }
 
+/// Removes couplings and actuators of joints that the file does not have, with a warning each:
+/// files that contain a part of a robot often keep them for the whole robot.
+void remove_absent_joints(Description<double>& robot, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const auto& joint : robot.joints) names.push_back(joint.name);
+  const std::unordered_set<std::string_view> known(names.begin(), names.end());
+  const auto warn = [&](const char* rule, const SourceLocation& source, const std::string& owner,
+                        const std::string& joint, const char* reason) {
+    const std::string close = nearest(joint, names);
+    diagnostics.push_back(
+        {Diagnostic::Severity::warning, rule, source,
+         fmt::format("{} names joint '{}', no such joint{}", owner, shorten(joint),
+                     close.empty() ? "" : fmt::format(" (closest: '{}')", shorten(close))),
+         reason, "correct the name or remove the element"});
+  };
+  std::erase_if(robot.couplings, [&](const CouplingDescription<double>& coupling) {
+    for (const auto& term : coupling.terms) {
+      // Without a name the element has its own error.
+      if (term.joint.empty() || known.contains(term.joint)) continue;
+      warn("coupling-unknown-joint", coupling.source,
+           fmt::format("<mimic> of joint '{}'", shorten(coupling.joint)), term.joint,
+           "the joint moves on its own");
+      return true;
+    }
+    return false;
+  });
+  std::erase_if(robot.actuators, [&](const ActuationDescription& actuator) {
+    if (known.contains(actuator.joint)) return false;
+    warn("actuator-unknown-joint", actuator.source, "<transmission>", actuator.joint,
+         "it drives nothing");
+    return true;
+  });
+}
+
 }  // namespace
 
 Description<double> parse_urdf(std::string text, const std::string& file,
@@ -111,6 +147,7 @@ Description<double> parse_urdf(std::string text, const std::string& file,
     if (tag == "joint") urdf::read_joint(context, *e, robot);
   }
   robot.actuators = urdf::read_transmissions(context, root);
+  remove_absent_joints(robot, diagnostics);
   return robot;
 }
 

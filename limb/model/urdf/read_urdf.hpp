@@ -24,7 +24,8 @@
 ///   error    attribute-missing, attribute-not-a-number, element-missing, joint-type-unknown,
 ///            geometry-unknown, limit-missing, axis-zero, origin-ambiguous, dof-unknown
 ///   warning  axis-not-unit, element-repeated, limit-incomplete, mesh-outside-root,
-///            robot-name-missing, reduction-not-a-number
+///            robot-name-missing, reduction-not-a-number, coupling-unknown-joint and
+///            actuator-unknown-joint (the <mimic> or <transmission> is ignored)
 ///   note     element-unknown, attribute-unknown, limit-ignored, mesh-not-found
 ///
 /// The structure (duplicate names, unknown parents, cycles) is checked later, on the Description.

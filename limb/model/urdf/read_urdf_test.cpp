@@ -6,6 +6,7 @@
 
 #include "limb/math/euler.hpp"
 #include "limb/math/testing/max_abs.hpp"
+#include "limb/model/core/model.hpp"
 #include "limb/model/testing/shared.hpp"
 
 namespace limb {
@@ -170,6 +171,7 @@ TEST(ReadUrdf, MimicIsACoupling) {
   <joint name='m' type='continuous'><parent link='a'/><child link='c'/>
     <mimic joint='j' multiplier='3'/><mimic joint='k' multiplier='4' offset='1'/>
   </joint>
+  <joint name='k' type='continuous'><parent link='a'/><child link='d'/></joint>
 </robot>)");
   ASSERT_EQ(robot.couplings.size(), 3u);
   EXPECT_EQ(robot.couplings[0].joint, "j");
@@ -197,6 +199,10 @@ TEST(ReadUrdf, TransmissionsNameTheActuatedJoints) {
     <actuator name='m2'><mechanicalReduction>4</mechanicalReduction></actuator>
     <joint name='c'/><joint name='d'/><joint name='a'/>
   </transmission>
+  <joint name='a' type='continuous'><parent link='p'/><child link='a'/></joint>
+  <joint name='b' type='continuous'><parent link='p'/><child link='b'/></joint>
+  <joint name='c' type='continuous'><parent link='p'/><child link='c'/></joint>
+  <joint name='d' type='continuous'><parent link='p'/><child link='d'/></joint>
 </robot>)");
   ASSERT_EQ(robot.actuators.size(), 4u);
   const std::vector<std::pair<std::string, double>> expected = {
@@ -205,6 +211,32 @@ TEST(ReadUrdf, TransmissionsNameTheActuatedJoints) {
     EXPECT_EQ(robot.actuators[i].joint, expected[i].first);
     EXPECT_EQ(robot.actuators[i].gear, expected[i].second);
   }
+}
+
+// Files of one arm often keep the transmissions of the whole robot.
+TEST(ReadUrdf, PartsOfAbsentJointsAreIgnoredWithAWarning) {
+  Diagnostics diagnostics;
+  const auto robot = parse_urdf(R"(<robot name='r'>
+  <link name='a'/><link name='b'/><link name='c'/>
+  <joint name='left' type='continuous'><parent link='a'/><child link='b'/></joint>
+  <joint name='grip' type='continuous'><parent link='b'/><child link='c'/>
+    <mimic joint='lef'/>
+  </joint>
+  <transmission name='t'><joint name='left'/></transmission>
+  <transmission name='u'><joint name='neck_of_another_robot'/></transmission>
+</robot>)",
+                                "r.urdf", {}, diagnostics);
+  EXPECT_TRUE(robot.couplings.empty());
+  ASSERT_EQ(robot.actuators.size(), 1u);
+  EXPECT_EQ(robot.actuators[0].joint, "left");
+  ASSERT_EQ(diagnostics.size(), 2u);
+  EXPECT_EQ(diagnostics[0].text(),
+            "r.urdf:5: warning: <mimic> of joint 'grip' names joint 'lef', no such joint (closest: "
+            "'left') [coupling-unknown-joint]");
+  EXPECT_EQ(diagnostics[1].text(),
+            "r.urdf:8: warning: <transmission> names joint 'neck_of_another_robot', no such joint "
+            "[actuator-unknown-joint]");
+  EXPECT_EQ(build_model(robot).nv(), 2);
 }
 
 TEST(ReadUrdf, QuaternionOfUrdf12) {
