@@ -479,6 +479,9 @@ TEST(Compiled, ReportsErrors) {
             "rnea: a is 4 x 6, expected 4 x 7 (one state per row)");
   EXPECT_EQ(message([&] { fast.rnea(states.q, states.v, states.a, fewer); }),
             "rnea: tau is 3 x 7, expected 4 x 7 (one state per row)");
+  const RowMatrix<double> wide = RowMatrix<double>::Zero(4, 9);
+  EXPECT_EQ(message([&] { fast.rnea(states.q, wide.leftCols(7), states.a, states.tau); }),
+            "rnea: an argument has gaps between its rows");
   const MatrixX<double> by_columns = states.v;
   EXPECT_EQ(message([&] { fast.rnea(states.q, by_columns, states.a, states.tau); }),
             "rnea: v is stored by columns, unlike q");
