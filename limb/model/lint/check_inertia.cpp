@@ -26,8 +26,9 @@ std::string shown(const Vector3<double>& moments) {
 
 /// A tensor that no body can have, with the nearest one that a body can have.
 /// @param welded  inertia of the body that the link is part of.
+/// @param negligible  kg m^2, moments below are zeros with rounding errors.
 void find_inconsistent(const Description<double>& robot, std::size_t i,
-                       const Inertia<double>& welded, LintFindings& findings) {
+                       const Inertia<double>& welded, double negligible, LintFindings& findings) {
   const auto& link = robot.links[i];
   const auto& inertial = *link.inertial;
   // About the mass centre, where the numbers and rounding errors are smallest.
@@ -45,9 +46,10 @@ void find_inconsistent(const Description<double>& robot, std::size_t i,
     }
     return;
   }
+  const double largest = report.moments.cwiseAbs().maxCoeff();
+  if (largest <= negligible) return;
   const Inertia<double> corrected = nearest_consistent(I);
   const bool negative = report.smallest_moment() < -report.moment_tolerance;
-  const double largest = report.moments.cwiseAbs().maxCoeff();
   // Entries with three digits may violate the inequality by a few thousandths.
   const bool slight = !negative && report.triangle_margin > -0.01 * largest;
   const bool covered = welded.mass() > inertial.mass && inertia_report(welded).consistent();
@@ -81,13 +83,17 @@ void find_inertia(const Description<double>& robot, const LinkTree& tree, LintFi
     find_wrong_products(robot, done, findings);
   }
   const std::vector<Inertia<double>> I_B = body_inertias(robot, tree);
+  double largest = 0;
+  for (const auto& link : robot.links) {
+    if (link.inertial) largest = std::max(largest, link.inertial->tensor.trace());
+  }
   for (std::size_t i = 0; i < robot.links.size(); ++i) {
     const auto& inertial = robot.links[i].inertial;
     if (!inertial || !(inertial->mass > 0) || done[i]) continue;
     const bool reached = tree.reached(static_cast<int>(i));
     find_inconsistent(robot, i,
                       reached ? I_B[static_cast<std::size_t>(tree.body[i])] : Inertia<double>(),
-                      findings);
+                      1e-12 * largest, findings);
   }
   find_singular(robot, tree, findings);
 }

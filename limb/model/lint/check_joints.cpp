@@ -48,16 +48,6 @@ bool is_angle(JointType type, std::size_t dof) {
   }
 }
 
-/// More than a turn, at most two turns in degrees, and not a multiple of a quarter turn in radians,
-/// as limits of multi-turn joints are.
-bool looks_like_degrees(double lower, double upper) {
-  constexpr double pi = std::numbers::pi;
-  const double largest = std::max(std::abs(lower), std::abs(upper));
-  if (largest <= 2.02 * pi || largest > 720) return false;
-  const double quarters = largest / (pi / 2);
-  return std::abs(quarters - std::round(quarters)) > 0.01;
-}
-
 /// The quarter turn that an angle with 5 to 15 digits approximates; else the angle. Angles near 0
 /// are not rounded.
 double nearest_quarter_turn(double angle) {
@@ -68,13 +58,14 @@ double nearest_quarter_turn(double angle) {
   return turns != 0 && off <= kNear && off > rounding ? exact : angle;
 }
 
-/// Too large for radians: 30 rad are almost five turns.
-bool surely_degrees(double lower, double upper) {
-  const auto half_degrees = [](double x) {
+/// Too large for radians (30 rad are almost five turns), at most two turns in degrees, and round in
+/// degrees: two signs. Fewer turns are common for motors without stops.
+bool are_degrees(double lower, double upper) {
+  const auto is_round = [](double x) {
     return std::abs(2 * x - std::round(2 * x)) < 1e-9;  // written with at most one digit, .0 or .5
   };
-  return std::max(std::abs(lower), std::abs(upper)) >= 30 && half_degrees(lower) &&
-         half_degrees(upper);
+  const double largest = std::max(std::abs(lower), std::abs(upper));
+  return largest >= 30 && largest <= 720 && is_round(lower) && is_round(upper);
 }
 
 class Checker {
@@ -162,18 +153,15 @@ class Checker {
 
   void check_range(std::size_t joint, std::size_t dof, double lower, double upper) {
     const auto& j = robot_.joints[joint];
-    if (is_angle(j.type, dof) && looks_like_degrees(lower, upper)) {
+    if (is_angle(j.type, dof) && are_degrees(lower, upper)) {
       const double degree = std::numbers::pi / 180;
       const double low = lower * degree, high = upper * degree;
-      std::vector<FileEdit> edits;
-      if (surely_degrees(lower, upper)) {
-        edits.push_back(edit_limits("limit-degrees", robot_, joint, dof, low, high));
-      }
       add(Severity::warning, "limit-degrees", joint,
           fmt::format("limits {} to {} are more than a turn; they look like degrees",
                       to_text(lower), to_text(upper)),
           "angles are in radians, so the joint is effectively unlimited",
-          fmt::format("lower = {}, upper = {}", to_text(low), to_text(high)), std::move(edits));
+          fmt::format("lower = {}, upper = {}", to_text(low), to_text(high)),
+          {edit_limits("limit-degrees", robot_, joint, dof, low, high)});
       return;
     }
     if (lower > upper) {

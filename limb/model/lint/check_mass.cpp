@@ -11,8 +11,9 @@ namespace {
 
 using Severity = Diagnostic::Severity;
 
-/// kg/m^3, the density of osmium, the densest metal.
-constexpr double kMaxDensity = 22590;
+/// m, diagonal of the smallest bounding box that is compared with a mass: smaller shapes are
+/// markers.
+constexpr double kMinSize = 0.05;
 
 class Checker {
  public:
@@ -59,7 +60,7 @@ class Checker {
       if (link.inertial) total += std::max(0.0, link.inertial->mass);
     }
     const double diagonal = box.isEmpty() ? 0 : box.diagonal().norm();
-    if (!(diagonal > 0) || !(total > 0)) return;
+    if (!(diagonal > kMinSize) || !(total > 0)) return;
     const double volume = std::pow(diagonal, 3) / std::pow(3, 1.5);
     if (total > kMaxDensity * volume) {
       report_grams(total, diagonal, total / volume);
@@ -101,7 +102,9 @@ class Checker {
 
   void check_density(const LinkDescription<double>& link) {
     if (!link.inertial || !has_known_shape(link)) return;
-    const double volume = shape_box(link).volume();
+    const Box box = shape_box(link);
+    if (!(box.diagonal().norm() > kMinSize)) return;
+    const double volume = box.volume();
     // Twice the density of the densest metal: shapes may be slightly smaller than the body.
     if (!(volume > 0) || link.inertial->mass <= 2 * kMaxDensity * volume) return;
     add(Severity::warning, "mass-density", link.inertial->source,

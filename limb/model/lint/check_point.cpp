@@ -82,8 +82,9 @@ void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
     if (!shape && products < 1) continue;
     done[i] = true;
     std::vector<FileEdit> edits;
-    // A single product may agree by chance, in one link of a hundred.
-    if (shape || products >= 2) {
+    // Two signs: a single product may agree by chance, in one link of a hundred, and a shape may be
+    // smaller than the part, unless the mass fits it.
+    if ((shape && has_plausible_shape(link)) || products >= 2) {
       edits.push_back(edit_tensor("inertia-wrong-point", robot, i, moved));
     }
     findings.push_back(
@@ -120,11 +121,13 @@ void find_wrong_products(const Description<double>& robot, std::vector<bool>& do
     Matrix3<double> corrected = inertial.tensor;
     int wrong = 0;
     bool fits = true;
+    bool sure = has_plausible_shape(link) && ratio.maxCoeff() < 1.25 * ratio.minCoeff();
     for (const auto& [a, b] : kPairs) {
       const double d = drawn(a, b) / drawn.trace(), g = given(a, b) / given.trace();
       if (std::abs(d) < 0.03) continue;
       if (g * d < 0 && std::abs(g) > 0.4 * std::abs(d) && std::abs(g) < 2.5 * std::abs(d)) {
         corrected(a, b) = corrected(b, a) = -inertial.tensor(a, b);
+        sure = sure && std::abs(g + d) < 0.25 * std::abs(d);
         ++wrong;
       } else if (g * d <= 0) {
         fits = false;
@@ -132,13 +135,11 @@ void find_wrong_products(const Description<double>& robot, std::vector<bool>& do
     }
     if (wrong == 0 || !fits) continue;
     done[i] = true;
-    // Collision shapes are only approximate: enough for a warning, not for an edit.
+    // Most shapes are approximate: only if all numbers but the signs agree, an edit is offered.
     std::vector<FileEdit> edits;
-    if (has_known_shape(link)) {
-      edits.push_back(edit_tensor("products-mirrored", robot, i, corrected));
-    }
+    if (sure) edits.push_back(edit_tensor("products-mirrored", robot, i, corrected));
     findings.push_back(
-        {{Severity::warning, "products-mirrored", inertial.source,
+        {{sure ? Severity::warning : Severity::note, "products-mirrored", inertial.source,
           fmt::format("link '{}': products of inertia ixy ixz iyz = {} have the opposite sign "
                       "of those of its shapes",
                       link.name,

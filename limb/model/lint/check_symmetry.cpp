@@ -75,9 +75,12 @@ class Checker {
   }
 
  private:
+  /// Notes: left and right may differ on purpose. Tensors that were copied without mirroring are
+  /// wrong on one side.
   void add(const Pair& pair, std::string rule, const SourceLocation& source,
            const std::string& message, std::string reason, std::string fix) {
-    findings_.push_back({{Severity::warning, std::move(rule), source,
+    const Severity severity = rule == "products-mirrored" ? Severity::warning : Severity::note;
+    findings_.push_back({{severity, std::move(rule), source,
                           fmt::format("'{}' and '{}': {}", robot_.links[pair.left].name,
                                       robot_.links[pair.right].name, message),
                           std::move(reason), std::move(fix)},

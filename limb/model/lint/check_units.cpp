@@ -29,6 +29,16 @@ constexpr std::array kUnits = {Unit{1e6, "kg mm^2"}, Unit{1e3, "g m^2"}, Unit{1e
 /// decades between the units, so that at most one of the common units explains a tensor.
 constexpr double kMinRho = 0.05, kMaxRho = 1.5;
 
+/// The same round number about all axes, as people write it who do not know the inertia.
+bool is_placeholder(const Matrix3<double>& tensor) {
+  const double moment = tensor(0, 0);
+  if (!(moment > 0) ||
+      !tensor.isApprox(Matrix3<double>(moment * Matrix3<double>::Identity()), 1e-9))
+    return false;
+  const double digit = moment / std::pow(10, std::floor(std::log10(moment) + 1e-9));
+  return std::abs(digit - std::round(digit)) < 1e-6;
+}
+
 struct Suspect {
   std::size_t link;
   double rho;
@@ -109,16 +119,17 @@ class Checker {
       if (!(second > 0)) continue;
       Suspect s;
       s.link = i;
-      s.has_shape = !shape_box(link).isEmpty();
+      s.has_shape = has_plausible_shape(link);
       const Box& box = s.has_shape ? boxes[i] : whole;
       if (box.isEmpty() || !(box.diagonal().norm() > 0)) continue;
-      if (has_known_shape(link)) ++known_;
+      if (s.has_shape) ++known_;
+      ++examined_;
       s.half_diagonal = box.diagonal().norm() / 2;
       s.rho = second / (link.inertial->mass * s.half_diagonal * s.half_diagonal);
       // A robot without shapes may be larger than the extent of its joints.
       s.large = s.rho > (s.has_shape ? 10 : 100);
       // A small tensor is possible: it is suspect only if all shapes are known.
-      if (!s.large && !(s.rho < 1e-4 && has_known_shape(link))) continue;
+      if (!s.large && !(s.rho < 1e-4 && s.has_shape)) continue;
       for (std::size_t u = 0; u < kUnits.size(); ++u) {
         const double corrected = s.large ? s.rho / kUnits[u].factor : s.rho * kUnits[u].factor;
         // Compared with the whole robot a link may be small: rho 5e-4 is a thirtieth of its length.
@@ -135,7 +146,16 @@ class Checker {
     const std::string found =
         fmt::format("radius of gyration is {:.4g} m, {} reaches {:.4g} m from its middle", radius,
                     s.has_shape ? "the link" : "the whole robot", s.half_diagonal);
-    if (unit == nullptr) {
+    // Two signs are needed: the size of the link and its density, or a unit that most links have.
+    const bool many = votes >= 2 && 2 * votes >= examined_;
+    const bool placeholder = is_placeholder(inertial.tensor);
+    if (s.large && placeholder && !many) {
+      add(Severity::note, "inertia-placeholder", s.link,
+          fmt::format("{}; the tensor is {} about all axes", found, to_text(inertial.tensor(0, 0))),
+          "it looks like a placeholder", "write the tensor of the part", {});
+      return;
+    }
+    if (unit == nullptr || !(s.has_shape || many)) {
       if (!s.large) return;  // a small heavy core, or placeholders
       add(Severity::warning, "inertia-implausible", s.link, found,
           "a body that fits the link has a smaller one",
@@ -150,8 +170,8 @@ class Checker {
         "ixx iyy izz ixy ixz iyz = {}", to_text(std::span<const double>(written_entries(tensor))));
     // Small tensors are often placeholders: it is a unit only if most links have it.
     const bool sure = s.large || (votes >= 2 && 2 * votes >= known_);
-    std::vector<FileEdit> edits;
-    if (sure) edits.push_back(edit_tensor("inertia-units", robot_, s.link, tensor));
+    if (!s.large && !sure) return;
+    std::vector<FileEdit> edits = {edit_tensor("inertia-units", robot_, s.link, tensor)};
     if (s.large) {
       add(Severity::error, "inertia-units", s.link, found,
           fmt::format("the tensor looks like {} where kg m^2 is expected", unit->name),
@@ -169,7 +189,8 @@ class Checker {
   std::vector<bool>& done_;
   LintFindings& findings_;
   std::vector<Suspect> suspects_;
-  int known_ = 0;
+  int known_ = 0;     // links whose shapes are known
+  int examined_ = 0;  // links with mass and inertia
 };
 
 }  // namespace

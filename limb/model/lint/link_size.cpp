@@ -74,6 +74,12 @@ bool has_known_shape(const LinkDescription<double>& link) {
          std::all_of(link.geometry.begin(), link.geometry.end(), has_size);
 }
 
+bool has_plausible_shape(const LinkDescription<double>& link) {
+  if (!has_known_shape(link) || !link.inertial) return false;
+  const double volume = shape_box(link).volume(), mass = link.inertial->mass;
+  return volume > 0 && mass > volume && mass < kMaxDensity * volume;
+}
+
 std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tree) {
   std::vector<Box> boxes;
   for (const auto& link : robot.links) {

@@ -17,6 +17,13 @@ Box shape_box(const LinkDescription<double>& link);
 /// The link has shapes and the sizes of all of them are known.
 bool has_known_shape(const LinkDescription<double>& link);
 
+/// The sizes of all shapes are known and fit the mass: markers (a cube of 1 mm for an IMU of 1 kg)
+/// and empty hulls say nothing about the size of the part.
+bool has_plausible_shape(const LinkDescription<double>& link);
+
+/// kg/m^3, the density of osmium, the densest metal.
+inline constexpr double kMaxDensity = 22590;
+
 /// shape_box() extended by points that belong to the link: its origin, its mass centre and the
 /// joints of its children.
 std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tree);
