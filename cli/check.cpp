@@ -81,7 +81,8 @@ class Check : public Verb {
   void add_options(CLI::App& app) override {
     robot_.add(app, false);
     app.add_option("--fix", fix_,
-                   "write a repaired .urdf or .toml; URDF changes only the wrong numbers")
+                   "write a repaired .urdf, .toml or, from MJCF, .xml; in the format of the "
+                   "input only the wrong numbers change")
         ->type_name("OUT");
     app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
     app.add_flag("--json", json_, "machine-readable output");
@@ -141,19 +142,27 @@ class Check : public Verb {
     return left;
   }
 
-  /// URDF to URDF changes only the repaired numbers in the text; otherwise a new file is written.
+  /// URDF to URDF and MJCF to MJCF change only the repaired numbers in the text; otherwise a new
+  /// file is written.
   Repaired repaired_file(const Description<double>& robot) const {
     const std::string ending = std::filesystem::path(fix_).extension().string();
-    if (ending != ".urdf" && ending != ".toml") {
-      throw Error(fmt::format(
-          "limb check: --fix is '{}', expected a name that ends in .urdf or .toml", fix_));
-    }
-    if (ending == ".urdf" && !is_builtin(robot_.path())) {
+    if (!is_builtin(robot_.path())) {
       const std::string text = read_text_file("limb check", robot_.path());
-      if (robot_format(robot_.path(), text) == RobotFormat::urdf) {
+      const RobotFormat format = robot_format(robot_.path(), text);
+      if (format == RobotFormat::urdf && ending == ".urdf") {
         const RepairedUrdf urdf = repair_urdf_text(text, robot_.path(), robot_.read_options());
         return {urdf.text, urdf.edits, {}};
       }
+      if (format == RobotFormat::mjcf && (ending == ".xml" || ending == ".mjcf")) {
+        RepairedMjcf mjcf = repair_mjcf_text(text, robot_.path(), robot_.read_options());
+        return {std::move(mjcf.text), std::move(mjcf.edits), std::move(mjcf.lost)};
+      }
+    }
+    if (ending != ".urdf" && ending != ".toml") {
+      throw Error(fmt::format(
+          "limb check: --fix is '{}', expected a name that ends in .urdf, .toml or, for "
+          "an MJCF file, .xml",
+          fix_));
     }
     const RepairedRobot repaired = repair_robot(robot);
     Repaired result{{}, repaired.edits, {}};

@@ -135,7 +135,7 @@ class CheckTest(unittest.TestCase):
         self.assertAlmostEqual(after["total_mass"], before["total_mass"], delta=1e-14)
         result = run("check", self.arm, "--fix", self.path / "arm.stl")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("ends in .urdf or .toml", result.stderr)
+        self.assertIn("ends in .urdf, .toml or, for an MJCF file, .xml", result.stderr)
 
     def test_builtin_robots_are_clean(self):
         for name in ("arm6", "arm7", "quadruped", "humanoid"):

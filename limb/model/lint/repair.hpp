@@ -43,4 +43,16 @@ struct RepairedUrdf {
 RepairedUrdf repair_urdf_text(const std::string& text, const std::string& file,
                               const ReadOptions& options = {});
 
+struct RepairedMjcf {
+  std::string text;             ///< the repaired file
+  std::vector<FileEdit> edits;  ///< the changes
+  Diagnostics lost;             ///< edits that this file cannot have, with the reason
+};
+
+/// The same for MJCF: numbers of <inertial> and <joint> that the element itself has. Those of
+/// default classes, of geoms and of included files are not changed. @throws Error if the text
+/// cannot be read.
+RepairedMjcf repair_mjcf_text(const std::string& text, const std::string& file,
+                              const ReadOptions& options = {});
+
 }  // namespace limb
