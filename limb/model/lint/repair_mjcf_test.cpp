@@ -55,7 +55,7 @@ TEST(RepairMjcf, OnlyTheWrongNumbersChange) {
             kJoint));
 }
 
-// Of MJCF the range is in degrees, unless the compiler says otherwise.
+// The range of MJCF is in degrees, unless the compiler says otherwise.
 TEST(RepairMjcf, RangesKeepTheirUnit) {
   const std::string swapped = "<joint name='turn' axis='0 0 1' limited='true' range='90 -45'/>";
   const RepairedMjcf result = repaired(robot(kInertial, swapped));
