@@ -8,8 +8,8 @@ namespace limb {
 
 /// Options of all readers.
 struct ReadOptions {
-  /// Folders in which package://NAME/... and relative mesh and include paths are searched; no file
-  /// outside them is ever opened. Empty: the folder of the file.
+  /// Folders in which package://NAME/... and relative mesh and include paths are searched, before the
+  /// folder of the file; no file outside all of these is ever opened.
   std::vector<std::filesystem::path> roots;
 };
 

@@ -86,7 +86,7 @@ Document::Document(std::string text, const std::string& file, const ReadOptions&
                    Diagnostics& diagnostics)
     : diagnostics_(diagnostics), folder_(real_path(fs::path(file).parent_path())) {
   for (const fs::path& root : options.roots) roots_.push_back(real_path(root));
-  if (roots_.empty()) roots_.push_back(folder_);
+  roots_.push_back(folder_);
   std::erase_if(roots_, [](const fs::path& root) { return root.empty(); });
   files_.push_back(std::make_unique<XmlFile>("read_mjcf", std::move(text), file));
   included_.insert(real_path(file));

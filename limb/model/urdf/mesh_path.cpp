@@ -72,7 +72,7 @@ std::optional<Diagnostic> mesh_diagnostic(const MeshPath& mesh, const std::strin
 
 MeshPaths::MeshPaths(const std::string& file, const ReadOptions& options) {
   std::vector<fs::path> roots = options.roots;
-  if (roots.empty()) roots.push_back(fs::path(file).parent_path());
+  roots.push_back(fs::path(file).parent_path());
   for (const fs::path& root : roots) {
     std::error_code code;
     const fs::path real = fs::canonical(root.empty() ? fs::path(".") : root, code);

@@ -34,7 +34,7 @@ std::optional<Diagnostic> mesh_diagnostic(const MeshPath& mesh, const std::strin
 /// with .. and symbolic links resolved, is inside the real path of a root. No file is opened here.
 class MeshPaths {
  public:
-  /// @param file  the description; its folder is the root if the options have none.
+  /// @param file  the description; its folder is searched after the roots of the options.
   MeshPaths(const std::string& file, const ReadOptions& options);
 
   /// The result for each URI is computed once.

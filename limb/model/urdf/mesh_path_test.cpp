@@ -58,10 +58,15 @@ TEST_F(MeshPathTest, TheRootMayBeThePackageItself) {
   EXPECT_EQ(paths({top_ / "missing", top_ / "root/arm"}).find("meshes/a.stl").path, mesh());
 }
 
-TEST_F(MeshPathTest, TheFolderOfTheFileIsTheDefaultRoot) {
-  MeshPaths paths((top_ / "root/arm/arm.urdf").string(), {});
+TEST_F(MeshPathTest, TheFolderOfTheFileIsARoot) {
+  const std::string file = (top_ / "root/arm/arm.urdf").string();
+  MeshPaths paths(file, {});
   EXPECT_EQ(paths.find("meshes/a.stl").path, mesh());
   EXPECT_EQ(paths.find("../../secret.stl").status, Status::outside_roots);
+  // Another root adds its files, and comes first.
+  MeshPaths both(file, ReadOptions{{top_ / "root-beside"}});
+  EXPECT_EQ(both.find("meshes/a.stl").path, mesh());
+  EXPECT_EQ(both.find("a.stl").path, (top_ / "root-beside/a.stl").string());
 }
 
 // Both forms of the mesh are found; one that is missing twice is reported once.

@@ -31,8 +31,8 @@
 /// The structure (duplicate names, unknown parents, cycles) is checked later, on the Description.
 namespace limb {
 
-/// From text; `file` is its name in messages, and its folder is the root of mesh paths if the
-/// options have none. Problems go to `diagnostics` and reading continues.
+/// From text; `file` is its name in messages, and its folder is searched for meshes after the roots
+/// of the options. Problems go to `diagnostics` and reading continues.
 /// @throws Error "read_urdf: file:line: ..." if the text is not XML, or is xacro, SDF, MJCF or
 /// another format: the message names the format and what to do.
 Description<double> parse_urdf(std::string text, const std::string& file,
