@@ -349,7 +349,11 @@ class FullDiskTest(Folder):
 class SignalTest(Folder):
     def start(self, *arguments, ready):
         """A process that has installed its handlers, when ready() holds."""
-        process = subprocess.Popen([LIMB, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        def default_signals():  # a shell starts jobs in the background with SIGINT ignored
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+        process = subprocess.Popen([LIMB, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=default_signals)
         self.addCleanup(process.kill)
         deadline = time.monotonic() + 1200
         while time.monotonic() < deadline:
