@@ -48,6 +48,7 @@ PER_FILE = 4            # at most, so that the sample is spread
 SURPLUS = 1.2           # some mutants do not compile
 MEMORY = 8 << 30        # bytes per process of a test; a mutant may allocate without bound
 FACTOR, PATIENCE = 10, 30  # a test hangs after FACTOR times its time plus PATIENCE seconds
+BUDGET = 90             # seconds of tests per mutant besides those of its own module, the shortest first
 # Read or compile the sources themselves, or compare texts of the tree.
 LEFT_OUT = re.compile(r"^(docs/|tools/|format|tests/consumer|install|api/)")
 
@@ -340,14 +341,43 @@ def measure(test: Test) -> tuple[Test, str]:
 
 
 def judge(number: int, module: str, tests: list[Test]) -> dict:
-    """The first test that fails with the mutant; tests of its module and short ones run first."""
+    """The first test that fails with the mutant; tests of its module and short ones run first. Long tests of
+    other modules that reach everything are left out, so that a survivor does not cost the whole suite."""
     reaching = [test for test in tests if number in test.reached]
     reaching.sort(key=lambda test: test.seconds * (0.2 if module in test.labels else 1.0))
+    spent = 0.0
     for test in reaching:
+        if module not in test.labels:
+            spent += test.seconds
+            if spent > BUDGET:
+                continue
         result = run_test(test, number, FACTOR * test.seconds + PATIENCE)
         if result in ("failed", "hung"):
             return {"killed": test.name, "how": result, "reached": len(reaching)}
     return {"killed": None, "reached": len(reaching)}
+
+
+def measure_all(jobs: int) -> tuple[list[Test], list[str]]:
+    """All tests that pass without a mutant, and the names of those that do not; kept until the next build."""
+    stamp = [str((BUILD / ".ninja_log").stat().st_mtime_ns),
+             order(0, *((ROOT / path).read_bytes() for path in source_files(ROOT) if path.suffix == ".py"))]
+    kept = FOLDER / "tests.pickle"
+    if kept.exists():
+        known, tests, failing = pickle.loads(kept.read_bytes())
+        if known == stamp:
+            return tests, failing
+    tests, failing = [], []
+    everything = all_tests()
+    say(f"mutate: running {len(everything)} tests without a mutant")
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for test, result in pool.map(measure, everything):
+            if result in ("failed", "hung"):
+                say(f"mutate: {test.name} {result} without a mutant; left out")
+                failing.append(test.name)
+            else:
+                tests.append(test)
+    kept.write_bytes(pickle.dumps((stamp, tests, failing)))
+    return tests, failing
 
 
 def save(path: Path, value) -> None:
@@ -431,15 +461,7 @@ def main() -> int:
         return 0
     build(mutants, arguments.jobs)
 
-    tests = all_tests()
-    failing = []
-    say(f"mutate: running {len(tests)} tests without a mutant")
-    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for test, result in pool.map(measure, tests):
-            if result in ("failed", "hung"):
-                say(f"mutate: {test.name} {result} without a mutant; left out")
-                failing.append(test.name)
-    tests = [test for test in tests if test.name not in failing]
+    tests, failing = measure_all(arguments.jobs)
     # Results of an earlier run of the same draw are kept: what was killed stays killed.
     earlier = {}
     if state.get("options") == options:
