@@ -20,6 +20,7 @@ void CompiledOptions::add(CLI::App& app) {
 }
 
 Model<double> CompiledOptions::model() const {
+  robot_.report("limb " + verb_);
   return load_model(robot_.path(), robot_.base(), robot_.read_options());
 }
 

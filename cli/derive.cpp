@@ -113,6 +113,7 @@ class Derive final : public Verb {
 
   Exit run(std::ostream& out) override {
     const Format& format = chosen_format();
+    robot_.report("limb derive");
     const std::string text = recursive_ ? recursive(format) : closed(format);
     if (output_.empty()) {
       out << text;

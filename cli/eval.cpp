@@ -124,6 +124,7 @@ class Eval final : public Verb {
   }
 
   StateQuantities make_quantities(std::set<std::string> requested) const {
+    robot_.report("limb eval");
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
     const Model<double> model = build_model(description, robot_.base());
     if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested)};

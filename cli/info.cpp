@@ -125,6 +125,7 @@ class Info : public Verb {
     app.add_flag("--json", json_, "machine-readable output");
   }
   Exit run(std::ostream& out) override {
+    robot_.report("limb info");
     const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
     if (json_) {
       out << to_json(model).dump(2) << "\n";

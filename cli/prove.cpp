@@ -37,6 +37,12 @@ class Prove final : public Verb {
   }
 
   Exit run(std::ostream& out) override {
+    const RobotFindings findings = robot_.findings("limb prove", robot_.path());
+    if (findings.errors > 0) {
+      throw Error(fmt::format("limb prove: no robot like this exists, so nothing is proven: {}",
+                              findings.first_error));
+    }
+    std::fputs(findings.text.c_str(), stderr);
     const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
     const bool progress = isatty(STDERR_FILENO) != 0 && options_.states >= 100;
     const Interrupt interrupt;

@@ -1,5 +1,7 @@
 #include "cli/robot_options.hpp"
 
+#include <cstdio>
+
 namespace limb::cli {
 
 void RobotOptions::add(CLI::App& app, bool with_base) {
@@ -9,6 +11,7 @@ void RobotOptions::add(CLI::App& app, bool with_base) {
         ->check(CLI::IsMember({"described", "fixed", "free"}))
         ->type_name("KIND")
         ->capture_default_str();
+    app.add_flag("-v,--verbose", verbose_, "print every warning about the robot file");
   }
   app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
       ->type_name("FOLDER");
@@ -23,6 +26,10 @@ ReadOptions RobotOptions::read_options() const {
   ReadOptions options;
   for (const std::string& root : roots_) options.roots.emplace_back(root);
   return options;
+}
+
+void RobotOptions::report(std::string_view call, const std::string& path) const {
+  std::fputs(findings(call, path).text.c_str(), stderr);
 }
 
 nlohmann::json to_json(const Vector3<double>& v) {

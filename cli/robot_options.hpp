@@ -5,24 +5,33 @@
 #include <string>
 #include <vector>
 
+#include "cli/robot_findings.hpp"
 #include "limb/model/core/load.hpp"
 
-/// Arguments shared by all verbs about a robot: MODEL, --base, --root.
+/// Arguments shared by all verbs about a robot: MODEL, --base, --root, --verbose.
 namespace limb::cli {
 
 class RobotOptions {
  public:
-  /// Adds MODEL and --root, and --base if `with_base`.
+  /// Adds MODEL and --root, and --base and --verbose if `with_base`.
   void add(CLI::App& app, bool with_base = true);
 
   const std::string& path() const { return path_; }
   Base base() const;
   ReadOptions read_options() const;
+  /// What is wrong with the robot although it can be read.
+  RobotFindings findings(std::string_view call, const std::string& path) const {
+    return find_in_robot(call, path, read_options(), verbose_);
+  }
+  /// Says it on stderr; verbs call it first.
+  void report(std::string_view call, const std::string& path) const;
+  void report(std::string_view call) const { report(call, path_); }
 
  private:
   std::string path_;
   std::string base_ = "described";
   std::vector<std::string> roots_;
+  bool verbose_ = false;
 };
 
 nlohmann::json to_json(const Vector3<double>& v);

@@ -92,6 +92,49 @@ class InfoTest(unittest.TestCase):
             self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
 
 
+class FindingsTest(unittest.TestCase):
+    """Every verb says what is wrong with a robot that it can read."""
+
+    def test_one_line_on_stderr(self):
+        robot = BROKEN / "transmission_missing.urdf"
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        states = Path(folder.name) / "states.json"
+        states.write_text('{"states": [{"q": [0.1]}]}')
+        verbs = (["info"], ["eval", "--input", states], ["derive"], ["compile"], ["simulate", "--duration", 0.001],
+                 ["bench", "--functions", "rnea", "--time", 0.001])
+        message = (f"1 warning in {robot}, first: <transmission> names joint 'neck', no such joint "
+                   "(-v lists all, limb check says more)")
+        for verb, *options in verbs:
+            with self.subTest(verb):
+                result = run(verb, robot, *options)
+                self.assertEqual((result.returncode, result.stderr), (0, f"limb {verb}: {message}\n"))
+                result = run(verb, robot, *options, "-v")
+                self.assertEqual(result.stderr, f"{robot}:{LINE}: warning: <transmission> names joint 'neck', no such joint "
+                                                "[actuator-unknown-joint]\n")
+        self.assertEqual(run("prove", robot).returncode, 0)
+
+    def test_impossible_robots_are_named_and_not_proven(self):
+        for name, message in (("mass_negative.urdf", "link 'arm': mass is -2, expected > 0"),
+                              ("inertia_negative.urdf", "are not all positive"),
+                              ("limits_swapped.urdf", "lower limit 1 is above the upper limit -1")):
+            with self.subTest(name):
+                robot = BROKEN / name
+                result = run("info", robot)
+                self.assertEqual(result.returncode, 0)
+                self.assertRegex(result.stderr, rf"\Alimb info: 1 error in {robot}, first: .*\n\Z")
+                self.assertIn(message, result.stderr)
+                result = run("prove", robot)
+                self.assertEqual(result.returncode, 1)
+                self.assertEqual(result.stdout, "")
+                self.assertRegex(result.stderr, rf"\Alimb prove: no robot like this exists, so nothing is proven: {robot}:\d+: .*\n\Z")
+                self.assertIn(message, result.stderr)
+
+
+LINE = 1 + next(i for i, line in enumerate((BROKEN / "transmission_missing.urdf").read_text().splitlines())
+                if "transmission" in line)
+
+
 class CheckTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -109,6 +109,7 @@ class Simulate final : public Verb {
 
   Exit run(std::ostream& out) override {
     const Scenario scenario = read();
+    robot_.report(kCall, scenario.model_path);
     try {
       return batch_ ? run_many(scenario, out) : run_one(scenario, out);
     } catch (const Error& error) {
