@@ -80,8 +80,7 @@ class Check : public Verb {
   }
   void add_options(CLI::App& app) override {
     robot_.add(app, false);
-    app.add_option("--fix", fix_,
-                   "write a repaired .urdf, .toml or, from MJCF, .xml"
+    app.add_option("--fix", fix_, "write a repaired .urdf, .toml or, from MJCF, .xml")
         ->type_name("OUT");
     app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
     app.add_flag("--json", json_, "machine-readable output");
