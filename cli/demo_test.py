@@ -109,6 +109,30 @@ class QuadrupedTest(unittest.TestCase):
                 self.assertAlmostEqual(a, b, delta=0.1)
 
 
+    def test_ground_of_the_animation_covers_the_path(self):
+        tiles = json.loads("[" + re.search(r"const blocks=\[(.*?\])\],pushes", self.page, flags=re.S)[1] + "]")
+        frames = json.loads(re.search(r"const frames=(\[.*?\]\]);", self.page, flags=re.S)[1])
+        first, last = frames[0][0], frames[-1][0]
+        far = 2.5 * frames[0][2]  # times the height of the trunk
+        squares = [t for t in tiles if abs(t[1] - t[0] - 0.25) < 2e-3 and abs(t[3] - t[2] - 0.25) < 2e-3]
+        blocks = [t for t in tiles if t not in squares]
+        for x0, x1, y0, y1, _ in tiles:
+            self.assertLess(x0, x1)
+            self.assertLess(y0, y1)
+        ends = [sorted(t[i] for t in tiles) for i in range(4)]
+        # Whole squares of 25 cm, so up to one more on each side; blocks of 26 cm by their middles.
+        for found, expected in ((ends[0][0], first - far - 0.125), (ends[1][-1], last + far),
+                                (ends[2][0], -far - 0.5 - 0.125), (ends[3][-1], far + 0.5 + 0.125)):
+            self.assertAlmostEqual(found, expected, delta=0.15)
+        # No square has its middle in a block, and there are blocks along the whole path.
+        for x0, x1, y0, y1, _ in squares:
+            x, y = (x0 + x1) / 2, (y0 + y1) / 2
+            self.assertFalse(any(b[0] + 2e-3 < x < b[1] - 2e-3 and b[2] + 2e-3 < y < b[3] - 2e-3 for b in blocks))
+        self.assertGreater(len(blocks), 20)
+        self.assertGreater(sorted(b[1] for b in blocks)[-1], last)
+        self.assertTrue(all(abs(t[4]) <= 0.021 for t in tiles))  # +-2 cm
+
+
 class OptionsTest(unittest.TestCase):
     def check(self, message, *arguments):
         with tempfile.TemporaryDirectory() as folder:

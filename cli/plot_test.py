@@ -12,6 +12,8 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from simulate_test import records
+
 LIMB = "limb"
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -106,6 +108,29 @@ class PlotTest(unittest.TestCase):
         printed, text = self.plot("run.csv", "run.html")
         self.assertIn("without the motion", printed)
         self.assertNotIn("<canvas", text)
+
+    def test_charts_fill_the_picture(self):
+        self.path("two.csv").write_text('t,x.a,y.b\n0,1,"2"\n1,"",3\n2,2,4\n')  # an empty cell in quotes
+        printed, text = self.plot("two.csv", "two.svg")
+        self.assertIn("3 rows of 2 topics, 0 s to 2 s", printed)
+        root = ElementTree.fromstring(text)
+        self.assertEqual(root.get("viewBox"), "0 0 860 420")
+        titles = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
+        self.assertEqual((titles["x"], titles["y"]), (16, 226))
+
+    def test_log_that_ends_after_a_record_is_read_to_its_end(self):
+        data = self.path("run.mcap").read_bytes()
+        ends, at = [], 8
+        for _, content in records(data):
+            at += 9 + len(content)
+            ends.append(at)
+        printed = set()
+        for end in ends[300:306]:  # one row: six messages
+            for more in (0, 5):  # and five bytes of the next record
+                self.path("cut.mcap").write_bytes(data[:end + more])
+                printed.add((end, self.plot("cut.mcap", "cut.svg", "--only", "energy")[0]))
+        self.assertEqual(len(printed), 6)
+        self.assertEqual(len({text for _, text in printed}), 2)  # a row more when its last message is there
 
     def test_truncated_log_is_read(self):
         data = self.path("run.mcap").read_bytes()

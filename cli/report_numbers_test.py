@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 LIMB = "limb"
@@ -435,6 +436,17 @@ class DemoTest(Folder):
         hooke = 0.1 / (1 / 300 + 1 / 5e4)
         self.assertLess(abs(data["impedance_force_by_hooke"] - hooke), 32 * EPS * hooke)
         self.assertIn(f"An impedance of 300 N/m, 100 mm short of its goal, exerts {hooke:.1f} N.", text)
+
+    def test_charts_of_the_arm_fill_the_picture(self):
+        run("demo", "arm", "--picture", "arm.svg", cwd=self.folder.name)
+        root = ElementTree.parse(Path(self.folder.name) / "arm.svg").getroot()
+        svg = "{http://www.w3.org/2000/svg}"
+        self.assertEqual(root.get("viewBox"), "0 0 860 630")
+        titles = {e.text: (float(e.get("x")), float(e.get("y"))) for e in root.iter(f"{svg}text")}
+        self.assertEqual([titles[t] for t in ("Tool along y, mm", "Force on the wall, N",
+                                              "Distance from the reference, mm")], [(4, 16), (4, 226), (4, 436)])
+        background = next(root.iter(f"{svg}rect"))
+        self.assertEqual((background.get("width"), background.get("height")), ("860", "630"))
 
     def test_lecture(self):
         text, data = self.both("lecture")

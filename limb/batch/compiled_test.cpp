@@ -134,6 +134,15 @@ TEST(Compiled, EveryFunctionHasAMethod) {
       F::rnea, [&](One& r) { fast.inverse_dynamics(q, v, a, r[0].col(0)); },
       [&](Many& r) { fast.inverse_dynamics(x.q, x.v, x.a, r[0]); });
   check(
+      F::bias, [&](One& r) { fast.bias(q, v, r[0].col(0)); },
+      [&](Many& r) { fast.bias(x.q, x.v, r[0]); });
+  check(
+      F::gravity, [&](One& r) { fast.gravity(q, r[0].col(0)); },
+      [&](Many& r) { fast.gravity(x.q, r[0]); });
+  check(
+      F::mass_inverse, [&](One& r) { fast.mass_inverse(q, r[0]); },
+      [&](Many& r) { fast.mass_inverse(x.q, r[0]); });
+  check(
       F::aba, [&](One& r) { fast.forward_dynamics(q, v, a, r[0].col(0)); },
       [&](Many& r) { fast.forward_dynamics(x.q, x.v, x.a, r[0]); });
   check(

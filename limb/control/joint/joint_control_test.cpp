@@ -44,6 +44,15 @@ ControlledRobot unlimited(const Model<double>& model) {
   return {model, MotorLimits(model, Vector::Constant(model.nv(), inf))};
 }
 
+TEST(JointReference, ChecksItsConfiguration) {
+  const Model<double> model = load_model("builtin:arm7");
+  const JointReference r(model, Vector::Constant(7, 0.35));
+  EXPECT_EQ(r.q, Vector::Constant(7, 0.35));
+  EXPECT_EQ(r.v.norm() + r.a.norm(), 0);
+  EXPECT_THROW(JointReference(model, Vector::Zero(6)), Error);
+  EXPECT_THROW(JointReference(model, Vector::Constant(7, std::nan(""))), Error);
+}
+
 JointReference reference_near(const testing::Sample& s) {
   JointReference r(s.model);
   integrate(s.model, s.q, Vector(0.1 * s.tau), r.q);

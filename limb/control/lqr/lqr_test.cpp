@@ -317,6 +317,15 @@ TEST(Lqr, CostToGoIsTheCost) {
   EXPECT_NEAR(cost / expected, 1, 1e-9);  // order 4 in h times the fastest mode, 20 s of decay
 }
 
+TEST(Lqr, CostOfWrongSizesIsNotANumber) {
+  const Model<double> model = load_model("builtin:cartpole");
+  Lqr lqr((ControlledRobot(model)), setup_of(model, Eigen::Vector2d(0, std::numbers::pi)));
+  const Vector q = lqr.system().q, v = Vector::Zero(2);
+  EXPECT_EQ(lqr.cost_to_go(q, v), 0);
+  EXPECT_TRUE(std::isnan(lqr.cost_to_go(Vector::Zero(3), v)));
+  EXPECT_TRUE(std::isnan(lqr.cost_to_go(q, Vector::Zero(1))));
+}
+
 TEST(Lqr, ErrorsNameTheJoint) {
   const Model<double> cart = load_model("builtin:cartpole");
   EXPECT_EQ(message([&] { linearize(cart, Eigen::Vector2d(0, 1)); }).substr(0, 66),

@@ -444,14 +444,17 @@ TEST(HybridForceControl, ForceDoesNotDisturbTheMotion) {
     const Case c(seed);
     testing::Random random(seed);
     HybridForceControl::Setup setup;
-    setup.task = c.task({true, true, false, true, true, true});
+    const std::size_t along = seed % 3;  // the axis of the force
+    setup.task = c.task(kAll);
+    setup.task.rows[along] = false;
     setup.task.threshold = 1e-3;
-    setup.force_rows = {false, false, true, false, false, false};
+    setup.force_rows = {};
+    setup.force_rows[along] = true;
     setup.posture.q = Vector::Constant(7, 0.1);
     HybridForceControl control(unlimited(c.model), setup);
     Vector6<double> f_ref = Vector6<double>::Zero(), F_T = f_ref;
-    f_ref[2] = 30;
-    F_T[2] = -random.uniform(0, 40);  // the wall pushes back
+    f_ref[static_cast<Eigen::Index>(along)] = 30;
+    F_T[static_cast<Eigen::Index>(along)] = -random.uniform(0, 40);  // the wall pushes back
     const Matrix3<double> R_FT = [&] {
       Kinematics<double> k(c.model);
       forward_kinematics(c.model, c.q, k);
@@ -464,8 +467,38 @@ TEST(HybridForceControl, ForceDoesNotDisturbTheMotion) {
     const auto [e, de] = c.errors();
     const Vector6<double> expected = c.a_ref() + w * w * e + 2 * w * de;
     const Vector6<double> found = c.acceleration(tau, F_T);
-    for (const int i : {0, 1, 3, 4, 5})
+    for (int i = 0; i < 6; ++i) {
+      if (i == static_cast<int>(along)) continue;
       EXPECT_NEAR(found[i], expected[i], 1e-8) << seed << " " << i;
+    }
+  }
+}
+
+// Each argument alone.
+TEST(HybridForceControl, RejectsWhatIsNotFinite) {
+  const Case c(3);
+  HybridForceControl::Setup setup;
+  setup.task = c.task({true, true, false, true, true, true});
+  setup.force_rows[2] = true;
+  HybridForceControl control(unlimited(c.model), setup);
+  const double nan = std::nan("");
+  for (int which = 0; which < 7; ++which) {
+    Vector q = c.q, v = c.v, tau = Vector::Ones(7);
+    FrameReference reference = c.reference;
+    Vector6<double> f_ref = Vector6<double>::Zero();
+    Force<double> F_F{Vector3<double>::Zero(), Vector3<double>::Zero()};
+    if (which == 1) q[3] = nan;
+    if (which == 2) v[6] = nan;
+    if (which == 3) reference.X_WF.p.z() = nan;
+    if (which == 4) f_ref[5] = nan;
+    if (which == 5) F_F.f.x() = nan;
+    if (which == 6) F_F.n.y() = nan;
+    const StepReport report = control.step(q, v, reference, f_ref, F_F, tau);
+    EXPECT_EQ(report.status, which == 0 ? Status::ok : Status::not_finite) << which;
+    EXPECT_TRUE(tau.allFinite());
+    if (which > 0) {
+      EXPECT_EQ(tau.norm(), 0) << which;
+    }
   }
 }
 
