@@ -95,6 +95,8 @@ TEST(Terrain, HeightsOfPlanesBoxesAndFields) {
   EXPECT_EQ(ground_height(ground, 1, 1), -0.5);
   ground.add_box({Matrix3<double>::Identity(), {2, 3, 0.5}}, {1, 0.5, 0.4});
   EXPECT_DOUBLE_EQ(ground_height(ground, 2.49, 3.24), 0.7);
+  EXPECT_DOUBLE_EQ(ground_height(ground, 2.5, 3.25), 0.7);  // the edges belong to the box
+  EXPECT_DOUBLE_EQ(ground_height(ground, 1.5, 2.75), 0.7);
   EXPECT_EQ(ground_height(ground, 2.51, 3), -0.5);
   EXPECT_EQ(ground_height(ground, 2, 3.26), -0.5);
   EXPECT_EQ(ground_height(ground, 1.49, 3), -0.5);

@@ -9,6 +9,7 @@
 
 #include "limb/base/testing/worst.hpp"
 #include "limb/control/testing/legged_robots.hpp"
+#include "limb/control/whole_body/contact_axes.hpp"
 #include "limb/dynamics/constraints/actuation.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
@@ -639,6 +640,24 @@ TEST_F(WholeBodyTest, SolesFollowTheirAngularTargets) {
     found[side] = acceleration(1, robot.q, v).first.w;
   }
   EXPECT_LT(((found[0] - found[1]) / 2 - Vector3<double>(1, -2, 0.5)).norm(), 0.1);
+}
+
+// Right-handed and orthonormal with the normal as z, also where the normal is the y or x axis.
+TEST(ContactAxes, AreARotationForEveryNormal) {
+  std::mt19937_64 engine(41);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 100; ++trial) {
+    Vector3<double> n(normal(engine), normal(engine), normal(engine));
+    if (trial < 6) n = (trial < 3 ? 1 : -1) * Vector3<double>::Unit(trial % 3);
+    n.normalize();
+    const Matrix3<double> R = contact_axes(n);
+    EXPECT_EQ(R.col(2), n);
+    EXPECT_LT((R.transpose() * R - Matrix3<double>::Identity()).norm(), 1e-14) << trial;
+    EXPECT_NEAR(R.determinant(), 1, 1e-14);
+    if (std::abs(n.y()) < 0.9) {
+      EXPECT_EQ(R(1, 0), 0);  // x in the xz-plane of the world
+    }
+  }
 }
 
 TEST_F(WholeBodyTest, RejectsInvalidArguments) {

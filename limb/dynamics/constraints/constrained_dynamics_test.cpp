@@ -339,6 +339,13 @@ TEST(Constrained, NamesWhatIsWrong) {
   EXPECT_EQ(
       testing::message([&] { constrained_forward_dynamics(model, set, work, q, v, v, a, f); }),
       "constrained_forward_dynamics: f has 4 entries, expected 3 (one for each active row)");
+  EXPECT_EQ(
+      testing::message([&] { constrained_inverse_dynamics(model, set, work, q, v, v, a, f); }),
+      "constrained_inverse_dynamics: f has 4 entries, expected 3 (one for each active row)");
+  EXPECT_EQ(testing::message([&] {
+              constrained_inverse_dynamics(model, set, work, q, v, v, a.head(17), f.head(3));
+            }).substr(0, 46),
+            "constrained_inverse_dynamics: tau has 17 entri");
   EXPECT_EQ(testing::message(
                 [&] { impact(model, set, work, q, v, Vector::Constant(1, 1.5), a, f.head(3)); }),
             "impact: restitution[0] is 1.5, expected 0 to 1");

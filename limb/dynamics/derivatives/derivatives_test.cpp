@@ -157,8 +157,9 @@ TEST(AbaDerivatives, ReportVelocityWithoutInertia) {
 // nothing outside the blocks is changed.
 TEST(Derivatives, WriteOnlyTheirBlocks) {
   for (const Sample& s : testing::samples(2)) {
-    for (const int wider : {0, 1}) {
-      SCOPED_TRACE(s.name + ", " + std::to_string(wider));
+    // Rows of dv and da beyond those of dq: strides that differ in any combination.
+    for (const auto& [wider_v, wider_a] : {std::pair{0, 0}, {1, 2}, {0, 1}, {1, 0}}) {
+      SCOPED_TRACE(s.name + ", " + std::to_string(wider_v) + ", " + std::to_string(wider_a));
       const int n = s.model.nv();
       DerivativeWorkspace<double> work(s.model);
       Derivatives inverse(n), forward(n);
@@ -167,8 +168,8 @@ TEST(Derivatives, WriteOnlyTheirBlocks) {
       aba_derivatives(s.model, work, s.q, s.v, s.tau, a, forward.dq, forward.dv, forward.da);
       constexpr double kUntouched = 12345;
       Matrix q = Matrix::Constant(n + 3, n + 2, kUntouched);
-      Matrix v = Matrix::Constant(n + 3 + wider, n + 2, kUntouched);
-      Matrix x = Matrix::Constant(n + 3 + 2 * wider, n + 2, kUntouched);
+      Matrix v = Matrix::Constant(n + 3 + wider_v, n + 2, kUntouched);
+      Matrix x = Matrix::Constant(n + 3 + wider_a, n + 2, kUntouched);
       const auto expect = [&](const Derivatives& d) {
         const auto check = [&](Matrix& whole, const Matrix& part) {
           EXPECT_EQ(whole.block(1, 1, n, n), part);

@@ -149,6 +149,8 @@ TEST(MassFactor, NamesTheArgumentOfTheWrongSize) {
   Vector x(7);
   EXPECT_EQ(testing::message([&] { factorize_mass(arm, work, q, other); }),
             "factorize_mass: factor is of size 2, expected 7 (make it from the same model)");
+  EXPECT_EQ(testing::message([&] { factorize_mass(arm, work, b, factor); }).substr(0, 32),
+            "factorize_mass: q has 6 entries,");
   EXPECT_EQ(testing::message([&] { factorize_mass(arm, Matrix::Zero(7, 6), factor); }),
             "factorize_mass: M is 7 x 6, expected 7 x 7");
   factorize_mass(arm, work, q, factor);

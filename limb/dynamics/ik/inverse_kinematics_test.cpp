@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "limb/base/testing/worst.hpp"
+#include "limb/dynamics/ik/ik_reachability_impl.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
@@ -91,6 +92,33 @@ TEST(InverseKinematics, Planar2RClosedForm) {
     EXPECT_NEAR(std::remainder(a.q[0] - q1, 2 * pi), 0, 5e-12);
     EXPECT_NEAR(std::remainder(a.q[1] - q2, 2 * pi), 0, 5e-12);
   }
+}
+
+// Links of 1 m and 0.8 m: 1.8 m is the sum of the lengths, rounding included; directions without
+// weight do not count.
+TEST(InverseKinematics, ReachIsTheSumOfTheLengths) {
+  const Model<double> model = planar_2r();
+  const FrameId tip = model.find_frame("tip");
+  IkOptions<double> options;
+  options.position_tolerance = 0;
+  const auto unreachable = [&](const Vector3<double>& p, const Vector3<double>& weight) {
+    Goal goal = Goal::position(tip, p);
+    goal.position_weight = weight;
+    return ik::is_unreachable<double>(model, std::span(&goal, 1), options);
+  };
+  const Vector3<double> all = Vector3<double>::Ones();
+  for (int i = 0; i < 50; ++i) {
+    const Vector3<double> direction(std::cos(i), std::sin(i), 0);
+    EXPECT_FALSE(unreachable(1.8 * direction, all)) << i;
+    EXPECT_TRUE(unreachable((1.8 + 1e-12) * direction, all)) << i;
+  }
+  EXPECT_FALSE(unreachable({0, 1.7, 50}, {1, 1, 0}));
+  EXPECT_FALSE(unreachable({0, 50, 1.7}, {1, 0, 1}));
+  EXPECT_FALSE(unreachable({50, 50, 0}, {0, 0, 1}));
+  EXPECT_TRUE(unreachable({50, 0, 0}, {1, 0, 0}));
+  options.position_tolerance = 0.1;
+  EXPECT_FALSE(unreachable({1.89, 0, 0}, all));
+  EXPECT_TRUE(unreachable({1.91, 0, 0}, all));
 }
 
 // Outside the reachable ring the nearest point is on its edge, in the direction of the goal.

@@ -111,6 +111,9 @@ TEST(CenterOfMass, ErrorsNameTheCause) {
             "center_of_mass_jacobian: scratch is for " + std::to_string(scratch.mass.size()) +
                 " bodies, expected 2 (make it from the same model)");
   SubtreeScratch<double> own(model);
+  EXPECT_EQ(testing::message([&] { center_of_mass_jacobian_rate_times_v(model, k, own); }),
+            "center_of_mass_jacobian_rate_times_v: these kinematics are incomplete; call "
+            "forward_kinematics with q and v first");
   EXPECT_EQ(testing::message([&] { center_of_mass_jacobian(model, k, own, wide); }),
             "center_of_mass_jacobian: J is 3 x 2, expected 3 x 1 (a column for each velocity of "
             "the robot)");

@@ -70,6 +70,18 @@ TEST(ContactDetector, BoundsAreThoseDocumented) {
   EXPECT_TRUE(foot.update(6.5, 50));
 }
 
+// A switch is a force of make_force or nothing, also if the forces are small numbers.
+TEST(ContactDetector, SwitchesMakeAndBreakContact) {
+  for (const double force : {0.5, 30.0}) {
+    ContactDetector foot({.make_force = force, .break_force = force / 2});
+    EXPECT_FALSE(foot.update_switch(0, false));
+    foot.update_switch(1, true);
+    EXPECT_TRUE(foot.update_switch(2, true));
+    foot.update_switch(3, false);
+    EXPECT_FALSE(foot.update_switch(4, false));
+  }
+}
+
 TEST(ContactDetector, IgnoresNoiseBetweenTheThresholds) {
   ContactDetector foot({.make_force = 30, .break_force = 10});
   NoiseGenerator noise(1);

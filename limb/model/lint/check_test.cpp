@@ -1,5 +1,6 @@
 #include "limb/model/lint/check.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
@@ -203,7 +204,14 @@ TEST(Check, MarkersAndPlaceholdersHaveNoUnit) {
             Texts{"inertia-units"});
   // A mesh of unknown size beside a small box: the link may be larger.
   auto partly = with({0.02, 0.02, 0.02}, 0.06, (130 * moments).asDiagonal());
-  EXPECT_EQ(rules(partly), Texts{"inertia-implausible"});
+  const LintFindings implausible = find_values(partly);
+  ASSERT_EQ(implausible.size(), 1u);
+  EXPECT_EQ(implausible[0].diagnostic.rule, "inertia-implausible");
+  // From the origin to the far corner of the cube at 0.2 m; 2/3 m r^2 with half the diagonal.
+  const double r = Vector3<double>(0.21, 0.02, 0.02).norm() / 2;
+  EXPECT_EQ(
+      implausible[0].diagnostic.fix,
+      fmt::format("a full box of this size has a trace of {:.4g} kg m^2", 2 * 0.06 * r * r / 3));
   Geometry mesh;
   mesh.shape = Geometry::Shape::mesh;
   partly.links[1].geometry.push_back(mesh);

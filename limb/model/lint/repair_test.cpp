@@ -143,6 +143,16 @@ TEST(Repair, RejectsMissingElements) {
   }
   Description<double> robot;
   EXPECT_THROW(apply_edits(robot, {edit}), Error);
+  // Limits of degrees of freedom that the joint does not have.
+  JointDescription<double> joint;
+  joint.limits.resize(1);
+  robot.joints = {joint};
+  edit.field = FileEdit::Field::limits;
+  edit.after = {-1, 1};
+  apply_edits(robot, {edit});
+  EXPECT_EQ(robot.joints[0].limits[0].upper, 1.0);
+  edit.dof = 1;
+  EXPECT_THROW(apply_edits(robot, {edit}), Error);
 }
 
 // Masses in grams and tensors in g mm^2: the first repair reveals the second finding.

@@ -255,6 +255,9 @@ TEST(RecipeErrors, CouplingsLoopsFramesActuators) {
       {kJoint + "[[coupling]]\njoint = \"j\"\nbelt = \"k\"\n",
        "8: error: coupling of 'j': 'over' is missing, expected the joints that the belt runs over "
        "[recipe-missing-key]"},
+      {kJoint + "[[coupling]]\njoint = \"j\"\nterms = [{joint = \"k\", ration = 2}]\n",
+       "10: error: coupling of 'j': terms[0]: unknown key 'ration' (closest: 'ratio') "
+       "[recipe-unknown-key]"},
       {kJoint + "[[coupling]]\njoint = \"j\"\nterms = []\n",
        "10: error: coupling of 'j': terms is an array, expected an array of tables {joint, ratio} "
        "[recipe-wrong-type]"},
