@@ -43,6 +43,17 @@ TEST_F(Load, RecognisesFormatsByTheirContent) {
   EXPECT_EQ(robot_format("a.urdf", "<robot name='r'/>"), RobotFormat::urdf);
   EXPECT_EQ(robot_format("noending", "<robot name='r'/>"), RobotFormat::urdf);
   EXPECT_EQ(robot_format("a.toml", "name = 'r'"), RobotFormat::recipe);
+  // XML of another kind, or nothing: the reader of URDF says what it found.
+  for (const char* path : {"a.urdf", "a.xml", "a.xacro", "a.mjcf"}) {
+    EXPECT_EQ(robot_format(path, "<sdf version='1.6'/>"), RobotFormat::urdf) << path;
+  }
+  EXPECT_EQ(robot_format("a.urdf", ""), RobotFormat::urdf);
+  EXPECT_EQ(robot_format("a.xml", "text"), RobotFormat::urdf);
+  for (const char* path : {"a.txt", "a.stl", "a"}) {
+    EXPECT_THROW(robot_format(path, "<sdf version='1.6'/>"), Error) << path;
+    EXPECT_THROW(robot_format(path, "text"), Error) << path;
+  }
+  EXPECT_THROW(robot_format("a.xacro", "text"), Error);
 }
 
 TEST_F(Load, ErrorsNameTheFileAndTheCause) {

@@ -334,6 +334,47 @@ TEST(Check, FindsProductsWithTheOtherSign) {
   EXPECT_LT((tensor_from(found[0].edits.at(0).after) - right).norm(), 1e-12 * right.norm());
 }
 
+// Grams: links without mass are left as they are.
+TEST(Check, MassesInGramsAreDivided) {
+  auto robot = arm();
+  for (auto& link : robot.links) {
+    link.inertial->mass *= 1000;
+    link.inertial->tensor *= 1000;
+  }
+  LinkDescription<double> frame;
+  frame.name = "frame";
+  robot.links.insert(robot.links.begin() + 1, frame);
+  robot.joints.push_back(hinge("mount", "base", "frame"));
+  robot.joints.back().type = JointType::fixed;
+  for (auto& joint : robot.joints) joint.X_PJ.p *= 0.1;
+  for (auto& link : robot.links) {  // small, so that 5000 kg are denser than any metal
+    for (auto& geometry : link.geometry) {
+      geometry.size *= 0.2;
+      geometry.X_LG.p *= 0.2;
+    }
+    if (link.inertial) link.inertial->X_LI.p *= 0.2;
+  }
+  const LintFindings found = find_values(robot);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].diagnostic.rule, "mass-units");
+  ASSERT_EQ(found[0].edits.size(), 2u);
+  EXPECT_EQ(found[0].edits[0].owner, "base");
+  EXPECT_EQ(found[0].edits[0].after, std::vector<double>{3});
+  EXPECT_EQ(found[0].edits[1].owner, "arm");
+  EXPECT_EQ(found[0].edits[1].after, std::vector<double>{2});
+}
+
+// A massless body with half a kilogram beyond it is a warning, at the end of a chain an error.
+TEST(Check, MasslessBodiesBetweenJointsAreAWarning) {
+  auto robot = arm();
+  robot.links[1].inertial.reset();
+  robot.links.push_back(box_link("tip", 0.5, at(0.1, 0, 0), {0.2, 0.05, 0.05}));
+  robot.joints.push_back(hinge("wrist", "arm", "tip"));
+  EXPECT_EQ(rules(robot), Texts{"inertial-missing"});
+  robot.links[2].inertial.reset();
+  EXPECT_EQ(rules(robot), (Texts{"inertial-missing-leaf", "inertial-missing-leaf"}));
+}
+
 TEST(Check, WeldedLinksCountAsOneBody) {
   auto robot = arm();
   LinkDescription<double> tool;

@@ -267,6 +267,11 @@ TEST(MjcfCompiler, TotalMassScalesMassesAndMoments) {
   EXPECT_NEAR(links.at(0).inertial->tensor(0, 0), 2.5 * 0.4 * 0.01, 8 * kEps);
   const auto same = parse_text("<mujoco>" + bodies + "</mujoco>").description.links;
   EXPECT_EQ(same.at(1).inertial->mass, 3);
+  for (const char* none : {"0", "-1"}) {
+    const std::string text =
+        std::string("<mujoco><compiler settotalmass='") + none + "'/>" + bodies;
+    EXPECT_EQ(parse_text(text + "</mujoco>").description.links.at(1).inertial->mass, 3) << none;
+  }
 }
 
 // Bounds act on principal moments: R max(I, bound) R^T; balancing takes their mean.

@@ -90,6 +90,22 @@ TEST(SmoothFriction, HasTheStribeckCurve) {
   }
 }
 
+TEST(SmoothFriction, RejectsCurvesThatAreNone) {
+  const Model<double> model = rail();
+  const auto rejects = [&](double ratio, double stribeck, double smooth) {
+    EXPECT_THROW(
+        SmoothFriction(model,
+                       {.static_ratio = ratio, .stribeck_speed = stribeck, .smooth_speed = smooth}),
+        Error)
+        << ratio << " " << stribeck << " " << smooth;
+  };
+  rejects(0.9, 0.1, 0.01);
+  rejects(std::nan(""), 0.1, 0.01);
+  rejects(1.5, 0, 0.01);
+  rejects(1.5, 0.1, 0);
+  rejects(1.5, 0.1, -1);
+}
+
 // A follower with q = 2 y0 - 0.5 y1 + 0.3: its spring acts on both with these ratios.
 TEST(JointSpring, OfAFollowerActsThroughItsCoupling) {
   RobotBuilder<double> robot("coupled");
