@@ -106,5 +106,22 @@ TEST(Terrain, HeightsOfPlanesBoxesAndFields) {
   EXPECT_DOUBLE_EQ(ground_height(ground, 10.25, 10.5), 1.25);
 }
 
+TEST(Terrain, RejectsFieldsThatAreNone) {
+  Ground ground;
+  MatrixX<double> flat = MatrixX<double>::Zero(2, 2);
+  const double nan = std::nan("");
+  EXPECT_THROW(ground.add_height_field({nan, 0}, {1, 1}, flat), Error);
+  EXPECT_THROW(ground.add_height_field({0, 0}, {0, 1}, flat), Error);
+  EXPECT_THROW(ground.add_height_field({0, 0}, {1, 0}, flat), Error);
+  EXPECT_THROW(ground.add_height_field({0, 0}, {1, -1}, flat), Error);
+  EXPECT_THROW(ground.add_height_field({0, 0}, {1, 1}, flat.row(0)), Error);
+  EXPECT_THROW(ground.add_height_field({0, 0}, {1, 1}, flat.col(0)), Error);
+  EXPECT_TRUE(ground.height_fields().empty());
+  ground.add_height_field({0, 0}, {1, 1}, flat);
+  flat(1, 1) = nan;
+  EXPECT_THROW(ground.add_height_field({0, 0}, {1, 1}, flat), Error);
+  EXPECT_EQ(ground.height_fields().size(), 1u);
+}
+
 }  // namespace
 }  // namespace limb

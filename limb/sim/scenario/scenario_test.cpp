@@ -275,6 +275,28 @@ TEST(Scenario, ErrorsHaveFileAndLine) {
             std::string::npos);
 }
 
+// Gains that a controller does not need are read, too, and have defaults.
+TEST(Scenario, FeedbackOfControllersIsRead) {
+  const auto controller = [](const std::string& keys) {
+    return parse_scenario("simulate", "model = \"builtin:2r\"\n[controller]\n" + keys, "s.toml")
+        .controller;
+  };
+  const ControllerSetup pid = controller("type = \"pid\"\nki = [3, 4]\nanti_windup = \"none\"\n");
+  EXPECT_EQ(pid.ki, Eigen::Vector2d(3, 4));
+  EXPECT_EQ(pid.anti_windup, JointPid::AntiWindup::none);
+  const ControllerSetup usual = controller("type = \"pid\"\n");
+  EXPECT_EQ(usual.ki, 2 * usual.kp);
+  EXPECT_EQ(usual.anti_windup, JointPid::AntiWindup::conditional);
+  const ControllerSetup lqr = controller(
+      "type = \"lqr\"\nposition_cost = [5, 6]\nvelocity_cost = [7, 8]\ntorque_cost = [0.5, "
+      "0.25]\n");
+  EXPECT_EQ(lqr.position_cost, Eigen::Vector2d(5, 6));
+  EXPECT_EQ(lqr.velocity_cost, Eigen::Vector2d(7, 8));
+  EXPECT_EQ(lqr.torque_cost, Eigen::Vector2d(0.5, 0.25));
+  EXPECT_NE(error_of("model = \"builtin:2r\"\n[controller]\ntype = \"pid\"\nki = [3, -4]\n"),
+            "no error");
+}
+
 // Every key with a number of its own arrives where it belongs.
 TEST(Scenario, EveryKeyIsRead) {
   const Scenario s = parse_scenario("simulate", R"(
