@@ -59,8 +59,8 @@ void read_sections(const Node& root, ReadContext& context) {
   each("option", [&](const Node& n) { read_option(n, context); });
   each("default", [&](const Node& n) { context.defaults.read(n, context.diagnostics); });
   each("asset", [&](const Node& n) {
-    read_meshes(n, context.compiler, context.defaults, context.document, context.meshes,
-                context.diagnostics);
+    context.meshes.read(n, context.compiler, context.defaults, context.document,
+                        context.diagnostics);
   });
   each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
   each("equality", [&](const Node& n) { read_equality(n, context); });
@@ -94,7 +94,8 @@ Description<double> parse_mjcf(std::string text, const std::string& file,
                                const ReadOptions& options, Diagnostics& diagnostics) {
   const mjcf::Document document(std::move(text), file, options, diagnostics);
   const mjcf::Node& root = document.root();
-  mjcf::ReadContext context{document, diagnostics, {}, {}, {}, {}, {}};
+  mjcf::ReadContext context{
+      document, diagnostics, {}, {}, mjcf::MeshLibrary(options.missing_meshes), {}, {}};
   context.result.file = file;
   if (root.tag() != "mujoco") {
     mjcf::add(

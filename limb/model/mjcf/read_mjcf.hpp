@@ -27,9 +27,12 @@
 /// pose in MuJoCo and is ignored here: q is the pose. Angles are in radians, independent of the
 /// compiler setting.
 ///
-/// Mass: <inertial>, or the sum of the primitive geoms by the rules of inertiafromgeom, then
-/// boundmass, boundinertia, balanceinertia and settotalmass. Mesh files are not read: a mesh whose
-/// mass counts gives a warning. Geoms of the world are not kept.
+/// Mass: <inertial>, or the sum of the geoms by the rules of inertiafromgeom, then boundmass,
+/// boundinertia, balanceinertia and settotalmass. Mesh files (STL, OBJ, MSH) are read only if the
+/// mass of a body depends on them; one that is missing or cannot be used is an error or, by
+/// ReadOptions::missing_meshes, a warning. Not computed, with the same error: meshes that MuJoCo
+/// makes itself (builtin, plugins) and hulls with fewer vertices than they need (maxhullvert).
+/// Geoms of the world are not kept.
 ///
 /// An equality of one joint (polycoef without joint2) is a coupling without terms: q = offset.
 /// <tendon>, <deformable>, <attach>, <replicate>, <composite>, <flexcomp> are not read, with a

@@ -75,8 +75,8 @@ class Tree {
     LinkDescription<double> link;
     link.name = name;
     link.source = node.source();
-    link.inertial =
-        body_inertial(contents.inertial, contents.geoms, r_.compiler, X_FB, node, r_.diagnostics);
+    link.inertial = body_inertial(contents.inertial, contents.geoms, r_.meshes, r_.compiler, X_FB,
+                                  node, r_.diagnostics);
     for (Geom& geom : contents.geoms) {
       if (geom.geometry) link.geometry.push_back(std::move(*geom.geometry));
     }

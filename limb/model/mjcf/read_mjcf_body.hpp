@@ -30,7 +30,7 @@ struct ReadContext {
   Diagnostics& diagnostics;
   Compiler compiler;
   Defaults defaults;
-  MeshAssets meshes;
+  MeshLibrary meshes;
   NamedElements named;
   Description<double> result;
   std::size_t bodies = 0, sites = 0;  ///< number read so far, for elements without a name

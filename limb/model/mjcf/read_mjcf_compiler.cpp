@@ -106,6 +106,8 @@ void Compiler::read(const Node& node, Diagnostics& diagnostics) {
   }
   autolimits = flag("autolimits", autolimits);
   balanceinertia = flag("balanceinertia", balanceinertia);
+  exactmeshinertia = flag("exactmeshinertia", exactmeshinertia);
+  fitaabb = flag("fitaabb", fitaabb);
   strippath = flag("strippath", strippath);
   if (a.has("inertiafromgeom")) {
     const std::string word = a.keyword("inertiafromgeom", {"true", "false", "auto"}, "auto");

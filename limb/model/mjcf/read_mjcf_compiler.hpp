@@ -20,6 +20,8 @@ struct Compiler {
   double boundmass = 0, boundinertia = 0;
   double settotalmass = -1;  ///< kg; not positive: no scaling
   bool balanceinertia = false;
+  bool exactmeshinertia = false;  ///< of MuJoCo before 3.3: meshes are `exact` by default
+  bool fitaabb = false;           ///< primitives are fitted to bounding boxes of meshes
   std::string meshdir;
   bool strippath = false;
 

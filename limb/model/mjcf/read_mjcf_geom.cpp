@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-
-#include "limb/math/inertia_solids.hpp"
 
 namespace limb::mjcf {
 namespace {
@@ -41,22 +38,6 @@ Vector3<double> geometry_size(Shape shape, const Vector3<double>& half) {
   }
 }
 
-template <MassOrDensity A>
-Inertia<double> solid(Shape shape, const Vector3<double>& half, const A& amount) {
-  switch (shape) {
-    case Shape::box:
-      return box_inertia(amount, 2 * half);
-    case Shape::capsule:
-      return capsule_inertia(amount, half[0], 2 * half[1]);
-    case Shape::cylinder:
-      return cylinder_inertia(amount, half[0], 2 * half[1]);
-    case Shape::sphere:
-      return sphere_inertia(amount, half[0]);
-    default:
-      return ellipsoid_inertia(amount, half);
-  }
-}
-
 /// Half sizes of a primitive, all positive; otherwise nullopt and a diagnostic.
 std::optional<Vector3<double>> half_sizes(const Attributes& a, Shape shape,
                                           const std::optional<Segment>& segment) {
@@ -79,47 +60,66 @@ std::optional<Vector3<double>> half_sizes(const Attributes& a, Shape shape,
   return std::nullopt;
 }
 
-void read_mass(const Attributes& a, Shape shape, const Vector3<double>& half, Geom& geom) {
+/// nullopt if the geom has no mass.
+std::optional<GeomMass> read_mass(const Attributes& a) {
   const double density = a.number("density", 1000), mass = a.number("mass", 0);
   if (mass < 0 || density < 0) {
     a.error("geom-mass-negative",
             fmt::format("{} is {}, expected 0 or more", mass < 0 ? "mass" : "density",
                         mass < 0 ? mass : density),
             "mass cannot be negative");
-    return;
+    return std::nullopt;
   }
-  const bool shell = a.keyword("shellinertia", {"true", "false"}, "false") == "true";
-  if (shell) {
-    geom.mass_unknown = "the mass of a shell (shellinertia) is not read";
-  } else if (a.has("mass")) {
-    geom.inertia = solid(shape, half, Mass{mass});
-  } else {
-    geom.inertia = solid(shape, half, Density{density});
-  }
+  GeomMass result;
+  result.is_mass = a.has("mass");
+  result.value = result.is_mass ? mass : density;
+  result.shell = a.keyword("shellinertia", {"true", "false"}, "false") == "true";
+  return result;
 }
 
-void read_mesh_geom(const Attributes& a, const MeshAssets& meshes, Geom& geom, Geometry& geometry) {
+/// The mesh that the geom names; null and a diagnostic if there is none.
+const MeshAsset* mesh_of(const Attributes& a, const MeshLibrary& meshes) {
   const std::string name = a.text("mesh");
-  if (a.number("mass", 1) != 0 && (a.has("mass") || a.number("density", 1000) != 0)) {
-    geom.mass_unknown = fmt::format("the mass of mesh '{}' is unknown, mesh files are not read",
-                                    name.substr(0, 60));
-  }
-  const auto found = meshes.find(name);
-  if (found == meshes.end()) {
+  const MeshAsset* asset = meshes.find(name);
+  if (asset == nullptr) {
     std::vector<std::string> names;
-    if (!a.has_many_diagnostics()) {
-      for (const auto& [known, unused] : meshes) names.push_back(known);
-    }
+    if (!a.has_many_diagnostics()) names = meshes.names();
     a.error("mesh-unknown",
             fmt::format("mesh '{}' is not in <asset>{}", name.substr(0, 60), closest(name, names)),
             "the shape is not known");
-    return;
+  }
+  return asset;
+}
+
+void read_mesh_geom(const Attributes& a, const MeshLibrary& meshes, Geom& geom,
+                    Geometry& geometry) {
+  const MeshAsset* asset = mesh_of(a, meshes);
+  if (asset == nullptr) return;
+  const auto mass = read_mass(a);
+  if (mass && mass->shell) {
+    a.error("mesh-shell", "attribute 'shellinertia' does not apply to mesh geoms",
+            "MuJoCo refuses it", "write inertia='shell' in the <mesh>");
+  } else if (mass && mass->value > 0) {
+    geom.mesh = MeshGeom{asset, *mass, std::nullopt, 1};
   }
   geometry.shape = Shape::mesh;
-  geometry.mesh_uri = found->second.file;
-  geometry.mesh_scale = found->second.scale;
-  geometry.mesh_path = found->second.path;
+  geometry.mesh_uri = asset->file;
+  geometry.mesh_scale = asset->scale;
+  geometry.mesh_path = asset->path;
   geom.geometry = geometry;
+}
+
+/// A primitive whose size comes from a mesh. Its shape is not kept: the mesh is read only for mass.
+void read_fitted_geom(const Attributes& a, Shape shape, const MeshLibrary& meshes, Geom& geom) {
+  if (a.has("fromto")) {
+    a.error("fitted-fromto", "attribute 'fromto' with attribute 'mesh'",
+            "only one can be meant; MuJoCo refuses both");
+    return;
+  }
+  const MeshAsset* asset = mesh_of(a, meshes);
+  const auto mass = read_mass(a);
+  if (asset == nullptr || !mass || !(mass->value > 0)) return;
+  geom.mesh = MeshGeom{asset, *mass, shape, a.number("fitscale", 1)};
 }
 
 /// boundinertia and balanceinertia, which MuJoCo applies to the principal moments.
@@ -135,27 +135,6 @@ Matrix3<double> bounded(const Matrix3<double>& tensor, const Compiler& compiler)
 
 }  // namespace
 
-void read_meshes(const Node& asset, const Compiler& compiler, const Defaults& defaults,
-                 const Document& document, MeshAssets& meshes, Diagnostics& diagnostics) {
-  namespace fs = std::filesystem;
-  for (const Node& node : asset.children) {
-    if (node.tag() != "mesh") continue;
-    const DefaultClass& default_class =
-        defaults.named_by(node, "class", defaults.main(), diagnostics);
-    const Attributes a(node, "mesh", default_class, diagnostics);
-    const fs::path file = a.text("file");
-    MeshAsset mesh;
-    if (!file.empty()) {
-      mesh.file = (fs::path(compiler.meshdir) / (compiler.strippath ? file.filename() : file))
-                      .generic_string();
-      if (const auto path = document.resolve(mesh.file)) mesh.path = path->string();
-    }
-    mesh.scale = a.vector("scale", Vector3<double>::Ones());
-    // Without a name a mesh has that of its file, without folder and extension.
-    meshes.emplace(a.text("name", file.stem().string()), mesh);
-  }
-}
-
 std::optional<Segment> read_fromto(const Attributes& a) {
   const auto x = a.numbers("fromto", 6);
   if (!x) return std::nullopt;
@@ -170,7 +149,7 @@ std::optional<Segment> read_fromto(const Attributes& a) {
 }
 
 Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& compiler,
-               const MeshAssets& meshes) {
+               const MeshLibrary& meshes) {
   Geom geom;
   const std::string type = a.keyword(
       "type",
@@ -194,14 +173,13 @@ Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& co
     geometry.shape = Shape::plane;
     geom.geometry = geometry;
   } else if (shape && a.has("mesh")) {
-    // A primitive fitted to a mesh: its size depends on the mesh.
-    geom.mass_unknown = fmt::format("the size of a {} fitted to a mesh is not read", type);
+    read_fitted_geom(a, *shape, meshes, geom);
   } else if (shape && !(along_segment && !segment)) {
     if (const auto half = half_sizes(a, *shape, segment)) {
       geometry.shape = *shape;
       geometry.size = geometry_size(*shape, *half);
       geom.geometry = geometry;
-      read_mass(a, *shape, *half, geom);
+      if (const auto mass = read_mass(a)) geom.inertia = primitive_inertia(*shape, *half, *mass);
     }
   }
   return geom;
@@ -236,9 +214,9 @@ std::optional<InertialDescription<double>> read_inertial(const Attributes& a,
 }
 
 std::optional<InertialDescription<double>> body_inertial(
-    const std::optional<InertialDescription<double>>& written, const std::vector<Geom>& geoms,
-    const Compiler& compiler, const Pose<double>& pose_written, const Node& body,
-    Diagnostics& diagnostics) {
+    const std::optional<InertialDescription<double>>& written, std::vector<Geom>& geoms,
+    MeshLibrary& meshes, const Compiler& compiler, const Pose<double>& pose_written,
+    const Node& body, Diagnostics& diagnostics) {
   using FromGeom = Compiler::InertiaFromGeom;
   std::optional<InertialDescription<double>> result = written;
   const bool from_geoms = compiler.inertiafromgeom == FromGeom::yes ||
@@ -249,12 +227,10 @@ std::optional<InertialDescription<double>> body_inertial(
   if (from_geoms) {
     double mass = 0;
     Vector3<double> first_moment = Vector3<double>::Zero();
-    for (const Geom& geom : geoms) {
+    for (Geom& geom : geoms) {
       if (!counts(geom)) continue;
-      if (!geom.mass_unknown.empty()) {
-        add(diagnostics, Diagnostic::Severity::warning, body, "geom-mass-unknown",
-            fmt::format("{}: {}", body.title(), geom.mass_unknown),
-            "the body's mass and inertia are too small by it", "write an <inertial> for the body");
+      if (geom.mesh) {
+        geom.inertia = meshes.inertia(*geom.mesh, geom.X_BG, compiler, body, diagnostics);
       }
       if (!geom.inertia) continue;
       mass += geom.inertia->mass();
