@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 
 #include "limb/math/check.hpp"
@@ -36,9 +37,10 @@ class Hull {
   std::vector<std::array<int, 3>> build() {
     check_points();
     start_with_tetrahedron();
+    // First in, first out: the hull grows on all sides, and faces stay compact.
     while (!open_.empty()) {
-      const int face = open_.back();
-      open_.pop_back();
+      const int face = open_.front();
+      open_.pop_front();
       if (!faces_[at(face)].removed && faces_[at(face)].farthest != kNone) add_farthest(face);
     }
     std::vector<std::array<int, 3>> triangles;
@@ -109,9 +111,9 @@ class Hull {
     add_face({t[2], t[1], t[3]}, {0, 1, 3});
     add_face({t[0], t[2], t[3]}, {0, 2, 1});
     for (int i = 0; i < static_cast<int>(points_.size()); ++i) {
-      if (std::find(t.begin(), t.end(), i) == t.end()) assign(i, 0);
+      if (std::find(t.begin(), t.end(), i) == t.end()) assign(i);
     }
-    for (int face = 0; face < 4; ++face) open_.push_back(face);
+    open_.insert(open_.end(), new_faces_.begin(), new_faces_.end());
   }
 
   int add_face(const std::array<int, 3>& corners, const std::array<int, 3>& neighbors) {
@@ -123,8 +125,16 @@ class Hull {
     face.normal = u.cross(v);
     // Some 20 roundings of products of the lengths of u, v and the distance of a point.
     face.noise = 64 * std::numeric_limits<double>::epsilon() * u.norm() * v.norm() * extent_;
-    faces_.push_back(face);
-    return static_cast<int>(faces_.size()) - 1;
+    int index = static_cast<int>(faces_.size());
+    if (free_.empty()) {
+      faces_.push_back(face);
+    } else {
+      index = free_.back();
+      free_.pop_back();
+      faces_[at(index)] = face;
+    }
+    new_faces_.push_back(index);
+    return index;
   }
 
   double height(const Face& face, int i) const {
@@ -136,11 +146,11 @@ class Hull {
                              point(i)) > 0;
   }
 
-  /// Puts a point on the list of one face, from `first` on, that it is above. A point above none of
-  /// them is inside of the hull, and stays inside.
-  void assign(int i, std::size_t first) {
-    for (std::size_t k = first; k < faces_.size(); ++k) {
-      Face& face = faces_[k];
+  /// Puts a point on the list of one new face that it is above. A point above none of them is
+  /// inside of the hull, and stays inside.
+  void assign(int i) {
+    for (const int index : new_faces_) {
+      Face& face = faces_[at(index)];
       const double h = height(face, i);
       if (!is_above(face, i, h)) continue;
       next_above_[at(i)] = face.first_above;
@@ -156,7 +166,7 @@ class Hull {
   /// Replaces all faces that the point sees by the cone from it to their outline.
   void add_farthest(int seen) {
     const int apex = faces_[at(seen)].farthest;
-    const std::size_t first_new = faces_.size();
+    new_faces_.clear();
     remove_seen(seen, apex);
     if (outline_.size() < 3) fail_inconsistent();
     for (const Edge& edge : outline_) {
@@ -167,23 +177,24 @@ class Hull {
       if (face_from_[at(edge.from)] != kNone) fail_inconsistent();
       face_from_[at(edge.from)] = face;
     }
-    for (std::size_t k = first_new; k < faces_.size(); ++k) {
-      const int next = face_from_[at(faces_[k].corners[1])];
+    for (const int face : new_faces_) {
+      const int next = face_from_[at(faces_[at(face)].corners[1])];
       if (next == kNone) fail_inconsistent();
-      faces_[k].neighbors[1] = next;
-      faces_[at(next)].neighbors[2] = static_cast<int>(k);
+      faces_[at(face)].neighbors[1] = next;
+      faces_[at(next)].neighbors[2] = face;
     }
     for (const Edge& edge : outline_) face_from_[at(edge.from)] = kNone;
     for (const int face : removed_) {
       for (int i = faces_[at(face)].first_above; i != kNone;) {
         const int next = next_above_[at(i)];
-        if (i != apex) assign(i, first_new);
+        if (i != apex) assign(i);
         i = next;
       }
     }
-    for (std::size_t k = first_new; k < faces_.size(); ++k) {
-      if (faces_[k].farthest != kNone) open_.push_back(static_cast<int>(k));
+    for (const int face : new_faces_) {
+      if (faces_[at(face)].farthest != kNone) open_.push_back(face);
     }
+    free_.insert(free_.end(), removed_.begin(), removed_.end());
   }
 
   /// Marks the faces that the apex sees, and lists them and the edges of their outline.
@@ -222,7 +233,9 @@ class Hull {
   std::vector<Face> faces_;
   std::vector<int> next_above_;  ///< next point on the list of the same face
   std::vector<int> face_from_;   ///< new face whose edge of the outline starts at this point
-  std::vector<int> open_;        ///< faces that may have points above them
+  std::deque<int> open_;         ///< faces that may have points above them
+  std::vector<int> new_faces_;   ///< of the last point
+  std::vector<int> free_;        ///< places of removed faces
   std::vector<int> removed_;     ///< by the last point
   std::vector<Edge> outline_;    ///< of the removed faces
 };

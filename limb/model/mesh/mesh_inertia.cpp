@@ -58,11 +58,14 @@ void check_orientation(const TriangleMesh& mesh) {
 }
 
 void check_mass(double mass, bool shell) {
+  if (!std::isfinite(mass)) {
+    fail_computation(kCall, "the integrals overflow: the mesh is too large for its unit");
+  }
   const char* what = shell ? "the area of the mesh" : "the volume of the mesh";
   if (mass < 0) {
     fail(kCall, what, to_text(mass), "> 0", "the triangles are oriented inward");
   }
-  if (!(mass >= kMinMeshMass)) {
+  if (mass < kMinMeshMass) {
     fail(kCall, what, to_text(mass), "at least " + to_text(kMinMeshMass),
          shell ? "the mesh has no surface" : "the mesh is flat or its unit wrong");
   }

@@ -16,7 +16,8 @@
 ///   OBJ   v and f, with indices i, i/t, i//n, i/t/n and negative ones; all other lines are
 ///   skipped.
 ///         Quadrilaterals are cut along the shorter diagonal, convex polygons into a fan, concave
-///         ones by ear clipping. Faces with fewer than three corners have no area and are skipped.
+///         ones by ear clipping (of a flat polygon every cut has the same mass). Faces with fewer
+///         than three corners have no area and are skipped.
 ///   MSH   int32: vertices, normals, texture coordinates, triangles; float: 3 per vertex, 3 per
 ///         normal, 2 per texture coordinate; int32: 3 per triangle; little-endian. Without
 ///         triangles the vertices are a point cloud.

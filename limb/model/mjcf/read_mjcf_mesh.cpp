@@ -62,7 +62,11 @@ TriangleMesh inline_mesh(const Attributes& a) {
 /// MuJoCo stores the vertices of every mesh as float.
 void round_to_float(TriangleMesh& mesh) {
   for (auto& vertex : mesh.vertices) {
-    vertex = vertex.cast<float>().cast<double>();
+    for (double& x : vertex) {
+      // gcc 12 vectorizes the conversion to float and back away, except for a volatile one.
+      const volatile float rounded = static_cast<float>(x);
+      x = rounded;
+    }
     if (!vertex.allFinite()) throw Error("mesh: a coordinate is too large for a float");
   }
 }
