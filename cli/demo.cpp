@@ -7,6 +7,7 @@
 #include "cli/demo_planar.hpp"
 #include "cli/demo_quadruped.hpp"
 #include "cli/report_page.hpp"
+#include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
 
 namespace limb::cli {
@@ -44,6 +45,7 @@ class Demo : public Verb {
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
     app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
         ->type_name("FILE");
+    missing_meshes_.add(app);
     add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot",
                {1, 120});
     add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed", {-0.8, 0.8});
@@ -66,7 +68,9 @@ class Demo : public Verb {
   Exit run(std::ostream& out) override {
     reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    reject_options_of("", {"--model", "--seconds", "--speed", "--push", "--seed", "--flat"});
+    reject_options_of(
+        "", {"--model", "--missing-meshes", "--seconds", "--speed", "--push", "--seed", "--flat"});
+    quadruped_.read.missing_meshes = missing_meshes_.value();
     const DemoResult result = make();
     const bool has_page = !result.page.empty();
     if (!has_page && !output_.empty())
@@ -108,6 +112,7 @@ class Demo : public Verb {
   std::optional<std::string> picture_;
   bool json_ = false;
   QuadrupedDemo quadruped_;
+  MissingMeshesOption missing_meshes_;
   PlanarDemo planar_;
 };
 

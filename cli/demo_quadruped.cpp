@@ -52,7 +52,7 @@ struct Section {
 Section check_section(const QuadrupedDemo& demo) {
   show_activity("checking " + demo.model);
   Diagnostics found;
-  const Description<double> robot = parse_robot(demo.model, {}, found);
+  const Description<double> robot = parse_robot(demo.model, demo.read, found);
   const Diagnostics rules = check_robot(robot);
   found.insert(found.end(), rules.begin(), rules.end());
   int errors = 0, warnings = 0;
@@ -297,7 +297,7 @@ std::string page_of(const std::string& robot, const Section& check, const Sectio
 DemoResult demo_quadruped(const QuadrupedDemo& demo) {
   const auto start = Clock::now();
   const Section checked = check_section(demo);
-  const LeggedRobot robot = load_quadruped(demo.model);
+  const LeggedRobot robot = load_quadruped(demo.model, kCrouch, demo.read);
   const Section proof = prove_section(robot.model);
   const Section compiled = compile_section(robot.model);
 

@@ -3,11 +3,13 @@
 #include <cstdint>
 
 #include "cli/demo_result.hpp"
+#include "limb/model/core/read_options.hpp"
 
 namespace limb::cli {
 
 struct QuadrupedDemo {
   std::string model = "builtin:quadruped";
+  ReadOptions read;
   double seconds = 10;  ///< s of trotting
   double speed = 0.5;   ///< m/s
   double push = 4;      ///< N s, to the left

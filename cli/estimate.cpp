@@ -10,6 +10,7 @@
 #include "cli/estimate_report.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/png.hpp"
+#include "cli/robot_options.hpp"
 #include "cli/write_walk_log.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/core/load.hpp"
@@ -49,6 +50,7 @@ class Estimate final : public Verb {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
     app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
+    missing_meshes_.add(app);
     app.add_option("--feet", feet_, "frames of the feet, separated by commas")
         ->required()
         ->delimiter(',')
@@ -154,11 +156,13 @@ class Estimate final : public Verb {
       throw Error("limb estimate: the log does not name its robot, add --model");
     }
     // Adds a free joint if the file does not describe one.
-    const Model<double> described = load_model(path);
+    ReadOptions options;
+    options.missing_meshes = missing_meshes_.value();
+    const Model<double> described = load_model(path, Base::described, options);
     if (described.body_count() > 1 && described.bodies()[1].joint.type() == JointType::free) {
       return described;
     }
-    return load_model(path, Base::free);
+    return load_model(path, Base::free, options);
   }
 
   void make_walk() const {
@@ -255,6 +259,7 @@ class Estimate final : public Verb {
   EstimatorOptions options_;
   SensorTopics topics_;
   std::string log_, model_, imu_, output_;
+  MissingMeshesOption missing_meshes_;
   std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
   std::vector<std::string> feet_;
   std::optional<double> walk_, make_force_, break_force_, ground_;

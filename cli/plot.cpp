@@ -102,7 +102,9 @@ class Plot final : public Verb {
     }
     const Base kind = base == "free" ? Base::free : base == "fixed" ? Base::fixed : Base::described;
     try {
-      return std::make_unique<StickFigure>(kCall, load_model(model, kind), *state, 400);
+      ReadOptions options;
+      options.missing_meshes = MissingMeshes::ignore;  // a figure needs no masses
+      return std::make_unique<StickFigure>(kCall, load_model(model, kind, options), *state, 400);
     } catch (const Error& error) {
       if (!model_.empty()) throw;  // --model was given
       notice = fmt::format("without the motion: {}", error.what());

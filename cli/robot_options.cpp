@@ -4,6 +4,14 @@
 
 namespace limb::cli {
 
+void MissingMeshesOption::add(CLI::App& app) {
+  app.add_option("--missing-meshes", text_,
+                 "mesh that a mass in MJCF needs and that is missing: error, or ignore its mass")
+      ->check(CLI::IsMember({"error", "ignore"}))
+      ->type_name("WHAT")
+      ->capture_default_str();
+}
+
 void RobotOptions::add(CLI::App& app, bool with_base) {
   app.add_option("MODEL", path_, ".urdf, MJCF .xml, .toml recipe or builtin:NAME")->required();
   if (with_base) {
@@ -15,6 +23,7 @@ void RobotOptions::add(CLI::App& app, bool with_base) {
   }
   app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
       ->type_name("FOLDER");
+  missing_meshes_.add(app);
 }
 
 Base RobotOptions::base() const {
@@ -25,6 +34,7 @@ Base RobotOptions::base() const {
 ReadOptions RobotOptions::read_options() const {
   ReadOptions options;
   for (const std::string& root : roots_) options.roots.emplace_back(root);
+  options.missing_meshes = missing_meshes_.value();
   return options;
 }
 

@@ -8,12 +8,24 @@
 #include "cli/robot_findings.hpp"
 #include "limb/model/core/load.hpp"
 
-/// Arguments shared by all verbs about a robot: MODEL, --base, --root, --verbose.
+/// Arguments shared by all verbs about a robot: MODEL, --base, --root, --missing-meshes, --verbose.
 namespace limb::cli {
+
+/// --missing-meshes, for all verbs that load a robot.
+class MissingMeshesOption {
+ public:
+  void add(CLI::App& app);
+  MissingMeshes value() const {
+    return text_ == "ignore" ? MissingMeshes::ignore : MissingMeshes::error;
+  }
+
+ private:
+  std::string text_ = "error";
+};
 
 class RobotOptions {
  public:
-  /// Adds MODEL and --root, and --base and --verbose if `with_base`.
+  /// Adds MODEL, --root and --missing-meshes, and --base and --verbose if `with_base`.
   void add(CLI::App& app, bool with_base = true);
 
   const std::string& path() const { return path_; }
@@ -31,6 +43,7 @@ class RobotOptions {
   std::string path_;
   std::string base_ = "described";
   std::vector<std::string> roots_;
+  MissingMeshesOption missing_meshes_;
   bool verbose_ = false;
 };
 

@@ -162,7 +162,7 @@ class Simulate final : public Verb {
 
   Scenario read() const {
     Scenario s = is_scenario(robot_.path())
-                     ? read_scenario(kCall, robot_.path())
+                     ? read_scenario(kCall, robot_.path(), robot_.read_options())
                      : scenario_of(robot_.path(), robot_.base(), robot_.read_options());
     s.duration = duration_.value_or(s.duration);
     s.simulation.step = step_.value_or(s.simulation.step);

@@ -102,10 +102,10 @@ LeggedRobot make_legged_robot(Model<double> model, std::vector<std::string> feet
   return robot;
 }
 
-LeggedRobot load_quadruped(const std::string& path, double crouch) {
+LeggedRobot load_quadruped(const std::string& path, double crouch, const ReadOptions& options) {
   const char* call = "load_quadruped";
   if (!(crouch > 0 && crouch < 1)) fail(call, "crouch", to_text(crouch), "between 0 and 1");
-  Model<double> model = load_model(path, Base::free);
+  Model<double> model = load_model(path, Base::free, options);
   std::vector<Leg> legs = find_legs(model);
   const bool three =
       std::all_of(legs.begin(), legs.end(), [](const Leg& leg) { return leg.joints.size() == 3; });

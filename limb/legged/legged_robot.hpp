@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "limb/control/whole_body/whole_body.hpp"
+#include "limb/model/core/read_options.hpp"
 
 namespace limb {
 
@@ -28,12 +29,16 @@ struct LeggedRobot {
 LeggedRobot make_legged_robot(Model<double> model, std::vector<std::string> feet,
                               const std::vector<std::pair<std::string, double>>& joints);
 
+/// Fraction by which the legs of a standing robot are shorter than straight.
+inline constexpr double kCrouch = 0.3;
+
 /// A quadruped with three joints per leg, from any file that limb reads: `builtin:quadruped`, Go2,
 /// ANYmal, HyQ and similar robots. Its feet are the frames with "foot" in their names, the farthest
 /// of each leg. Knees bend in the direction that their limits allow, or else backwards at the front
 /// and forwards at the rear, until the legs are shortened by the fraction `crouch`.
 /// @throws Error unless there are four such legs.
-LeggedRobot load_quadruped(const std::string& path, double crouch = 0.3);
+LeggedRobot load_quadruped(const std::string& path, double crouch = kCrouch,
+                           const ReadOptions& options = {});
 
 /// Moves the base vertically until the lowest foot is on z = 0.
 void put_on_ground(LeggedRobot& robot);

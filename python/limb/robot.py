@@ -13,7 +13,7 @@ from ._arguments import named_arguments
 from .compiled import Compiled
 from .derivation import Derivation
 from .results import Finding
-from .types import Axes, Base, Strategy
+from .types import Axes, Base, MissingMeshes, Strategy
 
 __all__ = ["Robot", "check", "load"]
 
@@ -134,13 +134,16 @@ def _make(state) -> Robot:
 
 @named_arguments
 def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[str | os.PathLike] = (),
-         armature: bool = True, damping: bool = True, friction: bool = True) -> Robot:
+         missing_meshes: MissingMeshes = "error", armature: bool = True, damping: bool = True,
+         friction: bool = True) -> Robot:
     """A robot from a `.urdf` file, an MJCF `.xml` file, a `.toml` recipe or `builtin:NAME`.
 
     Args:
         path: The file, or `builtin:NAME` with a name of `limb.builtin_names()`.
         base: "fixed" to the world, "free" (a free joint named root_joint), or as "described" in the file.
         roots: Folders in which package:// and relative paths are searched.
+        missing_meshes: A mesh that a mass in an MJCF file needs and that is missing or cannot be read is an "error",
+            or its mass is left out: "ignore".
         armature: Whether to include the inertia of rotors.
         damping: Whether to include viscous friction of the joints.
         friction: Whether to include Coulomb friction.
@@ -148,11 +151,12 @@ def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[s
     Raises:
         limb.Error: Names file and line of the first mistake.
     """
-    return Robot(os.fspath(path), base, roots=[os.fspath(root) for root in roots], armature=armature,
-                 damping=damping, friction=friction)
+    return Robot(os.fspath(path), base, roots=[os.fspath(root) for root in roots],
+                 missing_meshes=missing_meshes, armature=armature, damping=damping, friction=friction)
 
 
 @named_arguments
-def check(path: str | os.PathLike, *, roots: Sequence[str | os.PathLike] = ()) -> list[Finding]:
+def check(path: str | os.PathLike, *, roots: Sequence[str | os.PathLike] = (),
+          missing_meshes: MissingMeshes = "error") -> list[Finding]:
     """All errors and warnings about a robot file, even one that cannot be loaded."""
-    return _limb.check_file(os.fspath(path), [os.fspath(root) for root in roots])
+    return _limb.check_file(os.fspath(path), [os.fspath(root) for root in roots], missing_meshes)

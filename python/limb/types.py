@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from ._limb import ContactSet
 
 Base = Literal["described", "fixed", "free"]
+MissingMeshes = Literal["error", "ignore"]
 Axes = Literal["local", "local_world_aligned", "world"]
 AccelerationKind = Literal["spatial", "classical"]
 BaseVelocityConvention = Literal["body", "mixed", "mujoco", "world"]

@@ -214,9 +214,12 @@ void bind_robots(nb::module_& m) {
           "q", [](const LeggedRobot& r) { return array_of(r.q); },
           "Standing configuration: feet at z = 0, base upright.")
       .def_prop_ro("height", &LeggedRobot::height, "Height of the base above the feet, m.");
-  m.def("load_quadruped", &load_quadruped, "path"_a, "crouch"_a = 0.3,
-        "A quadruped with three joints per leg from any robot file; its feet are the frames with "
-        "\"foot\" in their names. crouch: fraction by which the legs are shorter than straight.");
+  m.def(
+      "load_quadruped",
+      [](const std::string& path, double crouch) { return load_quadruped(path, crouch); }, "path"_a,
+      "crouch"_a = kCrouch,
+      "A quadruped with three joints per leg from any robot file; its feet are the frames with "
+      "\"foot\" in their names. crouch: fraction by which the legs are shorter than straight.");
   m.def(
       "block_ground",
       [](std::uint64_t seed, double size, double height, double begin, double length, double width,

@@ -21,8 +21,12 @@
 namespace limb::python {
 namespace {
 
-ReadOptions options_of(const std::vector<std::string>& roots) {
+ReadOptions options_of(const std::vector<std::string>& roots, const std::string& missing_meshes) {
   ReadOptions options;
+  if (missing_meshes != "error" && missing_meshes != "ignore") {
+    fail("load", "missing_meshes", "'" + missing_meshes + "'", "'error' or 'ignore'");
+  }
+  if (missing_meshes == "ignore") options.missing_meshes = MissingMeshes::ignore;
   for (const std::string& root : roots) options.roots.emplace_back(root);
   return options;
 }
@@ -34,9 +38,10 @@ std::string recipe_text(const std::string& path) {
 }
 
 void load(Robot* self, const std::string& path, const std::string& base,
-          const std::vector<std::string>& roots, bool armature, bool damping, bool friction) {
+          const std::vector<std::string>& roots, const std::string& missing_meshes, bool armature,
+          bool damping, bool friction) {
   const nb::gil_scoped_release released;
-  Description<double> description = load_description(path, options_of(roots));
+  Description<double> description = load_description(path, options_of(roots, missing_meshes));
   Origin origin{path, recipe_text(path), write_recipe(description), base};
   new (self)
       Robot(std::move(origin), std::move(description), JointEffects{armature, damping, friction});
@@ -125,11 +130,13 @@ nb::list findings(const Diagnostics& diagnostics) {
   return all;
 }
 
-nb::list check_file(const std::string& path, const std::vector<std::string>& roots) {
+nb::list check_file(const std::string& path, const std::vector<std::string>& roots,
+                    const std::string& missing_meshes) {
   Diagnostics diagnostics;
   {
     const nb::gil_scoped_release released;
-    const Description<double> description = parse_robot(path, options_of(roots), diagnostics);
+    const Description<double> description =
+        parse_robot(path, options_of(roots, missing_meshes), diagnostics);
     const Diagnostics rules = check_robot(description);
     diagnostics.insert(diagnostics.end(), rules.begin(), rules.end());
   }
@@ -179,16 +186,18 @@ Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::ha
 
 void bind_robot(nb::module_& m, RobotClass& c) {
   m.def("builtin_names", &builtin_names, "Names of the built-in robots.");
-  m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>());
+  m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>(),
+        "missing_meshes"_a = "error");
   m.def("set_threads", &set_thread_count, "threads"_a,
         "Sets the number of threads for batches; 0: all cores.");
   m.def("threads", &thread_count, "Number of threads for batches; 0: all cores.");
 
   c.def("__init__", load, "path"_a, "base"_a = "described", nb::kw_only(),
-        "roots"_a = std::vector<std::string>(), "armature"_a = true, "damping"_a = true,
-        "friction"_a = true,
+        "roots"_a = std::vector<std::string>(), "missing_meshes"_a = "error", "armature"_a = true,
+        "damping"_a = true, "friction"_a = true,
         nb::sig("def __init__(self, path: str, base: Base = 'described', *, roots: Sequence[str] = "
-                "[], armature: bool = True, damping: bool = True, friction: bool = True) -> None"));
+                "[], missing_meshes: MissingMeshes = 'error', armature: bool = True, damping: bool "
+                "= True, friction: bool = True) -> None"));
   c.def("__getstate__", get_state, nb::sig("def __getstate__(self) -> tuple"));
   c.def("__setstate__", set_state, nb::sig("def __setstate__(self, state: tuple) -> None"));
   c.def_prop_ro("name", [](const Robot& r) { return r.model().name(); });

@@ -172,7 +172,9 @@ class Hull {
     for (const Edge& edge : outline_) {
       const int face = add_face({edge.from, edge.to, apex}, {edge.beyond, kNone, kNone});
       auto& back = faces_[at(edge.beyond)].neighbors;
-      *std::find(back.begin(), back.end(), edge.inside) = face;
+      const auto place = std::find(back.begin(), back.end(), edge.inside);
+      if (place == back.end()) fail_inconsistent();
+      *place = face;
       // The outline is one closed line: each of its points starts one edge.
       if (face_from_[at(edge.from)] != kNone) fail_inconsistent();
       face_from_[at(edge.from)] = face;

@@ -62,7 +62,7 @@ def check_masses(model, found, close=CLOSE):
         # The size of the body is the scale of its centre.
         size = np.sqrt(model.body_inertia[i].max() / mass)
         centre = np.abs(np.array(inertial["com"]) - model.body_ipos[i]).max()
-        assert centre <= close * max(size, np.abs(model.body_ipos[i]).max()), f"centre of {name}"
+        assert centre <= close * (size + np.abs(model.body_ipos[i]).max()), f"centre of {name}"
         R = rotation(model.body_iquat[i])
         tensor = R.T @ np.array(inertial["tensor"]) @ R
         largest = model.body_inertia[i].max()

@@ -77,7 +77,7 @@ std::optional<GeomMass> read_mass(const Attributes& a) {
   return result;
 }
 
-/// The mesh that the geom names; null and a diagnostic if there is none.
+/// The mesh that the geom names; null and a diagnostic if it does not exist.
 const MeshAsset* mesh_of(const Attributes& a, const MeshLibrary& meshes) {
   const std::string name = a.text("mesh");
   const MeshAsset* asset = meshes.find(name);

@@ -46,7 +46,7 @@ class MeshLibrary {
 
   void read(const Node& asset, const Compiler& compiler, const Defaults& defaults,
             const Document& document, Diagnostics& diagnostics);
-  /// Null if there is none of this name.
+  /// Null if no mesh has this name.
   [[nodiscard]] const MeshAsset* find(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> names() const;
 

@@ -1,4 +1,4 @@
-// Masses from meshes; mjcf/../mesh/mesh_inertia_vs_mujoco_test.py compares them with MuJoCo.
+// Masses from meshes; mesh/mesh_inertia_vs_mujoco_test.py compares them with MuJoCo.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -193,7 +193,7 @@ TEST(PrimitiveInertia, ShellsAreThinLayers) {
     const Inertia<double> expected = primitive_inertia(shape, half + growth, full) -
                                      primitive_inertia(shape, half - growth, full);
     const Inertia<double> found = primitive_inertia(shape, half, {false, 1, true});
-    // Of second order in layer / size, 1e-4.
+    // The error is of second order in layer / size, 1e-4.
     EXPECT_NEAR(found.mass(), expected.mass(), 1e-7 * expected.mass());
     EXPECT_LT((found.tensor() - expected.tensor()).norm(), 1e-7 * expected.tensor().norm());
     const Inertia<double> two = primitive_inertia(shape, half, {true, 2, true});

@@ -286,11 +286,13 @@ Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions
   return s;
 }
 
-Scenario read_scenario(const std::string& call, const std::string& path) {
-  return parse_scenario(call, read_text_file(call, path), path);
+Scenario read_scenario(const std::string& call, const std::string& path,
+                       const ReadOptions& options) {
+  return parse_scenario(call, read_text_file(call, path), path, options);
 }
 
-Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path) {
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path,
+                        const ReadOptions& options) {
   const TomlValue document = parse_toml(call, text, path);
   Diagnostics diagnostics;
   RecipeFields fields(path, {}, diagnostics);
@@ -306,7 +308,7 @@ Scenario parse_scenario(const std::string& call, const std::string& text, const 
       builtin ? model : (std::filesystem::path(path).parent_path() / model).string();
   Scenario scenario;
   try {
-    scenario = scenario_of(model_path, at<Base>(bases, base));
+    scenario = scenario_of(model_path, at<Base>(bases, base), options);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}: {}", call, fields.source(*document.find("model")).text(),
                             error.what()));

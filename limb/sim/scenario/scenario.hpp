@@ -82,9 +82,11 @@ Scenario scenario_of(const std::string& model_path, Base base = Base::described,
 
 /// @throws Error "call: file:line: ..." for the first error: an unknown key, joint or frame (with
 /// the nearest known one), or a number that is invalid or has the wrong unit or sign.
-Scenario read_scenario(const std::string& call, const std::string& path);
+Scenario read_scenario(const std::string& call, const std::string& path,
+                       const ReadOptions& options = {});
 /// The same from a text; the path is for messages, and model paths are relative to its folder.
-Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path);
+Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path,
+                        const ReadOptions& options = {});
 
 /// Selects a kind of controller; where nothing is given, with default gains and the initial state
 /// as target.
