@@ -55,6 +55,17 @@ class InfoTest(unittest.TestCase):
                 self.assertEqual(joint["idx_v"], start)
                 start += joint["nv"]
 
+    def test_missing_mesh_is_an_error_or_ignored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.xml"
+            path.write_text("<mujoco><asset><mesh name='m' file='m.stl'/></asset><worldbody><body name='b'>"
+                            "<joint/><geom size='1' mass='2'/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>")
+            refused = run("info", path)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("robot.xml:1: mesh 'm': file 'm.stl' was not found", refused.stderr)
+            ignored = run("info", path, "--missing-meshes", "ignore", "--json")
+            self.assertEqual(json.loads(ignored.stdout)["total_mass"], 2)
+
     def test_sizes_are_those_of_q_and_v(self):
         info = json.loads(run("info", "builtin:belt-leg", "--json").stdout)
         self.assertEqual((info["nq"], info["nv"]), (2, 2))

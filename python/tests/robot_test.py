@@ -275,6 +275,18 @@ def test_lock_joints_and_payload(arm):
     assert np.array_equal(limb.load("builtin:arm7").to_recipe(), arm.to_recipe())
 
 
+def test_missing_meshes(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text("<mujoco><asset><mesh name='m' file='m.stl'/></asset><worldbody><body name='b'><joint/>"
+                    "<geom size='1' mass='2'/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>")
+    with pytest.raises(limb.Error, match="mesh 'm': file 'm.stl' was not found"):
+        limb.load(path)
+    assert limb.load(path, missing_meshes="ignore").mass == 2
+    assert "mesh-mass-unknown" in [finding.rule for finding in limb.check(path)]
+    with pytest.raises(limb.Error, match="missing_meshes is 'box', expected 'error' or 'ignore'"):
+        limb.load(path, missing_meshes="box")
+
+
 def test_check_and_prove(arm, tmp_path):
     assert [finding for finding in arm.check() if finding.severity == "error"] == []
     path = tmp_path / "bad.urdf"

@@ -102,6 +102,11 @@ void place(TriangleMesh& mesh, const Attributes& a, const Vector3<double>& scale
   }
 }
 
+/// Sums over the geoms of a body and moves of its frame cannot overflow below these limits.
+bool is_moderate(const Inertia<double>& inertia, const Vector3<double>& position) {
+  return inertia.mass() < 1e120 && position.norm() < 1e60 && inertia.tensor().norm() < 1e240;
+}
+
 MeshShape measure(const TriangleMesh& mesh, MeshInertiaMode mode) {
   MeshShape shape;
   shape.unit = mesh_mass_properties(mesh, mode);
@@ -248,32 +253,36 @@ std::optional<Inertia<double>> MeshLibrary::inertia(const MeshGeom& geom, Pose<d
                                                     Diagnostics& diagnostics) {
   const MeshShape* mesh = shape(*geom.asset, compiler, body, diagnostics);
   if (mesh == nullptr) return std::nullopt;
+  const auto refuse = [&](const char* what) {
+    report(*geom.asset, body, what, diagnostics);
+    return std::nullopt;
+  };
   X_BG.p = X_BG * mesh->unit.com;
+  Inertia<double> result;
   if (!geom.fitted) {
     const double m = geom.mass.is_mass ? geom.mass.value : geom.mass.value * mesh->unit.mass;
-    return Inertia<double>(m, Vector3<double>::Zero(), m / mesh->unit.mass * mesh->unit.I_com);
-  }
-  X_BG.R = (X_BG.R * mesh->axes).eval();
-  if (compiler.fitaabb) {
-    if (!mesh->axes_unique) {
-      report(*geom.asset, body,
-             "a geom is fitted to its bounding box (fitaabb), but two principal moments are equal "
-             "and do not determine its axes",
-             diagnostics);
-      return std::nullopt;
+    const double density = geom.mass.is_mass ? m / mesh->unit.mass : geom.mass.value;
+    result = {m, Vector3<double>::Zero(), density * mesh->unit.I_com};
+  } else {
+    X_BG.R = (X_BG.R * mesh->axes).eval();
+    if (compiler.fitaabb) {
+      if (!mesh->axes_unique) {
+        return refuse(
+            "a geom is fitted to its bounding box (fitaabb), but two principal moments are equal "
+            "and do not determine its axes");
+      }
+      X_BG.p = X_BG * mesh->box_centre;
     }
-    X_BG.p = X_BG * mesh->box_centre;
+    const Vector3<double>& box = compiler.fitaabb ? mesh->box_half : mesh->inertia_box;
+    const Vector3<double> half = geom.fitscale * fitted_half(*geom.fitted, box, compiler.fitaabb);
+    try {
+      result = primitive_inertia(*geom.fitted, half, geom.mass);
+    } catch (const Error&) {
+      return refuse("the size of a geom fitted to it is not positive");
+    }
   }
-  const Vector3<double> half =
-      geom.fitscale * fitted_half(*geom.fitted,
-                                  compiler.fitaabb ? mesh->box_half : mesh->inertia_box,
-                                  compiler.fitaabb);
-  try {
-    return primitive_inertia(*geom.fitted, half, geom.mass);
-  } catch (const Error& error) {
-    report(*geom.asset, body, "the size of a geom fitted to it is not positive", diagnostics);
-    return std::nullopt;
-  }
+  if (!is_moderate(result, X_BG.p)) return refuse("it is too large for its unit");
+  return result;
 }
 
 }  // namespace limb::mjcf

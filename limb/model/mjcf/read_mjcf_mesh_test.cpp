@@ -144,6 +144,8 @@ TEST(MjcfMesh, NamedRefusals) {
   expect(first("vertex='0 0 0 1 0 0 0 1 0'"), "points is 3 points, expected at least 4");
   expect(first("vertex='0 0 0 1 0 0 0 1 0 1 1 0'"), "in one plane");
   expect(first(kBox + " scale='1 1 0'"), "the volume of the mesh is 0");
+  expect(first(kBox + " scale='1e30 1e30 1e30'", "type='mesh' density='1e30' pos='1e30 0 0'"),
+         "it is too large for its unit");
   expect(first(kBox + " refquat='0 0 0 0'"), "'refquat' is zero");
   expect(first(kBox + " inertia='convex' maxhullvert='6'"), "'maxhullvert' is 6");
   expect(first(kBox + " inertia='hollow'"), "attribute 'inertia' is 'hollow'");
