@@ -84,7 +84,8 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
                  "<asset><mesh file='a/link.stl'/></asset>"),
        "m.xml:1: error: <geom>: mesh 'lnik' is not in <asset> (closest: 'link') [mesh-unknown]"},
       {body_with("<geom type='mesh' mesh='link'/>", "<asset><mesh file='link.stl'/></asset>"),
-       "m.xml:1: error: mesh 'link': file 'link.stl' was not found in the folder of the model or the "
+       "m.xml:1: error: mesh 'link': file 'link.stl' was not found in the folder of the model or "
+       "the "
        "given roots [mesh-mass-unknown]"},
       {body_with("<inertial mass='1'/>"),
        "m.xml:1: error: <inertial>: has no attribute 'pos' [attribute-missing]"},
