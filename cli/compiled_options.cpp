@@ -16,7 +16,7 @@ void CompiledOptions::add(CLI::App& app) {
       ->type_name("STRATEGY");
   app.add_flag("--rigid", rigid_, "leave out armature, damping and friction");
   app.add_flag("--nonzeros", nonzeros_,
-               "only the nonzeros of matrices, one triangle of symmetric ones");
+               "only nonzeros of matrices, one triangle of symmetric ones");
 }
 
 Model<double> CompiledOptions::model() const {

@@ -5,8 +5,7 @@
 namespace limb::cli {
 
 void MissingMeshesOption::add(CLI::App& app) {
-  app.add_option("--missing-meshes", text_,
-                 "mesh that a mass in MJCF needs and that is missing: error, or ignore its mass")
+  app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error or ignore")
       ->check(CLI::IsMember({"error", "ignore"}))
       ->type_name("WHAT")
       ->capture_default_str();
