@@ -118,6 +118,19 @@ class PlotTest(unittest.TestCase):
         titles = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
         self.assertEqual((titles["x"], titles["y"]), (16, 226))
 
+    def test_contact_charts_are_above_the_others(self):
+        log = self.path("drop.csv")
+        result = run("simulate", ROOT / "docs/scenarios/quadruped_drop.toml", "--duration", 0.6, "-o", log)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        _, text = self.plot("drop.csv", "drop.svg", "--only", "energy")
+        root = ElementTree.fromstring(text)
+        self.assertEqual(root.get("viewBox"), "0 0 860 540")  # 330 of contact, 210 of energy
+        places = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
+        self.assertEqual(places["energy, J"], 330 + 16)
+        for title in ("Friction over normal force, N; the line is the cone",
+                      "From above, m: centre of pressure, support polygon"):
+            self.assertEqual(places[title], 20)
+
     def test_log_that_ends_after_a_record_is_read_to_its_end(self):
         data = self.path("run.mcap").read_bytes()
         ends, at = [], 8

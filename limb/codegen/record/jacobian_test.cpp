@@ -46,6 +46,31 @@ TEST(Jacobian, OfTheGraphMatchesTheRecursion) {
   }
 }
 
+// A derivative may be the very first value of the graph: d(x y)/dy = x, and then what is built on
+// it.
+TEST(Jacobian, OfProductsWithTheFirstInput) {
+  codegen::Tracer tracer("first");
+  const VectorX<Traced> x = tracer.input("x", 4);
+  VectorX<Traced> f(6);
+  const Traced xy = x[0] * x[1];
+  f << xy * x[2], -xy, xy + x[0] * x[2], xy - x[1], x[3] - xy, xy / x[3];
+  tracer.output("J", codegen::jacobian(f, codegen::unit_directions(x)));
+  const Program p(tracer.finish());
+  const Eigen::Vector4d at(0.7, -1.3, 2.1, 0.4);
+  MatrixX<double> J(6, 4), expected(6, 4);
+  const double* in[] = {at.data()};
+  double* out[] = {J.data()};
+  p.run(in, out);
+  const double a = at[0], b = at[1], c = at[2], d = at[3];
+  expected << b * c, a * c, a * b, 0,  //
+      -b, -a, 0, 0,                    //
+      b + c, a, a, 0,                  //
+      b, a - 1, 0, 0,                  //
+      -b, -a, 0, 1,                    //
+      b / d, a / d, 0, -a * b / (d * d);
+  EXPECT_LT((J - expected).norm(), 16 * kEps * expected.norm());
+}
+
 TEST(Jacobian, OfAbsAndAtan2InAllQuadrants) {
   const codegen::Trace trace = testing::abs_and_atan2_trace();
   const testing::Batch<double> in{{testing::abs_and_atan2_points<double>()}};
