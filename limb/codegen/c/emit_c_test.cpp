@@ -135,6 +135,21 @@ TEST(EmitC, SupportsNonzeros) {
   EXPECT_EQ(folder.log(), std::to_string(p.size()) + " " + std::to_string(sum) + "\n");
 }
 
+// The bytes on the stack that the package states are those of the array in the text.
+TEST(EmitC, ScratchBytesAreThoseOfTheArray) {
+  const codegen::Trace trace =
+      codegen::trace(load_model("builtin:arm7"), DynamicsFunction::rnea, {});
+  for (const Precision precision : {Precision::f64, Precision::f32}) {
+    const codegen::CSource source = codegen::emit_c(trace, "robot", precision);
+    const std::string type = precision == Precision::f64 ? "double" : "float";
+    const std::size_t at = source.text.find("  " + type + " w[");
+    ASSERT_NE(at, std::string::npos);
+    const auto count = std::stoul(source.text.substr(at + type.size() + 5));
+    EXPECT_GT(count, 5u);
+    EXPECT_EQ(source.scratch_bytes, count * (precision == Precision::f64 ? 8 : 4));
+  }
+}
+
 TEST(EmitC, SupportsEveryJointType) {
   testing::RandomTreeOptions tree{.joints = 11};
   Description<double> robot = testing::random_tree(3, tree);
