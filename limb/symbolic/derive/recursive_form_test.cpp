@@ -13,6 +13,7 @@
 #include "limb/model/recipe/write_recipe.hpp"
 #include "limb/model/testing/random_tree.hpp"
 #include "limb/symbolic/derive/closed_form.hpp"
+#include "limb/symbolic/derive/traced.hpp"
 
 namespace limb::symbolic {
 namespace {
@@ -66,6 +67,19 @@ void expect_numbers(const std::string& path, const RecursiveForm& form,
         Eigen::Map<const Eigen::MatrixXd>(results[0].data(), form.nv, form.nv);
     EXPECT_LT((found - M).norm(), tolerance * (1 + M.norm())) << path;
   }
+}
+
+// Constants are computed at once, each by its own function.
+TEST(Traced, ConstantsAreFolded) {
+  const Traced a(0.6), b(-2.5);
+  EXPECT_EQ((a + b).constant(), 0.6 + -2.5);
+  EXPECT_EQ((a - b).constant(), 0.6 - -2.5);
+  EXPECT_EQ((a * b).constant(), 0.6 * -2.5);
+  EXPECT_EQ((a / b).constant(), 0.6 / -2.5);
+  EXPECT_EQ((-a).constant(), -0.6);
+  EXPECT_EQ(sin(a).constant(), std::sin(0.6));
+  EXPECT_EQ(cos(a).constant(), std::cos(0.6));
+  EXPECT_EQ(sqrt(a).constant(), std::sqrt(0.6));
 }
 
 TEST(RecursiveForm, EveryBuiltinRobot) {

@@ -8,6 +8,7 @@
 #include "limb/symbolic/algebra/calculus.hpp"
 #include "limb/symbolic/typeset/display_term.hpp"
 #include "limb/symbolic/typeset/formula_latex.hpp"
+#include "limb/symbolic/typeset/symbol_names.hpp"
 
 namespace limb::symbolic {
 namespace {
@@ -195,6 +196,20 @@ TEST_F(TextbookFormTest, RandomValuesAreRecovered) {
     ASSERT_LE(print_cost(f), print_cost(Formula::sum_of(std::move(flat))));
     ASSERT_EQ(textbook_form(sum), f);
   }
+}
+
+// Every letter is one: a number after it is its index, three letters together are a word.
+TEST(SymbolNames, LatexOfEveryLetter) {
+  for (char c = 'A'; c <= 'z'; ++c) {
+    if (c > 'Z' && c < 'a') continue;
+    const std::string letter(1, c);
+    EXPECT_EQ(latex_name("I" + letter + "1"), "I_{" + letter + "1}");
+    EXPECT_EQ(latex_name("I" + letter + letter + letter),
+              "I_{\\mathrm{" + letter + letter + letter + "}}");
+  }
+  EXPECT_EQ(latex_name("pi"), "\\pi");
+  EXPECT_EQ(latex_name("theta2"), "\\theta_2");
+  EXPECT_EQ(latex_name("I1_zz"), "I_{1,zz}");
 }
 
 }  // namespace
