@@ -22,6 +22,7 @@ class Demo : public Verb {
   std::string_view examples() const override {
     return "  limb demo                                a quadruped: checked, proven, walking\n"
            "  limb demo --flat --speed 0.3 --seed 7    slower, on flat ground, other noise\n"
+           "  limb demo --model spot.xml               any quadruped with three joints per leg\n"
            "  limb demo arm                            position and impedance control hit a wall\n"
            "  limb demo lecture                        the RR arm: derived, proven, simulated\n"
            "  limb demo planar --q2-deg 90 --qd2 -1    numbers of a textbook arm\n"
@@ -32,6 +33,8 @@ class Demo : public Verb {
     return "Writes a self-contained report, out/demo.html or out/demo_NAME.html (planar has no\n"
            "report), and prints a summary. The report of the quadruped is explained in "
            "docs/demo.md.\n"
+           "A quadruped has four legs of three joints with motors; other joints are held.\n"
+           "The exit code is 2 if it fell.\n"
            "Angles, rates, lengths and masses are options of planar.\n";
   }
 
@@ -46,11 +49,18 @@ class Demo : public Verb {
     app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
         ->type_name("FILE");
     missing_meshes_.add(app);
+    app.add_option("--feet", quadruped_.feet,
+                   "quadruped: frames or bodies; default: found by name or shape")
+        ->type_name("A,B,C,D");
+    app.add_option("--posture", quadruped_.posture,
+                   "quadruped: standing joint positions, rad; default: found")
+        ->type_name("JOINT=Q,...");
     add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot",
                {1, 120});
-    add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed", {-0.8, 0.8});
-    add_number(app, "--push", quadruped_.push, "N S", "quadruped: impulse from the right",
-               {-20, 20});
+    add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed, default by size",
+               {-0.8, 0.8});
+    add_number(app, "--push", quadruped_.push, "N S",
+               "quadruped: impulse from the right, default by weight", {-200, 200});
     add_whole_number(app, "--seed", quadruped_.seed,
                      "quadruped: seed of noise and ground, default 1", 0);
     app.add_flag("--flat", quadruped_.flat, "quadruped: flat ground without blocks")
@@ -68,8 +78,8 @@ class Demo : public Verb {
   Exit run(std::ostream& out) override {
     reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    reject_options_of(
-        "", {"--model", "--missing-meshes", "--seconds", "--speed", "--push", "--seed", "--flat"});
+    reject_options_of("", {"--model", "--missing-meshes", "--feet", "--posture", "--seconds",
+                           "--speed", "--push", "--seed", "--flat"});
     quadruped_.read.missing_meshes = missing_meshes_.value();
     const DemoResult result = make();
     const bool has_page = !result.page.empty();

@@ -11,6 +11,9 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from shared_folder import shared_path, why_no_shared  # noqa: E402
+
 LIMB = "limb"
 VOID = {"meta", "input", "br", "line", "rect", "circle", "polyline", "path", "ellipse"}
 
@@ -143,12 +146,36 @@ class OptionsTest(unittest.TestCase):
     def test_bad_values_are_named(self):
         self.check("limb demo: --seconds is 0, expected a number from 1 to 120", "--seconds", "0")
         self.check("limb demo: --speed is 3, expected a number from -0.8 to 0.8", "--speed", "3")
-        self.check("limb demo: --push is 50, expected a number from -20 to 20", "--push", "50")
+        self.check("limb demo: --push is 500, expected a number from -200 to 200", "--push", "500")
         self.check("limb demo: --speed is 'fast', expected a number from -0.8 to 0.8", "--speed", "fast")
 
     def test_options_belong_to_their_demo(self):
         self.check("limb demo: --mass1 is an option of 'limb demo planar'", "--mass1", "2")
         self.check("limb demo: --seconds is an option of 'limb demo'", "planar", "--seconds", "3")
+
+    def test_feet_and_posture_are_checked(self):
+        self.check("limb demo: --posture has 'FL_knee', expected joint=angle, in rad",
+                   "--posture", "FL_knee")
+        self.check("limb demo: --posture has 'FL_knee=bent', expected joint=angle, in rad",
+                   "--posture", "FL_hip=0,FL_knee=bent")
+        self.check("limb demo: --feet is an option of 'limb demo'", "arm", "--feet", "a,b,c,d")
+        result = run("demo", "--feet", "FL_foot,FR_foot")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("feet is 2 names, expected four", result.stderr)
+
+    def test_findings_of_the_check_do_not_change_the_status(self):
+        robot = shared_path() / "street/a1.urdf"  # one link has a tensor 400 times too large
+        why = why_no_shared() or ("" if robot.exists() else f"no file {robot}")
+        if why:
+            self.skipTest(why)
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("demo", "--model", str(robot.resolve()), "--seconds", "1", "--flat",
+                         "--json", cwd=folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        numbers = json.loads(result.stdout)
+        self.assertEqual(numbers["check"]["errors"], 1)
+        self.assertFalse(numbers["walk"]["fell"])
+        self.assertEqual(numbers["feet"], ["FL_foot", "FR_foot", "RL_foot", "RR_foot"])
 
     def test_other_robots_are_rejected_with_the_reason(self):
         result = run("demo", "--model", "builtin:humanoid")

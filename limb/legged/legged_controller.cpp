@@ -1,7 +1,10 @@
 #include "limb/legged/legged_controller.hpp"
 
+#include <cmath>
+
 #include "limb/base/check.hpp"
 #include "limb/control/whole_body/stopwatch.hpp"
+#include "limb/legged/walk_scale.hpp"
 
 namespace limb {
 
@@ -13,6 +16,17 @@ LeggedControllerOptions make_controller_options(const LeggedRobot& robot) {
   options.touch_force = 0.03 * weight;
   options.estimator.initial.p_WB = {0, 0, robot.height()};
   options.estimator.initial.position_deviation = 0.01;
+  const double size = size_ratio(robot);
+  options.locomotion.clearance *= size;
+  options.locomotion.farthest_step *= size;
+  options.locomotion.max_position_lead *= size;
+  options.locomotion.search_speed *= std::sqrt(size);
+  const std::vector<int> held = robot.held_velocities();
+  if (!held.empty()) {
+    WholeBodyOptions& whole_body = options.locomotion.whole_body;
+    whole_body.posture_weights.setConstant(robot.model.nv(), whole_body.posture_weight);
+    for (const int i : held) whole_body.posture_weights[i] = whole_body.mass_center_weight;
+  }
   return options;
 }
 

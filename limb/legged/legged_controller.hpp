@@ -24,7 +24,8 @@ struct LeggedControllerOptions {
   HoldGains hold;
   double touch_force = 5;  ///< N above which a swing foot has touched down
 };
-/// Options for this robot: contact thresholds from its weight, the initial state from its height.
+/// Options for this robot: contact thresholds from its weight, initial state and step sizes from
+/// its height; joints that are in no leg are held as firmly as the mass centre is moved.
 LeggedControllerOptions make_controller_options(const LeggedRobot& robot);
 
 /// Durations of the parts of a control step, us.

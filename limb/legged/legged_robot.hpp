@@ -15,11 +15,15 @@ struct LeggedRobot {
   std::vector<std::string> feet;  ///< front left, front right, rear left, rear right; left, right
   VectorX<double> q;              ///< standing, the feet on z = 0 below an upright base
   std::string imu = {};           ///< frame of the inertial sensor; empty: that of the base
+  /// What was assumed when it was read from a file, for the user: feet, locked joints, limits.
+  std::vector<std::string> remarks = {};
 
   /// The feet as point feet, for the controllers.
   std::vector<Foot> points() const;
   /// m, height of the base above the feet in that posture.
   double height() const { return q[2]; }
+  /// Velocities of joints that do not move a foot, such as those of arms, heads and tails.
+  std::vector<int> held_velocities() const;
 };
 
 /// A legged robot with feet and joint positions (rad, m) by name; other joints as in the neutral
@@ -29,15 +33,24 @@ struct LeggedRobot {
 LeggedRobot make_legged_robot(Model<double> model, std::vector<std::string> feet,
                               const std::vector<std::pair<std::string, double>>& joints);
 
-/// Fraction by which the legs of a standing robot are shorter than straight.
-inline constexpr double kCrouch = 0.3;
+struct QuadrupedOptions {
+  double crouch = 0.3;  ///< fraction by which the legs are shorter than stretched
+  /// Frames or bodies, in any order; empty: found by name or by shape (find_feet).
+  std::vector<std::string> feet = {};
+  /// Joint positions (rad, m) that replace those of the posture that was found.
+  std::vector<std::pair<std::string, double>> joints = {};
+};
 
-/// A quadruped with three joints per leg, from any file that limb reads: `builtin:quadruped`, Go2,
-/// ANYmal, HyQ and similar robots. Its feet are the frames with "foot" in their names, the farthest
-/// of each leg. Knees bend in the direction that their limits allow, or else backwards at the front
-/// and forwards at the rear, until the legs are shortened by the fraction `crouch`.
-/// @throws Error unless there are four such legs.
-LeggedRobot load_quadruped(const std::string& path, double crouch = kCrouch,
+/// A quadruped with three or more joints per leg, from the description of any robot: the feet are
+/// found (find_feet), and a posture in which it stands (standing_posture). Joints of other parts
+/// are held; those that cannot be controlled, because they follow another joint, have no motor or
+/// several degrees of freedom, are locked, which `remarks` says. Legs of more than
+/// three joints stand, but the walk is not tuned for them.
+/// @throws Error unless there are four legs of three or more joints with motors.
+LeggedRobot make_quadruped(Description<double> robot, const QuadrupedOptions& options = {});
+
+/// make_quadruped from any file that limb reads.
+LeggedRobot load_quadruped(const std::string& path, double crouch = 0.3,
                            const ReadOptions& options = {});
 
 /// Moves the base vertically until the lowest foot is on z = 0.

@@ -56,7 +56,7 @@ TEST(LeggedRobot, RealQuadrupedsStandOnTheirFeet) {
 // Legs of two links of 0.21 m with both at acos(1 - crouch) from the vertical: the height is
 // (1 - crouch) of the stretched leg, and knees bend by twice that angle against the hips.
 TEST(LeggedRobot, CrouchShortensTheLegs) {
-  for (const double crouch : {0.05, 0.3, 0.5}) {
+  for (const double crouch : {0.2, 0.3, 0.5}) {
     const LeggedRobot robot = load_quadruped("builtin:quadruped", crouch);
     EXPECT_NEAR(robot.height(), 0.42 * (1 - crouch), 1e-14);
     for (const char* leg : {"FL", "FR", "RL", "RR"}) {
@@ -68,6 +68,12 @@ TEST(LeggedRobot, CrouchShortensTheLegs) {
       EXPECT_EQ(q("_abduction"), 0);
     }
   }
+  // Knees cannot be straighter than their limit of -0.84 rad: the legs are shorter than asked for.
+  const LeggedRobot limited = load_quadruped("builtin:quadruped", 0.05);
+  const Body<double>& knee = limited.model.body(limited.model.find_body("FL_knee"));
+  EXPECT_LE(limited.q[knee.q_start], *knee.limits[0].upper);
+  EXPECT_LT(limited.height(), 0.42 * 0.95);
+  EXPECT_GT(limited.height(), 0.42 * 0.8);
   for (const double crouch : {0.0, 1.0, -0.1, std::nan("")}) {
     EXPECT_NE(message([&] { load_quadruped("builtin:quadruped", crouch); }), "no error") << crouch;
   }

@@ -6,6 +6,7 @@
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/kinematics/forward_kinematics.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 
 namespace limb {
@@ -15,8 +16,18 @@ StandingHold::StandingHold(const LeggedRobot& robot, const HoldGains& gains)
   check_positive("StandingHold", "stiffness", gains.stiffness);
   check_not_negative("StandingHold", "damping_time", gains.damping_time);
   const double weight = model_.total_mass() * model_.gravity().norm();
-  stiffness_ = gains.stiffness * weight * robot.height();
-  damping_ = gains.damping_time * stiffness_;
+  check_positive("StandingHold", "rate", gains.rate);
+  const double stiffness = gains.stiffness * weight * robot.height();
+  stiffness_.setConstant(model_.nv() - 6, stiffness);
+  damping_.setConstant(model_.nv() - 6, gains.damping_time * stiffness);
+  if (const auto held = robot.held_velocities(); !held.empty()) {
+    MatrixX<double> M(model_.nv(), model_.nv());
+    crba(model_, work_, robot.q, M);
+    for (const int i : held) {
+      stiffness_[i - 6] = gains.rate * gains.rate * M(i, i);
+      damping_[i - 6] = 2 * gains.rate * M(i, i);
+    }
+  }
   effort_ = VectorX<double>::Constant(model_.nv(), std::numeric_limits<double>::infinity());
   for (const Body<double>& body : model_.bodies()) {
     if (body.joint.nv() != 1 || body.limits.empty()) continue;
@@ -62,7 +73,8 @@ const VectorX<double>& StandingHold::step(VectorIn<double>& joint_q, VectorIn<do
   check_size(call, "joint_q", joint_q.size(), q_target_.size(), "joints only, without the base");
   check_size(call, "joint_v", joint_v.size(), tau_.size() - 6, "joints only, without the base");
   const auto n = joint_v.size();
-  tau_.tail(n) = feed_forward_.tail(n) + stiffness_ * (q_target_ - joint_q) - damping_ * joint_v;
+  tau_.tail(n) = feed_forward_.tail(n) + stiffness_.cwiseProduct(q_target_ - joint_q) -
+                 damping_.cwiseProduct(joint_v);
   tau_ = tau_.cwiseMax(-effort_).cwiseMin(effort_);
   tau_.head<6>().setZero();
   return tau_;

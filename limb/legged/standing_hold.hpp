@@ -6,8 +6,9 @@
 namespace limb {
 
 struct HoldGains {
-  double stiffness = 2.5;       ///< of each joint, 1/rad, in units of weight times height
+  double stiffness = 2.5;       ///< of each leg joint, 1/rad, in units of weight times height
   double damping_time = 0.025;  ///< s
+  double rate = 20;  ///< 1/s, of joints that are in no leg: critically damped with their inertia
 };
 
 /// Holds the joints of a standing robot in place: springs and dampers, and feed-forward torques
@@ -26,8 +27,8 @@ class StandingHold {
  private:
   Model<double> model_;
   std::vector<Foot> feet_;
-  double stiffness_, damping_;
   Workspace<double> work_;
+  VectorX<double> stiffness_, damping_;  ///< of each joint
   VectorX<double> q_target_, feed_forward_, tau_, effort_;
 };
 

@@ -217,9 +217,10 @@ void bind_robots(nb::module_& m) {
   m.def(
       "load_quadruped",
       [](const std::string& path, double crouch) { return load_quadruped(path, crouch); }, "path"_a,
-      "crouch"_a = kCrouch,
-      "A quadruped with three joints per leg from any robot file; its feet are the frames with "
-      "\"foot\" in their names. crouch: fraction by which the legs are shorter than straight.");
+      "crouch"_a = 0.3,
+      "A quadruped with three or more joints per leg from any robot file; its feet are frames with "
+      "\"foot\" in their names, or else the ends of the shapes of its legs. crouch: fraction by "
+      "which the legs are shorter than straight.");
   m.def(
       "block_ground",
       [](std::uint64_t seed, double size, double height, double begin, double length, double width,

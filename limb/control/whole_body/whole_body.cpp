@@ -89,6 +89,10 @@ WholeBody::WholeBody(const Model<double>& model, std::vector<Foot> feet,
     check_velocity("WholeBody", "effort", model, options_.effort);
     check_not_negative("WholeBody", "effort", options_.effort.minCoeff());
   }
+  if (options_.posture_weights.size() > 0) {
+    check_velocity("WholeBody", "posture_weights", model, options_.posture_weights);
+    check_positive("WholeBody", "posture_weights", options_.posture_weights.minCoeff());
+  }
   int row = 0;
   for (int i = 0; i < n_; ++i) {
     if (!is_actuated(model, i)) unactuated_.push_back(i);
@@ -308,9 +312,12 @@ void WholeBody::write_tasks(const WholeBodyTargets& targets, const Level& level,
   const bool has_posture = first.posture == level.priority;
   const double posture =
       has_posture ? options_.posture_weight : kRegularization * options_.posture_weight;
+  const bool each = options_.posture_weights.size() > 0;
   for (const Joint& joint : joints_) {
-    qp.H()(joint.velocity, joint.velocity) += posture;
-    if (has_posture) qp.g()[joint.velocity] -= posture * targets.posture[joint.velocity];
+    const int i = joint.velocity;
+    const double weight = each && has_posture ? options_.posture_weights[i] : posture;
+    qp.H()(i, i) += weight;
+    if (has_posture) qp.g()[i] -= weight * targets.posture[i];
   }
   for (const int i : unactuated_) {  // a thousandth of it, for a base without a task
     qp.H()(i, i) += 1e-3 * posture;

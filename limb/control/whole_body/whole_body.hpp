@@ -32,11 +32,12 @@ struct WholeBodyOptions {
   double effort_share = 1;      ///< fraction of the effort limits that may be used
   VectorX<double> effort;       ///< N m or N, limit of each velocity; empty: those of the model
 
-  double mass_center_weight = 10;  ///< of its acceleration, each component
-  double turn_weight = 3;          ///< of the angular acceleration of the base
-  double swing_weight = 3;         ///< of the acceleration of a swing foot; of a sole, angular too
-  double posture_weight = 1e-3;    ///< of each joint's acceleration
-  double force_weight = 1e-3;      ///< of a force equal to the weight, squared
+  double mass_center_weight = 10;   ///< of its acceleration, each component
+  double turn_weight = 3;           ///< of the angular acceleration of the base
+  double swing_weight = 3;          ///< of the acceleration of a swing foot; of a sole, angular too
+  double posture_weight = 1e-3;     ///< of each joint's acceleration
+  VectorX<double> posture_weights;  ///< the same for each velocity; empty: posture_weight for all
+  double force_weight = 1e-3;       ///< of a force equal to the weight, squared
 
   /// All equal: one program. Otherwise one program per number, in which equality constraints fix
   /// the results of the tasks before.

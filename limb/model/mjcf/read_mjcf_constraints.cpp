@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 
 namespace limb::mjcf {
 namespace {
@@ -116,6 +119,47 @@ void read_joint_equality(const Attributes& a, ReadContext& context) {
   context.result.couplings.push_back(std::move(coupling));
 }
 
+/// Largest magnitude of a range of an actuator; infinite if it is not active. Whether the range is
+/// active follows from `limited`: auto means that it is written, and autolimits is on.
+double largest_of(const Attributes& a, const char* range_name, const char* limited_name,
+                  const Compiler& compiler) {
+  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
+  const std::string limited = a.keyword(limited_name, {"true", "false", "auto"}, "auto");
+  if (limited == "false" || (limited == "auto" && !compiler.autolimits) || !a.has(range_name)) {
+    return kUnlimited;
+  }
+  const auto range = a.numbers(range_name, 2);
+  if (!range || ((*range)[0] == 0 && (*range)[1] == 0)) return kUnlimited;
+  return std::max(std::abs((*range)[0]), std::abs((*range)[1]));
+}
+
+/// Largest force of an actuator, before its gear: 'forcerange', and for one whose force is its
+/// control times a gain also 'ctrlrange'.
+double largest_force(const Attributes& a, const Compiler& compiler) {
+  double force = largest_of(a, "forcerange", "forcelimited", compiler);
+  const bool motor = a.node().tag() == "motor";
+  const bool direct =
+      motor || (a.node().tag() == "general" && a.text("biastype", "none") == "none" &&
+                a.text("gaintype", "fixed") == "fixed" && a.text("dyntype", "none") != "muscle");
+  if (!direct) return force;
+  double gain = 1;
+  if (!motor && a.has("gainprm")) {
+    std::vector<double> gains(10, 0.0);
+    gains[0] = 1;
+    (void)a.overlay("gainprm", gains);
+    gain = std::abs(gains[0]);
+  }
+  return std::min(force, gain * largest_of(a, "ctrlrange", "ctrllimited", compiler));
+}
+
+/// Lowers the effort limit of a joint to what its actuators can exert together.
+void limit_effort(JointDescription<double>& joint, double effort) {
+  if (!std::isfinite(effort) || !(effort > 0)) return;
+  if (joint.limits.empty()) joint.limits.resize(1);
+  std::optional<double>& limit = joint.limits[0].effort;
+  limit = std::min(effort, limit.value_or(effort));
+}
+
 }  // namespace
 
 void read_equality(const Node& section, ReadContext& context) {
@@ -160,6 +204,7 @@ void read_equality(const Node& section, ReadContext& context) {
 }
 
 void read_actuators(const Node& section, ReadContext& context) {
+  std::map<std::size_t, double> effort;  // of each driven joint
   for (const Node& node : section.children) {
     if (default_tag(node.tag()) != "actuator") {
       note_unknown_child(context.diagnostics, section, node,
@@ -191,9 +236,11 @@ void read_actuators(const Node& section, ReadContext& context) {
       (void)a.overlay("damping", damping);
       driven.armature += gear[0] * gear[0] * a.number("armature", 0);
       driven.damping += gear[0] * gear[0] * damping[0];
+      effort[joint->index] += std::abs(gear[0]) * largest_force(a, context.compiler);
     }
     context.result.actuators.push_back({driven.name, gear[0], node.source()});
   }
+  for (const auto& [index, most] : effort) limit_effort(context.result.joints[index], most);
 }
 
 }  // namespace limb::mjcf

@@ -356,6 +356,33 @@ TEST(MjcfJoint, RangesKeepBothEnds) {
   EXPECT_TRUE(limits("actuatorfrcrange='-40 30' actuatorfrclimited='false'").empty());
 }
 
+// The actuators of a joint act together, behind their gears. The force of a motor is its control;
+// that of a servo is not, and only its force range counts.
+TEST(MjcfActuator, RangesLimitTheEffortOfTheJoint) {
+  const auto effort = [](const std::string& actuators, const std::string& joint = "",
+                         const std::string& compiler = "") {
+    const auto parsed = parse_text(
+        "<mujoco><compiler " + compiler + "/><worldbody><body><joint name='j' " + joint +
+        "/><geom size='1'/></body></worldbody><actuator>" + actuators + "</actuator></mujoco>");
+    const auto& limits = parsed.description.joints.at(0).limits;
+    return limits.empty() ? -1 : limits.at(0).effort.value_or(-1);
+  };
+  EXPECT_EQ(effort("<motor joint='j'/>"), -1);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 2'/>"), 3);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3' gear='-10'/>"), 30);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3' forcerange='-2 2'/>"), 2);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3' ctrllimited='false'/>"), -1);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/>", "", "autolimits='false'"), -1);
+  EXPECT_EQ(effort("<general joint='j' gainprm='4' ctrlrange='-3 3'/>"), 12);
+  EXPECT_EQ(effort("<general joint='j' gainprm='4' biastype='affine' ctrlrange='-3 3'/>"), -1);
+  EXPECT_EQ(effort("<position joint='j' kp='9' ctrlrange='-3 3' forcerange='-5 5'/>"), 5);
+  EXPECT_EQ(effort("<position joint='j' kp='9' ctrlrange='-3 3'/>"), -1);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/><motor joint='j' forcerange='0 4'/>"), 7);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/><motor joint='j'/>"), -1);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/>", "actuatorfrcrange='-1 1'"), 1);
+  EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/>", "actuatorfrcrange='-9 9'"), 3);
+}
+
 // Behind a gear n, rotor inertia and damping act with n^2 on the joint.
 TEST(MjcfActuator, GearIsSquaredForArmatureAndDamping) {
   const auto parsed = parse_text(

@@ -108,6 +108,26 @@ TYPES = {mujoco.mjtJoint.mjJNT_HINGE: ("revolute", "continuous"),
          mujoco.mjtJoint.mjJNT_FREE: ("free",)}
 
 
+OF_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+
+
+def largest_effort(model, j, driven):
+    """The smaller one of the joint's own limit and of what its actuators exert together."""
+    def largest(limited, values):
+        return np.abs(values).max() if limited else np.inf
+
+    effort = 0
+    for k in driven:
+        force = largest(model.actuator_forcelimited[k], model.actuator_forcerange[k])
+        if (model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_NONE)
+                and model.actuator_gaintype[k] == int(mujoco.mjtGain.mjGAIN_FIXED)):
+            control = largest(model.actuator_ctrllimited[k], model.actuator_ctrlrange[k])
+            force = np.minimum(force, abs(model.actuator_gainprm[k, 0]) * control)
+        effort += abs(model.actuator_gear[k, 0]) * force
+    own = largest(model.jnt_actfrclimited[j], model.jnt_actfrcrange[j])
+    return np.minimum(effort or np.inf, own)
+
+
 def check_joints(model, found):
     joints = {joint["name"]: joint for joint in found["joints"] if joint["type"] != "fixed"}
     for j in range(model.njnt):
@@ -123,13 +143,15 @@ def check_joints(model, found):
         assert (limits["lower"] is not None) == (bool(model.jnt_limited[j]) and scalar)
         if limits["lower"] is not None:
             assert_close([limits["lower"], limits["upper"]], model.jnt_range[j], what="range")
-        assert (limits["effort"] is not None) == bool(model.jnt_actfrclimited[j])
-        if limits["effort"] is not None:
-            assert_close(limits["effort"], np.abs(model.jnt_actfrcrange[j]).max(), what="effort")
         dof = model.jnt_dofadr[j]
         assert_close(joint["friction"], model.dof_frictionloss[dof], what="friction")
         # Armature and damping of the actuators act on the joint multiplied by the gear squared.
-        driven = [k for k in range(model.nu) if model.actuator_trnid[k, 0] == j and scalar]
+        driven = [k for k in range(model.nu) if scalar and model.actuator_trnid[k, 0] == j
+                  and int(model.actuator_trntype[k]) in OF_JOINTS]
+        effort = largest_effort(model, j, driven)
+        assert (limits["effort"] is not None) == (effort < np.inf)
+        if limits["effort"] is not None:
+            assert_close(limits["effort"], effort, what="effort")
         gear2 = {k: model.actuator_gear[k, 0] ** 2 for k in driven}
         armature = sum(gear2[k] * np.ravel(model.actuator_armature[k])[0] for k in driven)
         damping = sum(gear2[k] * np.ravel(model.actuator_damping[k])[0] for k in driven)
