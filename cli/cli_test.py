@@ -47,6 +47,8 @@ class HelpTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for example in examples:
                 words = example.split("   ")[0].split()[1:]
+                if "spot.xml" in words:  # a file of the user: see demo_test.py
+                    continue
                 self.assertEqual(run(*words, cwd=folder).returncode, 0, example)
 
     def test_version(self):

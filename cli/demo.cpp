@@ -50,7 +50,7 @@ class Demo : public Verb {
         ->type_name("FILE");
     missing_meshes_.add(app);
     app.add_option("--feet", quadruped_.feet,
-                   "quadruped: frames or bodies; default: found by name or shape")
+                   "quadruped: frames or bodies; default by name or shape")
         ->type_name("A,B,C,D");
     app.add_option("--posture", quadruped_.posture,
                    "quadruped: standing joint positions, rad; default: found")

@@ -101,7 +101,7 @@ class Derive final : public Verb {
         ->type_name("NAME");
     app.add_flag("--steps", steps_, "all steps of the derivation");
     app.add_flag("--recursive", recursive_,
-                 "assignments with intermediate variables: any size, any joint");
+                 "assignments with intermediate values: any size, any joint");
     add_whole_number(app, "--max-terms", max_terms_,
                      "largest number of terms to print, default 20000", 1);
     app.add_flag("--symbolic-parameters", symbols_, "numbers of the file become symbols");

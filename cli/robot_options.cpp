@@ -7,7 +7,7 @@ namespace limb::cli {
 void MissingMeshesOption::add(CLI::App& app) {
   app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error or ignore")
       ->check(CLI::IsMember({"error", "ignore"}))
-      ->type_name("WHAT")
+      ->type_name("KIND")
       ->capture_default_str();
 }
 

@@ -27,7 +27,7 @@ REQUIRED = {
 WHOLE = {"N"}  # also newtons
 NUMBERS = {"S", "M", "KG", "DEG", "RAD", "P", "M/S", "RAD/S", "RAD/S/RTHZ", "M/S2/RTHZ", "RAD/S/RTS", "M/S2/RTS",
            "M/RTS", "N S"}
-TEXTS = {"", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
+TEXTS = {"", "A,B,C,D", "JOINT=Q,...", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
          "LOG", "MODEL", "LIST", "FRAME", "SOURCE", "TOPIC", "FILE.html", "FILE.svg"}
 MAX_INT, MAX_64 = 2**31 - 1, 2**64 - 1
 
@@ -124,7 +124,7 @@ class OptionTest(Folder):
                 ("estimate", "--gyro-noise", (-1e-9,), "a number >= 0"),
                 ("demo", "--seconds", (0.5, 121), "a number from 1 to 120"),
                 ("demo", "--speed", (-0.9, 0.9), "a number from -0.8 to 0.8"),
-                ("demo", "--push", (-21, 20.5), "a number from -20 to 20")):
+                ("demo", "--push", (-201, 200.5), "a number from -200 to 200")):
             for value in wrong:
                 self.check(f"limb {verb}: {option} is {value:.16g}, expected {expected}", verb, *REQUIRED[verb],
                            f"{option}={value!r}")

@@ -14,8 +14,8 @@ enum class MissingMeshes {
 
 /// Options of all readers.
 struct ReadOptions {
-  /// Folders in which package://NAME/... and relative mesh and include paths are searched, before the
-  /// folder of the file; no file outside all of these is ever opened.
+  /// Folders in which package://NAME/... and relative mesh and include paths are searched, before
+  /// the folder of the file; no file outside all of these is ever opened.
   std::vector<std::filesystem::path> roots;
   /// Only MJCF takes masses from meshes.
   MissingMeshes missing_meshes = MissingMeshes::error;

@@ -127,7 +127,8 @@ TEST(ReadUrdfErrors, InvalidNumbers) {
             "quaternion [attribute-not-a-number]");
   EXPECT_EQ(in_joint("fixed", "<origin rpy='0 0 0' quat_xyzw='0 0 0 1'/>"),
             "r.urdf:2: error: <origin> has both rpy and quat_xyzw [origin-ambiguous]");
-  EXPECT_EQ(in_robot("<transmission name='t'><joint name='j'/>"
+  EXPECT_EQ(in_robot("<joint name='j' type='fixed'><parent link='a'/><child link='b'/></joint>"
+                     "<transmission name='t'><joint name='j'/>"
                      "<mechanicalReduction>fast</mechanicalReduction></transmission>"),
             "r.urdf:2: warning: <mechanicalReduction> is 'fast', expected a finite number "
             "[reduction-not-a-number]");
