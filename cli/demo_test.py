@@ -51,7 +51,7 @@ class QuadrupedTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.result = run("demo", "--seconds", "3", "--json", "--picture", "strip.svg",
+        cls.result = run("demo", "--seconds", "6", "--json", "--picture", "strip.svg",
                          cwd=cls.folder.name)
         cls.page = (Path(cls.folder.name) / "out/demo.html").read_text()
 

@@ -130,6 +130,8 @@ class PlotTest(unittest.TestCase):
         for title in ("Friction over normal force, N; the line is the cone",
                       "From above, m: centre of pressure, support polygon"):
             self.assertEqual(places[title], 20)
+        left = next(e for e in root.iter("{http://www.w3.org/2000/svg}text") if e.text.startswith("Friction over"))
+        self.assertEqual(left.get("x"), "12")
 
     def test_log_that_ends_after_a_record_is_read_to_its_end(self):
         data = self.path("run.mcap").read_bytes()

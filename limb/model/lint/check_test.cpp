@@ -357,6 +357,8 @@ TEST(Check, MassesInGramsAreDivided) {
   const LintFindings found = find_values(robot);
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].diagnostic.rule, "mass-units");
+  EXPECT_EQ(found[0].diagnostic.message.substr(0, 53),
+            "link 'base' has mass 3000, all links together 5000, i");
   ASSERT_EQ(found[0].edits.size(), 2u);
   EXPECT_EQ(found[0].edits[0].owner, "base");
   EXPECT_EQ(found[0].edits[0].after, std::vector<double>{3});
