@@ -111,6 +111,13 @@ std::optional<fs::path> Document::resolve(const fs::path& name) const {
   return std::nullopt;
 }
 
+fs::path Document::folder_outside(const fs::path& name) const {
+  const fs::path path = real_path(folder_ / name);
+  std::error_code code;
+  return !resolve(name) && !path.empty() && fs::is_regular_file(path, code) ? path.parent_path()
+                                                                            : fs::path();
+}
+
 void Document::expand(Node& node, int depth, int include_depth) {
   for (const auto* e = node.element->FirstChildElement(); e != nullptr;
        e = e->NextSiblingElement()) {

@@ -61,6 +61,9 @@ class Document {
   /// it does not exist or is outside of all roots.
   [[nodiscard]] std::optional<std::filesystem::path> resolve(
       const std::filesystem::path& name) const;
+  /// The folder of a file that exists but is in none of the roots, so that it is not opened; or
+  /// empty.
+  [[nodiscard]] std::filesystem::path folder_outside(const std::filesystem::path& name) const;
 
  private:
   /// Adds the children recursively, with includes replaced by the contents of their files.

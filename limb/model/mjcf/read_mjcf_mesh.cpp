@@ -157,7 +157,11 @@ void MeshLibrary::read(const Node& section, const Compiler& compiler, const Defa
     if (!file.empty()) {
       mesh.file = (fs::path(compiler.meshdir) / (compiler.strippath ? file.filename() : file))
                       .generic_string();
-      if (const auto path = document.resolve(mesh.file)) mesh.path = path->string();
+      if (const auto path = document.resolve(mesh.file)) {
+        mesh.path = path->string();
+      } else {
+        mesh.folder_outside = document.folder_outside(mesh.file).string();
+      }
     }
     mesh.scale = a.vector("scale", Vector3<double>::Ones());
     // Without a name a mesh has that of its file, without folder and extension.
@@ -187,6 +191,12 @@ TriangleMesh MeshLibrary::load(const MeshAsset& asset, Diagnostics& diagnostics)
     }
     if (!a.has("vertex")) throw Error("mesh: it has neither 'file' nor 'vertex'");
     return inline_mesh(a);
+  }
+  if (asset.path.empty() && !asset.folder_outside.empty()) {
+    throw Error(fmt::format(
+        "mesh: file '{}' is outside the folder of the model and the given roots; to read it, "
+        "give its folder as a root: {}",
+        shortened(asset.file), asset.folder_outside));
   }
   if (asset.path.empty()) {
     throw Error(

@@ -18,6 +18,7 @@ struct MeshAsset {
   std::string name;
   std::string file;  ///< as written, with the mesh folder prepended; empty for inline vertices
   std::string path;  ///< the file inside a root; empty if it does not exist
+  std::string folder_outside;  ///< its folder, if the file exists outside of all roots
   Vector3<double> scale = Vector3<double>::Ones();
   const Node* node = nullptr;
   const DefaultClass* default_class = nullptr;

@@ -111,6 +111,29 @@ TEST(MjcfMesh, OnlyMeshesThatCountAreRead) {
       parse_text(body_with("<geom type='mesh' mesh='m'/>", no + missing)).diagnostics.empty());
 }
 
+// A file beside the folder of the model exists, but is opened only if its folder is a root.
+TEST(MjcfMesh, FilesOutsideTheFolderAreNamedWithTheirFolder) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "robot");
+  std::filesystem::create_directories(folder.path() / "meshes");
+  std::ofstream(folder.file("meshes/a.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                                "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+  const std::string text =
+      body_with("<geom type='mesh' mesh='m'/>", asset("file='../meshes/a.obj'"));
+  const std::string file = folder.file("robot/m.xml");
+  Diagnostics refused, read;
+  parse_mjcf(text, file, {}, refused);
+  const std::string meshes = std::filesystem::canonical(folder.path() / "meshes").string();
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].message,
+            "mesh 'm': file '../meshes/a.obj' is outside the folder of the model and the given "
+            "roots; to read it, give its folder as a root: " +
+                meshes);
+  const Description<double> robot = parse_mjcf(text, file, ReadOptions{{meshes}}, read);
+  EXPECT_TRUE(read.empty());
+  EXPECT_NEAR(robot.links.at(0).inertial.value().mass, 1000. / 6, 1e-9);
+}
+
 TEST(MjcfMesh, MissingMeshIsAnErrorOnceOrIgnored) {
   const std::string text = body_with("<geom type='mesh' mesh='m'/><geom type='mesh' mesh='m'/>",
                                      asset("file='parts/missing.stl'"));
