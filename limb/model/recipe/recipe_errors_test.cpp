@@ -292,6 +292,13 @@ TEST(RecipeErrors, TextThatIsNotToml) {
       thrown("a = 1\n\u00e9 = 2\n"),
       "parse_recipe: r.toml:2: not well-formed TOML (a non-ASCII character outside of quotes)");
   EXPECT_EQ(thrown("\xEF\xBB\xBF# caf\u00e9\nname = 'caf\u00e9'\n"), "none");
+  // The quote is part of a broken value, not the start of a text.
+  EXPECT_EQ(thrown("\xEF\xBB\xBFname = 023/S[\"x\u0277").substr(0, 46),
+            "parse_recipe: r.toml:1: not well-formed TOML (");
+  EXPECT_EQ(thrown("name = 023/S[\"x\u0277\"]\n").substr(0, 46),
+            "parse_recipe: r.toml:1: not well-formed TOML (");
+  // Two keys that differ in one such character are two keys.
+  EXPECT_EQ(thrown("\"\u00e9\" = 1\n\"\u00e8\" = 2\n"), "none");
   EXPECT_EQ(thrown("[= 1]\n"),
             "parse_recipe: r.toml: not well-formed TOML (a table header or key is broken)");
   EXPECT_EQ(thrown(std::string("a\0b", 3)),

@@ -104,6 +104,22 @@ class TomlLimits {
   int line_ = 1;
 };
 
+/// The text in ASCII with the same structure: other bytes as "~c3". Different texts stay different.
+std::string in_ascii(std::string_view text) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // may begin a file in UTF-8
+  if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
+  std::string plain;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      plain += c;
+    } else {
+      plain += fmt::format("~{:02x}", byte);
+    }
+  }
+  return plain;
+}
+
 int line_of(const toml::source_region& source) {
   return static_cast<int>(source.begin.line);
 }
@@ -189,6 +205,10 @@ TomlValue parse_toml(std::string_view call, std::string_view text, const std::st
   }
   TomlLimits(call, text, file).run();
   try {
+    // The parser's tables of letters are not safe for all characters. It uses them outside of texts
+    // in quotes, and where it describes a fault: so the structure is parsed first, in ASCII.
+    const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+    if (!std::all_of(text.begin(), text.end(), is_ascii)) (void)toml::parse(in_ascii(text));
     return convert(toml::parse(text), 0, call, file);
   } catch (const toml::parse_error& error) {
     throw Error(fmt::format("{}: {}:{}: not well-formed TOML ({})", call, file,
