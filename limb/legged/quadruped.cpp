@@ -174,6 +174,9 @@ LeggedRobot make_quadruped(Description<double> robot, const QuadrupedOptions& op
   {
     const Model<double> model = build_model(robot, base_of(robot));
     const std::set<std::string> legs = leg_joints(model, feet);
+    if (legs.size() > 3 * feet.size()) {
+      remarks.push_back("legs of more than three joints: the walk is not tuned for them");
+    }
     add_leg_motors(robot, legs, remarks);
     robot = lock_uncontrolled(robot, model, legs, remarks);
   }

@@ -281,6 +281,18 @@ TEST(Quadruped, PostureOfTheUserReplacesWhatWasFound) {
   EXPECT_EQ(robot.q[robot.model.body(robot.model.find_body("RL_a")).q_start], 0);
 }
 
+TEST(Quadruped, LegsOfFourJointsHaveARemark) {
+  TableRobot table;
+  const auto count = [&] {
+    const std::vector<std::string> remarks = make_quadruped(table.description()).remarks;
+    return std::count(remarks.begin(), remarks.end(),
+                      "legs of more than three joints: the walk is not tuned for them");
+  };
+  EXPECT_EQ(count(), 0);
+  table.joints = 4;
+  EXPECT_EQ(count(), 1);
+}
+
 TEST(Quadruped, RefusesOtherRobotsWithWhatWasFound) {
   const auto refusal = [](TableRobot table) {
     return message([&] { make_quadruped(table.description()); });
