@@ -22,7 +22,7 @@ class Demo : public Verb {
   std::string_view examples() const override {
     return "  limb demo                                a quadruped: checked, proven, walking\n"
            "  limb demo --flat --speed 0.3 --seed 7    slower, on flat ground, other noise\n"
-           "  limb demo --model spot.xml               any quadruped with three joints per leg\n"
+           "  limb demo --model dog.urdf               any quadruped with three joints per leg\n"
            "  limb demo arm                            position and impedance control hit a wall\n"
            "  limb demo lecture                        the RR arm: derived, proven, simulated\n"
            "  limb demo planar --q2-deg 90 --qd2 -1    numbers of a textbook arm\n"

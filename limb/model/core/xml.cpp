@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "limb/base/error.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/number.hpp"
+#include "limb/base/stand_in_file.hpp"
 #include "limb/model/core/xml_fault.hpp"
 
 namespace limb {
@@ -56,22 +56,12 @@ std::size_t find_element_with_too_many_attributes(std::string_view text) {
 }
 
 /// What a text is that is not XML, or "".
-std::string other_kind(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == text.npos) return "is empty";
-  if (text.starts_with("version https://git-lfs")) {
-    return "is a Git LFS pointer instead of the file (run: git lfs pull)";
-  }
+std::string_view other_kind(std::string_view text) {
+  if (const std::string_view kind = stand_in_file(text); !kind.empty()) return kind;
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
     return "is UTF-16 text, expected UTF-8";
   }
   if (text.find('\0') != text.npos) return "is a binary file, expected XML text";
-  std::string start(text.substr(first, 15));
-  std::transform(start.begin(), start.end(), start.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (start.starts_with("<!doctype html") || start.starts_with("<html")) {
-    return "is a web page instead of the file (download the raw file)";
-  }
   if (text.find('<') == text.npos) return "is not XML: it has no element";
   return "";
 }
@@ -88,7 +78,7 @@ std::string shorten(std::string_view text) {
 
 XmlFile::XmlFile(std::string_view call, std::string text, std::string file)
     : file_(std::move(file)) {
-  if (const std::string kind = other_kind(text); !kind.empty()) {
+  if (const std::string_view kind = other_kind(text); !kind.empty()) {
     throw Error(fmt::format("{}: {}: {}", call, file_, kind));
   }
   if (std::count(text.begin(), text.end(), '<') > kMaxTags) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "limb/base/stand_in_file.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/mesh/read_mesh_formats.hpp"
 
@@ -16,19 +17,6 @@ std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-/// Text that is often found in place of a mesh file.
-void check_content(std::string_view bytes, const std::string& name) {
-  if (bytes.empty()) refuse(name, "the file is empty");
-  if (bytes.starts_with("version https://git-lfs")) {
-    refuse(name, "is a Git LFS pointer, not the mesh itself (fetch it with `git lfs pull`)");
-  }
-  const std::size_t begin = bytes.substr(0, 256).find_first_not_of(" \t\r\n");
-  const std::string head = begin == bytes.npos ? "" : lower(bytes.substr(begin, 9));
-  if (head.starts_with("<!doctype") || head.starts_with("<html")) {
-    refuse(name, "is a web page (HTML), not a mesh (download the raw file)");
-  }
 }
 
 void check_mesh(const TriangleMesh& mesh, const std::string& name) {
@@ -68,7 +56,7 @@ MeshFormat mesh_format(const fs::path& path) {
 }
 
 TriangleMesh parse_mesh(std::string_view bytes, MeshFormat format, const std::string& name) {
-  check_content(bytes, name);
+  if (const auto kind = stand_in_file(bytes); !kind.empty()) refuse(name, std::string(kind));
   TriangleMesh mesh;
   switch (format) {
     case MeshFormat::stl:

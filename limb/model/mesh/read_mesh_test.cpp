@@ -218,12 +218,11 @@ TEST(ReadMesh, ErrorsOfTextFiles) {
 
 TEST(ReadMesh, OtherContent) {
   for (const MeshFormat format : {MeshFormat::stl, MeshFormat::obj, MeshFormat::msh}) {
-    EXPECT_EQ(message("", format), "read_mesh: m: the file is empty");
+    EXPECT_EQ(message("", format), "read_mesh: m: is empty");
     EXPECT_EQ(message("version https://git-lfs.github.com/spec/v1\noid sha256:0\n", format),
-              "read_mesh: m: is a Git LFS pointer, not the mesh itself (fetch it with `git lfs "
-              "pull`)");
+              "read_mesh: m: is a Git LFS pointer instead of the file (run: git lfs pull)");
     EXPECT_EQ(message("\n <!DOCTYPE html><html>", format),
-              "read_mesh: m: is a web page (HTML), not a mesh (download the raw file)");
+              "read_mesh: m: is a web page instead of the file (download the raw file)");
   }
 }
 
