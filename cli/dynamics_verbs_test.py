@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 from shared_folder import shared_path, why_no_shared  # noqa: E402
 
 SHARED = shared_path()
+EPS = sys.float_info.epsilon
 
 
 def run(*arguments):
@@ -81,11 +82,12 @@ class EvalTest(unittest.TestCase):
         def check(field, a, b):
             error = distance(a, b)
             worst.setdefault(field, []).append(error)
-            # Two of the robots write quarter turns with twelve digits, which the fast algorithms treat as
-            # exact: 5e-12 rad, more in derivatives with respect to angles. In forward dynamics the condition
-            # number of the mass matrix, up to 1e5, amplifies it.
-            wide = field in ("ddq_aba", "Minv", "fext.ddq_aba", "dtau_dq", "dtau_dv", "ddq_dq", "ddq_dv")
-            self.assertLess(error, 1e-9 if wide else 1e-10, f"{robot} {field}")
+            # Sums over up to 39 bodies in another order than Pinocchio's; worst seen 34 eps. Its C adds terms that
+            # cancel in C + C^T: 264 eps. In forward dynamics the condition number of the mass matrix, up to 1e5,
+            # amplifies the errors: 5400 eps.
+            forward = field in ("ddq_aba", "Minv", "fext.ddq_aba", "ddq_dq", "ddq_dv")
+            limit = 16384 if forward else 1024 if field == "C + C^T" else 128
+            self.assertLess(error, limit * EPS, f"{robot} {field}")
 
         for field, value in expected.items():
             if field in ("kind", "full", "q", "v", "a", "tau"):

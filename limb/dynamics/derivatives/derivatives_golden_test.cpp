@@ -17,6 +17,7 @@ using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
 using testing::matrix_of;
 using testing::vector_of;
+constexpr double kEps = std::numeric_limits<double>::epsilon();
 
 class Golden : public testing::GoldenTest {};
 INSTANTIATE_TEST_SUITE_P(Robots, Golden, testing::golden_files(), testing::golden_name);
@@ -29,16 +30,24 @@ TEST_P(Golden, DerivativesAndRegressor) {
   DerivativeWorkspace<double> work(model);
   Matrix dq(n, n), dv(n, n), da(n, n);
   Vector ddq(n);
-  Worst worst;
+  Worst inverse, forward;
   int compared = 0;
-  const auto near = [&](const Matrix& found, const Json& recorded, const char* what) {
+  const auto error_of = [&](const Matrix& found, const Json& recorded) {
     const Matrix expected = matrix_of(recorded);
-    const double error = (found - expected).norm() / std::max(1.0, expected.norm());
-    worst.add(error);
     ++compared;
-    // Angles within 1e-10 of a quarter turn are snapped to it (CanonicalOptions::snap), and M is
-    // inverted with a condition number up to 1e5; measured: 7e-11 at most.
-    EXPECT_LT(error, 1e-9) << what;
+    return (found - expected).norm() / std::max(1.0, expected.norm());
+  };
+  // Sums over up to 39 bodies in another order than Pinocchio's. Worst seen: 7 eps.
+  const auto near = [&](const Matrix& found, const Json& recorded, const char* what) {
+    const double error = error_of(found, recorded);
+    inverse.add(error);
+    EXPECT_LT(error, 64 * kEps) << what;
+  };
+  // Through the inverse of M, whose condition number is up to 1e5. Worst seen: 4997 eps.
+  const auto near_forward = [&](const Matrix& found, const Json& recorded, const char* what) {
+    const double error = error_of(found, recorded);
+    forward.add(error);
+    EXPECT_LT(error, 16384 * kEps) << what;
   };
   const JointEffects none = JointEffects::none();
   for (const Json& state : golden_["states"]) {
@@ -53,9 +62,9 @@ TEST_P(Golden, DerivativesAndRegressor) {
     near(to(dv), state["dtau_dv"], "dtau_dv");
     near(to(da), state["M"], "dtau_da");
     ASSERT_TRUE(aba_derivatives(model, work, q, v, tau, ddq, dq, dv, da, none).ok());
-    near(to(dq), state["ddq_dq"], "da_dq");
-    near(to(dv), state["ddq_dv"], "da_dv");
-    near(to(da), state["Minv"], "da_dtau");
+    near_forward(to(dq), state["ddq_dq"], "da_dq");
+    near_forward(to(dv), state["ddq_dv"], "da_dv");
+    near_forward(to(da), state["Minv"], "da_dtau");
     EXPECT_EQ(state.contains("regressor"), n <= 9);  // as golden/README.md says
     if (!state.contains("regressor")) continue;
     Kinematics<double> kinematics(model);
@@ -73,8 +82,8 @@ TEST_P(Golden, DerivativesAndRegressor) {
     near(rows, state["regressor"], "regressor");
   }
   EXPECT_GT(compared, 0);
-  RecordProperty("worst", std::to_string(worst.value()));
-  std::printf("%s: worst %.1e of %d matrices\n", GetParam(), worst.value(), compared);
+  std::printf("%s: worst %.0f eps, forward dynamics %.0f eps, of %d matrices\n", GetParam(),
+              inverse.value() / kEps, forward.value() / kEps, compared);
 }
 
 }  // namespace

@@ -185,9 +185,9 @@ TEST_P(Golden, InverseMassMatrix) {
     ++compared;
   }
   EXPECT_GT(compared, 0);
-  // Relative to the largest entries; the condition number of M (1e3 to 1e5) enters. Worst seen is
-  // printed.
-  EXPECT_LT(worst.value(), 1e5 * kEps);
+  // Relative to the largest entries; the condition number of M (1e3 to 1e5) enters. Worst seen:
+  // 5038 eps.
+  EXPECT_LT(worst.value(), 16384 * kEps);
   RecordProperty("worst_eps", static_cast<int>(worst.value() / kEps));
   std::printf("%s: worst %.0f eps\n", GetParam(), worst.value() / kEps);
 }

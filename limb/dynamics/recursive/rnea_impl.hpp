@@ -73,13 +73,11 @@ LIMB_INLINE void forward_revolute(const CanonicalJoint<T>& joint, const Alpha& a
     b.a = to_child(joint, alpha, c, s, at);
     if (!Branching<T> && joint.parent_axis >= 0) {
       // Points on the axis move with the parent, so U z is that of the parent. Saves products in
-      // recorded code; with machine numbers it is not faster.
-      const int k = joint.parent_axis;
-      const T sign = joint.R(k, 2);
-      const Vec3<T> x = column(parent.U, k);
-      b.wd.z = sign * (k == 0 ? parent.wd.x : k == 1 ? parent.wd.y : parent.wd.z) + acceleration;
-      rotational_acceleration_about_z(
-          to_child(joint, alpha, c, s, {sign * x.x, sign * x.y, sign * x.z}), b);
+      // recorded code, where those with entries 0 and 1 of z vanish; with machine numbers it is not
+      // faster.
+      const Vec3<T> z = {joint.R(0, 2), joint.R(1, 2), joint.R(2, 2)};
+      b.wd.z = z.x * parent.wd.x + z.y * parent.wd.y + z.z * parent.wd.z + acceleration;
+      rotational_acceleration_about_z(to_child(joint, alpha, c, s, product(parent.U, z)), b);
       return;
     }
     const Vec3<T> wd = to_child(joint, alpha, c, s, parent.wd);

@@ -78,8 +78,8 @@ LIMB_INLINE void add_quarter_turns(int quarter_turns, T& c, T& s) {
   s = quarter_turns == 1 ? cosine : quarter_turns == 2 ? T(-sine) : T(-cosine);
 }
 
-/// The constant rotation about x in the placement of a joint: by any angle, or by a number of
-/// quarter turns, which costs only sign changes.
+/// The constant rotation about x in the placement of a joint: by any angle, by a number of quarter
+/// turns, which costs only sign changes, or by nearly a quarter turn.
 template <typename C>
 struct GeneralRotation {
   const C &c, &s;
@@ -139,21 +139,57 @@ struct QuarterTurnRotation {
   }
 };
 
-/// Calls visit(rotation) with the joint's rotation about x; each quarter turn has its own type.
+/// By an angle whose sine rounds to 1: half the products of a general rotation. c^2 is below the
+/// rounding errors and left out.
+template <typename C>
+struct NearQuarterTurnRotation {
+  const C& c;
+  template <typename T>
+  LIMB_INLINE void operator()(T& y, T& z) const {
+    const T t = c * y - z;
+    z = c * z + y;
+    y = t;
+  }
+  template <typename T>
+  LIMB_INLINE void inverse(T& y, T& z) const {
+    const T t = c * y + z;
+    z = c * z - y;
+    y = t;
+  }
+  template <typename T>
+  LIMB_INLINE void symmetric(T& yy, T& yz, T& zz) const {
+    const T t = yy, u = (c + c) * yz;
+    yz = c * (yy - zz) - yz;
+    yy = zz - u;
+    zz = t + u;
+  }
+  template <typename T>
+  LIMB_INLINE void square(T& a, T& b, T& d, T& e) const {
+    const T t = a, u = b, k = c * (b + d), l = c * (a - e);
+    a = e - k;
+    e = t + k;
+    b = l - d;
+    d = l - u;
+  }
+};
+
+/// Calls visit(rotation) with the joint's rotation about x; each kind has its own type.
 template <typename T, typename Visit>
 LIMB_INLINE void with_alpha(const CanonicalJoint<T>& joint, const Visit& visit) {
-  switch (joint.alpha_quarter_turns) {
-    case 0:
+  using AlphaKind = typename CanonicalJoint<T>::AlphaKind;
+  switch (joint.alpha_kind) {
+    case AlphaKind::zero:
       return visit(QuarterTurnRotation<0>());
-    case 1:
+    case AlphaKind::quarter_turn:
       return visit(QuarterTurnRotation<1>());
-    case 2:
+    case AlphaKind::half_turn:
       return visit(QuarterTurnRotation<2>());
-    case 3:
-      return visit(QuarterTurnRotation<3>());
-    default:
-      return visit(GeneralRotation<T>{joint.cos_alpha, joint.sin_alpha});
+    case AlphaKind::near_quarter_turn:
+      return visit(NearQuarterTurnRotation<T>{joint.cos_alpha});
+    case AlphaKind::general:
+      break;
   }
+  visit(GeneralRotation<T>{joint.cos_alpha, joint.sin_alpha});
 }
 
 /// A vector from the axes of the parent to those of a revolute joint at the angle of (c, s).
@@ -202,14 +238,6 @@ LIMB_INLINE RotationalAcceleration<T> rotational_acceleration(const Vec3<T>& w, 
   const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
   return {-(y2 + z2), xy - wd.z, xz + wd.y, xy + wd.z, -(x2 + z2),
           yz - wd.x,  xz - wd.y, yz + wd.x, -(x2 + y2)};
-}
-
-/// Column k of U.
-template <typename T>
-LIMB_INLINE Vec3<T> column(const RotationalAcceleration<T>& U, int k) {
-  if (k == 0) return {U.xx, U.yx, U.zx};
-  if (k == 1) return {U.xy, U.yy, U.zy};
-  return {U.xz, U.yz, U.zz};
 }
 
 /// U p

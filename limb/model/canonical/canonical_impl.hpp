@@ -43,6 +43,17 @@ struct Zxz {
 };
 
 template <typename T>
+typename CanonicalJoint<T>::AlphaKind alpha_kind(const PlanarRotation<T>& alpha) {
+  using AlphaKind = typename CanonicalJoint<T>::AlphaKind;
+  if (!alpha.is_quarter_turn) {
+    return alpha.s == T(1) ? AlphaKind::near_quarter_turn : AlphaKind::general;
+  }
+  return alpha.c == T(0)   ? AlphaKind::quarter_turn
+         : alpha.c == T(1) ? AlphaKind::zero
+                           : AlphaKind::half_turn;
+}
+
+template <typename T>
 Zxz<T> decompose(const Matrix3<T>& R, double snap) {
   // Column 2 is (sin gamma sin alpha, -cos gamma sin alpha, cos alpha).
   const T sin_alpha = std::hypot(R(0, 2), R(1, 2));
@@ -52,15 +63,21 @@ Zxz<T> decompose(const Matrix3<T>& R, double snap) {
     return {PlanarRotation<T>::from_angle(0, snap), alpha,
             PlanarRotation<T>::from_angle(std::atan2(-R(0, 1), R(0, 0)), snap)};
   }
-  return {PlanarRotation<T>::from_angle(std::atan2(R(0, 2), -R(1, 2)), snap), alpha,
-          PlanarRotation<T>::from_angle(std::atan2(R(2, 0), R(2, 1)), snap)};
+  const PlanarRotation<T> gamma =
+      PlanarRotation<T>::from_angle(std::atan2(R(0, 2), -R(1, 2)), snap);
+  // Rz(delta) = (Rz(gamma) Rx(alpha))^T R. Next to alpha = 0 or a half turn, gamma is inaccurate
+  // and delta corrects it: atan2(R(2, 0), R(2, 1)) would have errors of its own.
+  const T x = gamma.c * R(0, 0) + gamma.s * R(1, 0);
+  const T y = alpha.c * (gamma.c * R(1, 0) - gamma.s * R(0, 0)) + alpha.s * R(2, 0);
+  return {gamma, alpha, PlanarRotation<T>::from_angle(std::atan2(y, x), snap)};
 }
 
 /// A rotation that takes z to the axis; exact for coordinate axes, which are permuted.
 template <typename T>
 Matrix3<T> rotation_z_to(const Vector3<T>& axis) {
   for (int k = 0; k < 3; ++k) {
-    if (axis[k] != T(1) && axis[k] != T(-1)) continue;
+    // Not only its entry k: that of an axis 1e-9 away is also 1.
+    if (axis != Vector3<T>::Unit(k) && axis != -Vector3<T>::Unit(k)) continue;
     // Columns: axes k+1, k+2 and k, with two signs changed for the negative axis.
     Matrix3<T> R = Matrix3<T>::Zero();
     R((k + 1) % 3, 0) = T(1);
@@ -179,7 +196,7 @@ class Canonicalizer {
     joint.cos_gamma = r.gamma.c;
     joint.sin_gamma = r.gamma.s;
     joint.has_gamma = !r.gamma.is_zero();
-    joint.alpha_quarter_turns = r.alpha.quarter_turns();
+    joint.alpha_kind = alpha_kind(r.alpha);
     joint.cos_alpha = r.alpha.c;
     joint.sin_alpha = r.alpha.s;
     joint.R = r.gamma.about_z() * r.alpha.about_x();
@@ -276,7 +293,7 @@ class Canonicalizer {
       const T s = rotation.c * joint.sin_gamma - rotation.s * joint.cos_gamma;
       joint.cos_gamma = first[parent] == k ? T(1) : c;
       joint.sin_gamma = first[parent] == k ? T(0) : s;
-      joint.has_gamma = joint.cos_gamma != T(1);
+      joint.has_gamma = joint.cos_gamma != T(1) || joint.sin_gamma != T(0);
       const bool general =
           joint.kind == Kind::planar || joint.kind == Kind::spherical || joint.kind == Kind::free;
       if (!general) {
