@@ -241,7 +241,7 @@ class Canonicalizer {
     const Inertia<T> inertia = body.inertia.transformed(joint.X_BC.inverse());
     joint.mass = inertia.mass();
     joint.first_moment = inertia.first_moment();
-    joint.second_moments = second_moments<T>(inertia.tensor());
+    joint.second_moments = precise_second_moments<T>(inertia.tensor());
     result_.joint_of_body.push_back(static_cast<int>(result_.joints.size()) - 1);
   }
 

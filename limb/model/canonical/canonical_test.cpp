@@ -272,6 +272,29 @@ TEST(Canonical, SnapsRoundedQuarterTurnsOnlyOnRequest) {
   EXPECT_EQ(canonicalize(model, {1e-6, true}).joints[1].parent_axis, 1);
 }
 
+// A rod of 1 m and 0.1 mm has 1e8 times less inertia about its own axis than across it. The sum
+// of two second moments is that small inertia, to its own rounding.
+TEST(Canonical, RodsKeepTheInertiaOfTheirRoll) {
+  Random random(8);
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 20; ++i) {
+      const double roll = 1e-9 * random.uniform(1, 2), length = random.uniform(0.1, 1);
+      Vector3d moments = Vector3d::Constant(length * length / 3);
+      moments[(k + 1) % 3] += roll * random.uniform(0, 1);
+      moments[k] = roll;
+      RobotBuilder<double> b("rod");
+      b.link("base").link("rod", 1.0, Vector3d::Unit(k) * (length / 2),
+                          moments.asDiagonal().toDenseMatrix());
+      b.joint("roll", Joint<double>::revolute(Vector3d::Unit(k)), "base", "rod", {});
+      const Model<double> model = b.build();
+      const Matrix3d S = canonicalize(model).joints[1].second_moments;
+      const double expected = model.bodies()[1].inertia.tensor()(k, k);
+      // Two differences and one sum.
+      EXPECT_NEAR(S(0, 0) + S(1, 1), expected, 2 * kEps * expected) << k;
+    }
+  }
+}
+
 // Eleven decimals, as in many files: the angle is kept, and its sine of 1 saves products.
 TEST(Canonical, KeepsRoundedQuarterTurnsOfFiles) {
   using AlphaKind = CanonicalJoint<double>::AlphaKind;

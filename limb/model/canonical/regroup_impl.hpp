@@ -5,6 +5,22 @@
 /// Regrouping of mass properties to the parent: docs/derivations/canonical_form.md.
 namespace limb::canonical_detail {
 
+/// tr(I)/2 1 - I, such that the two moments of a slender body across it add up to its smallest
+/// entry of I: a roll joint has this inertia. Differences of large entries come first.
+template <typename T>
+Matrix3<T> precise_second_moments(const Matrix3<T>& I) {
+  Matrix3<T> S = second_moments<T>(I);
+  if constexpr (Real<T>) {
+    const int k = I(0, 0) < I(1, 1) ? (I(0, 0) < I(2, 2) ? 0 : 2) : (I(1, 1) < I(2, 2) ? 1 : 2);
+    const int x = (k + 1) % 3, y = (k + 2) % 3;
+    const T difference = I(y, y) - I(x, x);
+    S(x, x) = (I(k, k) + difference) / 2;
+    S(y, y) = (I(k, k) - difference) / 2;
+    S(k, k) = ((I(x, x) - I(k, k)) + I(y, y)) / 2;
+  }
+  return S;
+}
+
 /// The part of the moments that has no effect on the joint.
 template <typename T>
 MassMoments<T> regroupable(typename CanonicalJoint<T>::Kind kind, const MassMoments<T>& all) {
