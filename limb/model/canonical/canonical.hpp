@@ -105,7 +105,7 @@ struct Canonical {
 struct CanonicalOptions {
   /// Angles this close to a quarter turn are taken as one, rad, 7e-15: rounding errors of a few
   /// rotations, not digits of a file. 1.57079632679 is 5e-12 away and is kept. That costs two
-  /// products per vector and joint: for HyQ, where 8 of 13 joints are written that way, 5 % to 6 %
+  /// products per vector and joint: for HyQ, where 8 of 13 joints are written that way, 4 % to 6 %
   /// of rnea, crba and aba, compiled 10 % to 16 %; nothing measurable for UR5, ANYmal and Talos.
   /// `limb check --fix` writes exact quarter turns. docs/adr/0016-digits-of-angles.md.
   double snap = 32 * std::numeric_limits<double>::epsilon();
