@@ -89,7 +89,8 @@ class Check : public Verb {
   Exit run(std::ostream& out) override {
     Diagnostics found;
     const Description<double> robot = parse_robot(robot_.path(), robot_.read_options(), found);
-    const Diagnostics rules = limb::check_robot(robot);
+    meshes_ = read_mesh_boxes(robot);
+    const Diagnostics rules = limb::check_robot(robot, meshes_);
     found.insert(found.end(), rules.begin(), rules.end());
     sort_by_line(found);
     if (quiet_) {
@@ -123,7 +124,7 @@ class Check : public Verb {
     // Checks the written file, not the robot in memory.
     Diagnostics left;
     const Description<double> again = parse_robot(fix_, robot_.read_options(), left);
-    const Diagnostics rules = limb::check_robot(again);
+    const Diagnostics rules = limb::check_robot(again, meshes_);
     left.insert(left.end(), rules.begin(), rules.end());
     sort_by_line(left);
     json["written"] = fix_;
@@ -148,11 +149,12 @@ class Check : public Verb {
       const std::string text = read_text_file("limb check", robot_.path());
       const RobotFormat format = robot_format(robot_.path(), text);
       if (format == RobotFormat::urdf && ending == ".urdf") {
-        const RepairedUrdf urdf = repair_urdf_text(text, robot_.path(), robot_.read_options());
+        const RepairedUrdf urdf =
+            repair_urdf_text(text, robot_.path(), robot_.read_options(), meshes_);
         return {urdf.text, urdf.edits, {}};
       }
       if (format == RobotFormat::mjcf && (ending == ".xml" || ending == ".mjcf")) {
-        RepairedMjcf mjcf = repair_mjcf_text(text, robot_.path(), robot_.read_options());
+        RepairedMjcf mjcf = repair_mjcf_text(text, robot_.path(), robot_.read_options(), meshes_);
         return {std::move(mjcf.text), std::move(mjcf.edits), std::move(mjcf.lost)};
       }
     }
@@ -162,7 +164,7 @@ class Check : public Verb {
           "an MJCF file, .xml",
           fix_));
     }
-    const RepairedRobot repaired = repair_robot(robot);
+    const RepairedRobot repaired = repair_robot(robot, meshes_);
     Repaired result{{}, repaired.edits, {}};
     result.text =
         ending == ".toml" ? write_recipe(repaired.robot) : write_urdf(repaired.robot, result.lost);
@@ -170,6 +172,7 @@ class Check : public Verb {
   }
 
   RobotOptions robot_;
+  MeshBoxes meshes_;  // sizes of the meshes of the robot, read once
   std::string fix_;
   bool quiet_ = false;
   bool json_ = false;

@@ -191,6 +191,27 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("ends in .urdf, .toml or, for an MJCF file, .xml", result.stderr)
 
+    def test_check_alone_reads_the_size_of_meshes(self):
+        (self.path / "box.obj").write_text(
+            "v 0 -50 -40\nv 400 50 -40\nv 400 -50 40\nv 0 50 40\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")
+        robot = self.path / "robot.urdf"
+        robot.write_text(
+            '<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0.2 0 0"/>'
+            '<mass value="2"/><inertia ixx="2.73" iyy="27.7" izz="28.3" ixy="0" ixz="0" iyz="0"/>'
+            '</inertial><visual><geometry><mesh filename="box.obj" scale="0.001 0.001 0.001"/>'
+            '</geometry></visual></link><joint name="j" type="continuous"><parent link="base"/>'
+            '<child link="arm"/><axis xyz="0 0 1"/></joint></robot>')
+        found = run("check", robot)
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("[inertia-units]", found.stdout)
+        self.assertIn("g m^2 where kg m^2 is expected", found.stdout)
+        self.assertNotIn("inertia", run("info", robot, "-v").stderr)
+        fixed = self.path / "fixed.urdf"
+        self.assertEqual(run("check", robot, "--fix", fixed).returncode, 0)
+        self.assertIn('ixx="0.00273"', fixed.read_text())
+        (self.path / "box.obj").unlink()
+        self.assertNotIn("[inertia-units]", run("check", robot).stdout)
+
     def test_builtin_robots_are_clean(self):
         for name in ("arm6", "arm7", "quadruped", "humanoid"):
             result = run("check", f"builtin:{name}")

@@ -137,7 +137,7 @@ nb::list check_file(const std::string& path, const std::vector<std::string>& roo
     const nb::gil_scoped_release released;
     const Description<double> description =
         parse_robot(path, options_of(roots, missing_meshes), diagnostics);
-    const Diagnostics rules = check_robot(description);
+    const Diagnostics rules = check_robot(description, read_mesh_boxes(description));
     diagnostics.insert(diagnostics.end(), rules.begin(), rules.end());
   }
   return findings(diagnostics);

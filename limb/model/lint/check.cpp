@@ -101,13 +101,13 @@ void find_meshes(const Description<double>& robot, LintFindings& findings) {
   }
 }
 
-LintFindings find_values(const Description<double>& robot) {
+LintFindings find_values(const Description<double>& robot, const MeshBoxes& meshes) {
   LintFindings findings;
   find_not_finite(robot, findings);
   if (findings.empty()) {
     const LinkTree tree = link_tree(robot);
-    find_mass(robot, tree, findings);
-    find_inertia(robot, tree, findings);
+    find_mass(robot, tree, meshes, findings);
+    find_inertia(robot, tree, meshes, findings);
     find_joints(robot, findings);
     find_asymmetry(robot, tree, findings);
   }
@@ -115,21 +115,22 @@ LintFindings find_values(const Description<double>& robot) {
   return findings;
 }
 
-void check_values(const Description<double>& robot, Diagnostics& diagnostics) {
+void check_values(const Description<double>& robot, Diagnostics& diagnostics,
+                  const MeshBoxes& meshes) {
   const bool meshes_reported =
       std::any_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic& d) {
         return d.rule == "mesh-not-found" || d.rule == "mesh-outside-root";
       });
-  for (LintFinding& finding : find_values(robot)) {
+  for (LintFinding& finding : find_values(robot, meshes)) {
     if (meshes_reported && finding.diagnostic.rule == "mesh-not-found") continue;
     diagnostics.push_back(std::move(finding.diagnostic));
   }
 }
 
-Diagnostics check_robot(const Description<double>& robot) {
+Diagnostics check_robot(const Description<double>& robot, const MeshBoxes& meshes) {
   Diagnostics diagnostics;
   check_structure(robot, diagnostics);
-  check_values(robot, diagnostics);
+  check_values(robot, diagnostics, meshes);
   return diagnostics;
 }
 

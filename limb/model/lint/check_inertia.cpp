@@ -71,16 +71,17 @@ void find_inconsistent(const Description<double>& robot, std::size_t i,
 
 }  // namespace
 
-void find_inertia(const Description<double>& robot, const LinkTree& tree, LintFindings& findings) {
+void find_inertia(const Description<double>& robot, const LinkTree& tree, const MeshBoxes& meshes,
+                  LintFindings& findings) {
   // Masses in grams cannot be compared with tensors yet.
   const bool grams = std::any_of(findings.begin(), findings.end(), [](const LintFinding& f) {
     return f.diagnostic.rule == "mass-units";
   });
   std::vector<bool> done(robot.links.size(), false);
   if (!grams) {
-    find_inertia_units(robot, tree, done, findings);
-    find_wrong_point(robot, done, findings);
-    find_wrong_products(robot, done, findings);
+    find_inertia_units(robot, tree, meshes, done, findings);
+    find_wrong_point(robot, tree, meshes, done, findings);
+    find_wrong_products(robot, meshes, done, findings);
   }
   const std::vector<Inertia<double>> I_B = body_inertias(robot, tree);
   double largest = 0;

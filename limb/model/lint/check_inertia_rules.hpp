@@ -8,13 +8,13 @@ namespace limb {
 
 /// Tensor too large or too small for the link by the factor of a wrong unit; mass centre in mm.
 void find_inertia_units(const Description<double>& robot, const LinkTree& tree,
-                        std::vector<bool>& done, LintFindings& findings);
+                        const MeshBoxes& meshes, std::vector<bool>& done, LintFindings& findings);
 /// Tensor about the link's origin instead of the mass centre.
-void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
-                      LintFindings& findings);
+void find_wrong_point(const Description<double>& robot, const LinkTree& tree,
+                      const MeshBoxes& meshes, std::vector<bool>& done, LintFindings& findings);
 /// Products of inertia with the sign of +int(xy) dm, or of the mirrored part.
-void find_wrong_products(const Description<double>& robot, std::vector<bool>& done,
-                         LintFindings& findings);
+void find_wrong_products(const Description<double>& robot, const MeshBoxes& meshes,
+                         std::vector<bool>& done, LintFindings& findings);
 /// No inertia about the axis of the last joint.
 void find_singular(const Description<double>& robot, const LinkTree& tree, LintFindings& findings);
 

@@ -17,8 +17,9 @@ constexpr double kMinSize = 0.05;
 
 class Checker {
  public:
-  Checker(const Description<double>& robot, const LinkTree& tree, LintFindings& findings)
-      : robot_(robot), tree_(tree), findings_(findings) {}
+  Checker(const Description<double>& robot, const LinkTree& tree, const MeshBoxes& meshes,
+          LintFindings& findings)
+      : robot_(robot), tree_(tree), meshes_(meshes), findings_(findings) {}
 
   void run() {
     check_signs();
@@ -55,7 +56,7 @@ class Checker {
   /// Grams: the robot would be denser than any metal if it filled a cube with its diagonal.
   void check_units() {
     double total = 0;
-    const Box box = robot_box(robot_, tree_);
+    const Box box = robot_box(robot_, tree_, meshes_);
     for (const auto& link : robot_.links) {
       if (link.inertial) total += std::max(0.0, link.inertial->mass);
     }
@@ -101,8 +102,8 @@ class Checker {
   }
 
   void check_density(const LinkDescription<double>& link) {
-    if (!link.inertial || !has_known_shape(link)) return;
-    const Box box = shape_box(link);
+    if (!link.inertial || !has_known_shape(link, meshes_)) return;
+    const Box box = shape_box(link, meshes_);
     if (!(box.diagonal().norm() > kMinSize)) return;
     const double volume = box.volume();
     // Twice the density of the densest metal: shapes may be slightly smaller than the body.
@@ -167,13 +168,15 @@ class Checker {
 
   const Description<double>& robot_;
   const LinkTree& tree_;
+  const MeshBoxes& meshes_;
   LintFindings& findings_;
 };
 
 }  // namespace
 
-void find_mass(const Description<double>& robot, const LinkTree& tree, LintFindings& findings) {
-  Checker(robot, tree, findings).run();
+void find_mass(const Description<double>& robot, const LinkTree& tree, const MeshBoxes& meshes,
+               LintFindings& findings) {
+  Checker(robot, tree, meshes, findings).run();
 }
 
 }  // namespace limb

@@ -29,12 +29,12 @@ bool has_volume(const Matrix3<double>& tensor) {
 /// Bodies in the box with this mass centre have int(x^2) dm <= m (hi - c) (c - lo), with equality
 /// for masses at both ends only [Bhatia 2000, bound of the variance]. True if the tensor violates
 /// the bound and the one moved to the mass centre satisfies it with a margin.
-bool exceeds_shape_bound(const LinkDescription<double>& link, const Matrix3<double>& moved) {
-  if (!has_known_shape(link)) return false;
+/// @param box  of the shapes and the joints of the link: what holds a shape there is often not
+/// drawn.
+bool exceeds_shape_bound(const LinkDescription<double>& link, const Box& box,
+                         const Matrix3<double>& moved) {
   const auto& inertial = *link.inertial;
-  const Box box = shape_box(link);
   const Vector3<double> c = inertial.X_LI.p;
-  if (!box.contains(c)) return false;
   const Vector3<double> bound = inertial.mass * (box.max() - c).cwiseProduct(c - box.min());
   const Matrix3<double>& R = inertial.X_LI.R;
   const auto moments = [&](const Matrix3<double>& tensor) {
@@ -69,22 +69,25 @@ int count_parallel_axis_products(const InertialDescription<double>& inertial) {
 
 }  // namespace
 
-void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
-                      LintFindings& findings) {
+void find_wrong_point(const Description<double>& robot, const LinkTree& tree,
+                      const MeshBoxes& meshes, std::vector<bool>& done, LintFindings& findings) {
+  const std::vector<Box> boxes = link_boxes(robot, tree, meshes);
   for (std::size_t i = 0; i < robot.links.size(); ++i) {
     const auto& link = robot.links[i];
     if (done[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
     const auto& inertial = *link.inertial;
     const Matrix3<double> moved = tensor_about_com(inertial);
     if (inertial.X_LI.p.isZero(0) || !has_volume(moved)) continue;
-    const bool shape = exceeds_shape_bound(link, moved);
+    const bool shape = has_known_shape(link, meshes) &&
+                       shape_box(link, meshes).contains(inertial.X_LI.p) &&
+                       exceeds_shape_bound(link, boxes[i], moved);
     const int products = count_parallel_axis_products(inertial);
     if (!shape && products < 1) continue;
     done[i] = true;
     std::vector<FileEdit> edits;
     // Two signs: a single product may agree by chance, in one link of a hundred, and a shape may be
     // smaller than the part, unless the mass fits it.
-    if ((shape && has_plausible_shape(link)) || products >= 2) {
+    if ((shape && has_plausible_shape(link, meshes)) || products >= 2) {
       edits.push_back(edit_tensor("inertia-wrong-point", robot, i, moved));
     }
     findings.push_back(
@@ -103,8 +106,8 @@ void find_wrong_point(const Description<double>& robot, std::vector<bool>& done,
   }
 }
 
-void find_wrong_products(const Description<double>& robot, std::vector<bool>& done,
-                         LintFindings& findings) {
+void find_wrong_products(const Description<double>& robot, const MeshBoxes& meshes,
+                         std::vector<bool>& done, LintFindings& findings) {
   for (std::size_t i = 0; i < robot.links.size(); ++i) {
     const auto& link = robot.links[i];
     if (done[i] || !link.inertial || !(link.inertial->mass > 0)) continue;
@@ -121,7 +124,7 @@ void find_wrong_products(const Description<double>& robot, std::vector<bool>& do
     Matrix3<double> corrected = inertial.tensor;
     int wrong = 0;
     bool fits = true;
-    bool sure = has_plausible_shape(link) && ratio.maxCoeff() < 1.25 * ratio.minCoeff();
+    bool sure = has_plausible_shape(link, meshes) && ratio.maxCoeff() < 1.25 * ratio.minCoeff();
     for (const auto& [a, b] : kPairs) {
       const double d = drawn(a, b) / drawn.trace(), g = given(a, b) / given.trace();
       if (std::abs(d) < 0.03) continue;

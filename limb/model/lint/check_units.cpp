@@ -44,22 +44,25 @@ struct Suspect {
   double rho;
   double half_diagonal;            // of the box that it was compared with
   bool large;                      // otherwise too small
+  bool placeholder;                // a round number about all axes
   bool has_shape;                  // compared with its shape, otherwise with the robot
   std::vector<std::size_t> units;  // indices into kUnits that explain it
 };
 
 class Checker {
  public:
-  Checker(const Description<double>& robot, const LinkTree& tree, std::vector<bool>& done,
-          LintFindings& findings)
-      : robot_(robot), tree_(tree), done_(done), findings_(findings) {}
+  Checker(const Description<double>& robot, const LinkTree& tree, const MeshBoxes& meshes,
+          std::vector<bool>& done, LintFindings& findings)
+      : robot_(robot), tree_(tree), meshes_(meshes), done_(done), findings_(findings) {}
 
   void run() {
     check_centres();
     collect();
-    // A file uses one unit: the one that explains most links is used for all.
+    // A file uses one unit: the one that explains most links is used for all. Placeholders, often
+    // the same number in many links, say nothing about it.
     std::map<std::pair<bool, std::size_t>, int> votes;
     for (const Suspect& s : suspects_) {
+      if (s.placeholder) continue;
       for (const std::size_t unit : s.units) ++votes[{s.large, unit}];
     }
     for (const Suspect& s : suspects_) {
@@ -87,10 +90,13 @@ class Checker {
 
   /// Mass centres outside the shapes.
   void check_centres() {
+    const std::vector<bool> negligible = negligible_links(robot_, tree_);
     for (std::size_t i = 0; i < robot_.links.size(); ++i) {
       const auto& link = robot_.links[i];
-      if (!link.inertial || !(link.inertial->mass > 0) || !has_known_shape(link)) continue;
-      const Box box = shape_box(link);
+      if (negligible[i] || !link.inertial || !(link.inertial->mass > 0) ||
+          !has_known_shape(link, meshes_))
+        continue;
+      const Box box = shape_box(link, meshes_);
       const Vector3<double> com = link.inertial->X_LI.p;
       const double size = box.diagonal().norm(), distance = box.exteriorDistance(com);
       if (!(distance > size)) continue;
@@ -109,8 +115,8 @@ class Checker {
   }
 
   void collect() {
-    const std::vector<Box> boxes = link_boxes(robot_, tree_);
-    const Box whole = robot_box(robot_, tree_);
+    const std::vector<Box> boxes = link_boxes(robot_, tree_, meshes_);
+    const Box whole = robot_box(robot_, tree_, meshes_);
     const std::vector<bool> negligible = negligible_links(robot_, tree_);
     for (std::size_t i = 0; i < robot_.links.size(); ++i) {
       const auto& link = robot_.links[i];
@@ -119,11 +125,14 @@ class Checker {
       if (!(second > 0)) continue;
       Suspect s;
       s.link = i;
-      s.has_shape = has_plausible_shape(link);
+      s.placeholder = is_placeholder(link.inertial->tensor);
+      s.has_shape = has_plausible_shape(link, meshes_);
       const Box& box = s.has_shape ? boxes[i] : whole;
       if (box.isEmpty() || !(box.diagonal().norm() > 0)) continue;
-      if (s.has_shape) ++known_;
-      ++examined_;
+      if (!s.placeholder) {
+        if (s.has_shape) ++known_;
+        ++examined_;
+      }
       s.half_diagonal = box.diagonal().norm() / 2;
       s.rho = second / (link.inertial->mass * s.half_diagonal * s.half_diagonal);
       // A robot without shapes may be larger than the extent of its joints.
@@ -148,8 +157,7 @@ class Checker {
                     s.has_shape ? "the link" : "the whole robot", s.half_diagonal);
     // Two signs are needed: the size of the link and its density, or a unit that most links have.
     const bool many = votes >= 2 && 2 * votes >= examined_;
-    const bool placeholder = is_placeholder(inertial.tensor);
-    if (s.large && placeholder && !many) {
+    if (s.large && s.placeholder && !many) {
       add(Severity::note, "inertia-placeholder", s.link,
           fmt::format("{}; the tensor is {} about all axes", found, to_text(inertial.tensor(0, 0))),
           "it looks like a placeholder", "write the tensor of the part", {});
@@ -186,18 +194,20 @@ class Checker {
 
   const Description<double>& robot_;
   const LinkTree& tree_;
+  const MeshBoxes& meshes_;
   std::vector<bool>& done_;
   LintFindings& findings_;
   std::vector<Suspect> suspects_;
-  int known_ = 0;     // links whose shapes are known
-  int examined_ = 0;  // links with mass and inertia
+  // Links with mass and inertia other than a placeholder:
+  int known_ = 0;     // whose shapes are known
+  int examined_ = 0;  // all
 };
 
 }  // namespace
 
 void find_inertia_units(const Description<double>& robot, const LinkTree& tree,
-                        std::vector<bool>& done, LintFindings& findings) {
-  Checker(robot, tree, done, findings).run();
+                        const MeshBoxes& meshes, std::vector<bool>& done, LintFindings& findings) {
+  Checker(robot, tree, meshes, done, findings).run();
 }
 
 }  // namespace limb

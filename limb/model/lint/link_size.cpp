@@ -9,11 +9,15 @@ namespace {
 
 using Shape = Geometry::Shape;
 
-bool has_size(const Geometry& g) {
+bool is_primitive(const Geometry& g) {
   return g.shape != Shape::mesh && g.shape != Shape::plane;
 }
 
-/// Half edges of the shape's bounding box in axes of the shape.
+bool has_size(const Geometry& g, const MeshBoxes& meshes) {
+  return is_primitive(g) || (g.shape == Shape::mesh && meshes.contains(g.mesh_path));
+}
+
+/// Half edges of the bounding box of a primitive in axes of the shape.
 Vector3<double> half_edges(const Geometry& g) {
   const Vector3<double>& s = g.size;
   switch (g.shape) {
@@ -34,9 +38,30 @@ Vector3<double> half_edges(const Geometry& g) {
   return Vector3<double>::Zero();
 }
 
+/// Bounding box of a shape with size, in axes of the shape.
+Box own_box(const Geometry& g, const MeshBoxes& meshes) {
+  if (is_primitive(g)) {
+    const Vector3<double> half = half_edges(g);
+    return Box(-half, half);
+  }
+  const Box& file = meshes.at(g.mesh_path);
+  if (file.isEmpty()) return file;
+  Box box;  // a negative scale exchanges the corners
+  box.extend(Vector3<double>(file.min().cwiseProduct(g.mesh_scale)));
+  box.extend(Vector3<double>(file.max().cwiseProduct(g.mesh_scale)));
+  return box;
+}
+
+/// Box of a box that is turned and moved.
+Box moved(const Pose<double>& X, const Box& box) {
+  const Vector3<double> centre = X * Vector3<double>(box.center());
+  const Vector3<double> reach = X.R.cwiseAbs() * (box.sizes() / 2);
+  return Box(centre - reach, centre + reach);
+}
+
 /// Unit density; nullopt if the shape has no volume.
 std::optional<Inertia<double>> solid(const Geometry& g) {
-  if (!has_size(g) || !((half_edges(g).array() > 0).all())) return std::nullopt;
+  if (!is_primitive(g) || !((half_edges(g).array() > 0).all())) return std::nullopt;
   const Density<double> one{1.0};
   const Vector3<double>& s = g.size;
   switch (g.shape) {
@@ -59,31 +84,33 @@ std::optional<Inertia<double>> solid(const Geometry& g) {
 
 }  // namespace
 
-Box shape_box(const LinkDescription<double>& link) {
+Box shape_box(const LinkDescription<double>& link, const MeshBoxes& meshes) {
   Box box;
   for (const Geometry& g : link.geometry) {
-    if (!has_size(g)) continue;
-    const Vector3<double> reach = g.X_LG.R.cwiseAbs() * half_edges(g);
-    box.extend(Box(g.X_LG.p - reach, g.X_LG.p + reach));
+    if (!has_size(g, meshes)) continue;
+    const Box own = own_box(g, meshes);
+    if (!own.isEmpty()) box.extend(moved(g.X_LG, own));
   }
   return box;
 }
 
-bool has_known_shape(const LinkDescription<double>& link) {
+bool has_known_shape(const LinkDescription<double>& link, const MeshBoxes& meshes) {
   return !link.geometry.empty() &&
-         std::all_of(link.geometry.begin(), link.geometry.end(), has_size);
+         std::all_of(link.geometry.begin(), link.geometry.end(),
+                     [&](const Geometry& g) { return has_size(g, meshes); });
 }
 
-bool has_plausible_shape(const LinkDescription<double>& link) {
-  if (!has_known_shape(link) || !link.inertial) return false;
-  const double volume = shape_box(link).volume(), mass = link.inertial->mass;
+bool has_plausible_shape(const LinkDescription<double>& link, const MeshBoxes& meshes) {
+  if (!has_known_shape(link, meshes) || !link.inertial) return false;
+  const double volume = shape_box(link, meshes).volume(), mass = link.inertial->mass;
   return volume > 0 && mass > volume && mass < kMaxDensity * volume;
 }
 
-std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tree) {
+std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tree,
+                            const MeshBoxes& meshes) {
   std::vector<Box> boxes;
   for (const auto& link : robot.links) {
-    Box box = shape_box(link);
+    Box box = shape_box(link, meshes);
     box.extend(Vector3<double>(Vector3<double>::Zero()));
     if (link.inertial) box.extend(link.inertial->X_LI.p);
     boxes.push_back(box);
@@ -96,15 +123,12 @@ std::vector<Box> link_boxes(const Description<double>& robot, const LinkTree& tr
   return boxes;
 }
 
-Box robot_box(const Description<double>& robot, const LinkTree& tree) {
-  const std::vector<Box> boxes = link_boxes(robot, tree);
+Box robot_box(const Description<double>& robot, const LinkTree& tree, const MeshBoxes& meshes) {
+  const std::vector<Box> boxes = link_boxes(robot, tree, meshes);
   Box all;
   for (const int link : tree.order) {
     const auto i = static_cast<std::size_t>(link);
-    const Pose<double>& X = tree.X_RL[i];
-    const Vector3<double> reach = X.R.cwiseAbs() * boxes[i].sizes() / 2;
-    const Vector3<double> centre = X * Vector3<double>(boxes[i].center());
-    all.extend(Box(centre - reach, centre + reach));
+    all.extend(moved(tree.X_RL[i], boxes[i]));
   }
   return all;
 }

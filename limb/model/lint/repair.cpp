@@ -26,10 +26,10 @@ Vector3<double> vector(const std::vector<double>& v) {
 
 }  // namespace
 
-std::vector<FileEdit> propose_edits(const Description<double>& robot) {
+std::vector<FileEdit> propose_edits(const Description<double>& robot, const MeshBoxes& meshes) {
   std::vector<FileEdit> edits;
   std::map<FieldKey, bool> taken;
-  for (LintFinding& finding : find_values(robot)) {
+  for (LintFinding& finding : find_values(robot, meshes)) {
     for (FileEdit& edit : finding.edits) {
       if (edit.before != edit.after && taken.emplace(field_key(edit), true).second) {
         edits.push_back(std::move(edit));
@@ -72,12 +72,12 @@ void apply_edits(Description<double>& robot, const std::vector<FileEdit>& edits)
   }
 }
 
-RepairedRobot repair_robot(const Description<double>& robot) {
+RepairedRobot repair_robot(const Description<double>& robot, const MeshBoxes& meshes) {
   RepairedRobot result;
   result.robot = robot;
   std::map<FieldKey, std::size_t> index;
   for (int round = 0; round < kMaxRounds; ++round) {
-    const std::vector<FileEdit> edits = propose_edits(result.robot);
+    const std::vector<FileEdit> edits = propose_edits(result.robot, meshes);
     if (edits.empty()) break;
     apply_edits(result.robot, edits);
     for (const FileEdit& edit : edits) {
@@ -91,7 +91,7 @@ RepairedRobot repair_robot(const Description<double>& robot) {
       }
     }
   }
-  result.remaining = check_robot(result.robot);
+  result.remaining = check_robot(result.robot, meshes);
   return result;
 }
 

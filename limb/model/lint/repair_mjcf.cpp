@@ -101,12 +101,12 @@ class Writer {
 }  // namespace
 
 RepairedMjcf repair_mjcf_text(const std::string& text, const std::string& file,
-                              const ReadOptions& options) {
+                              const ReadOptions& options, const MeshBoxes& meshes) {
   Diagnostics ignored;
   const Description<double> robot = parse_mjcf(text, file, options, ignored);
   RepairedMjcf result;
   Writer writer(text, file);
-  for (FileEdit& edit : repair_robot(robot).edits) {
+  for (FileEdit& edit : repair_robot(robot, meshes).edits) {
     const std::string why = writer.write(edit);
     if (why.empty()) {
       result.edits.push_back(std::move(edit));

@@ -154,16 +154,16 @@ std::string repair_urdf(const std::string& text, const std::string& file,
 }
 
 RepairedUrdf repair_urdf_text(const std::string& text, const std::string& file,
-                              const ReadOptions& options) {
+                              const ReadOptions& options, const MeshBoxes& meshes) {
   Diagnostics ignored;
   const Description<double> robot = parse_urdf(text, file, options, ignored);
   RepairedUrdf result;
   result.edits = Writer(text, file).axis_edits(robot);
-  for (FileEdit& edit : repair_robot(robot).edits) result.edits.push_back(std::move(edit));
+  for (FileEdit& edit : repair_robot(robot, meshes).edits) result.edits.push_back(std::move(edit));
   result.text = repair_urdf(text, file, result.edits);
   const Description<double> repaired = parse_urdf(result.text, file, options, result.remaining);
   check_structure(repaired, result.remaining);
-  check_values(repaired, result.remaining);
+  check_values(repaired, result.remaining, meshes);
   return result;
 }
 
