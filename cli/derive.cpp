@@ -151,9 +151,14 @@ class Derive final : public Verb {
     } catch (const Error& error) {
       // Too large in closed form: add the size of the recursive form to the message.
       if (error.kind() != Error::Kind::computation_failed) throw;
-      if (std::string(error.what()).find("limit") == std::string::npos) throw;
-      throw Error(fmt::format("{}; the recursive form (--recursive) has {} assignments",
-                              error.what(), recursive_form().size()),
+      std::string text = error.what();
+      if (text.find("limit") == text.npos) throw;
+      // The limits of the library, "(Ring::Limits::terms)", are not options of the command line.
+      if (const std::size_t at = text.find(" (Ring::"); at != text.npos) {
+        text.erase(at, text.find(')', at) + 1 - at);
+      }
+      throw Error(fmt::format("{}; the recursive form (--recursive) has {} assignments", text,
+                              recursive_form().size()),
                   Error::Kind::computation_failed);
     }
   }

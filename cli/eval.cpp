@@ -10,6 +10,7 @@
 #include "cli/state_quantities.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/text_file.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/model/convert/convert_drake.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/convert/convert_pinocchio.hpp"
@@ -79,7 +80,8 @@ class Eval final : public Verb {
         std::string text = error.what();
         const std::string prefix = "limb eval: ";
         if (text.compare(0, prefix.size(), prefix) == 0) text = text.substr(prefix.size());
-        throw Error(fmt::format("limb eval: {}: states[{}]: {}", input_, i, text), error.kind());
+        throw Error(fmt::format("limb eval: {}: states[{}]: {}", input_, i, without_call(text)),
+                    error.kind());
       }
     }
     const Json result = {{"robot", robot_.path()},

@@ -12,6 +12,7 @@
 #include "cli/png.hpp"
 #include "cli/stick_figure.hpp"
 #include "limb/base/text_file.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/model/core/load.hpp"
 
 namespace limb::cli {
@@ -107,7 +108,7 @@ class Plot final : public Verb {
       return std::make_unique<StickFigure>(kCall, load_model(model, kind, options), *state, 400);
     } catch (const Error& error) {
       if (!model_.empty()) throw;  // --model was given
-      notice = fmt::format("without the motion: {}", error.what());
+      notice = fmt::format("without the motion: {}", without_call(error.what()));
       return nullptr;
     }
   }

@@ -15,6 +15,7 @@
 #include "cli/table.hpp"
 #include "limb/base/memory.hpp"
 #include "limb/base/text_file.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/model/recipe/toml.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 
@@ -116,7 +117,7 @@ class Simulate final : public Verb {
       // Errors of the scenario as a whole have no line; add the file.
       const std::string text = error.what();
       if (error.kind() != Error::Kind::bad_input || text.starts_with(kCall)) throw;
-      throw Error(fmt::format("{}: {}: {}", kCall, robot_.path(), text));
+      throw Error(fmt::format("{}: {}: {}", kCall, robot_.path(), without_call(text)));
     }
   }
 
@@ -152,7 +153,8 @@ class Simulate final : public Verb {
 
   /// Errors of the log and of signals name the call already.
   static std::string with_call(const std::string& failure) {
-    return failure.starts_with(kCall) ? failure : fmt::format("{}: {}", kCall, failure);
+    return failure.starts_with(kCall) ? failure
+                                      : fmt::format("{}: {}", kCall, without_call(failure));
   }
 
   static bool is_scenario(const std::string& path) {
@@ -235,7 +237,7 @@ class Simulate final : public Verb {
     return {{"robot", s.model.name()},
             {"t", r.t},
             {"steps", r.steps},
-            {"failure", r.failure.empty() ? Json(nullptr) : Json(r.failure)},
+            {"failure", r.failure.empty() ? Json(nullptr) : Json(without_call(r.failure))},
             {"q", numbers(r.q)},
             {"v", numbers(r.v)},
             {"peak_torque", numbers(r.peak_torque)},
@@ -323,7 +325,7 @@ class Simulate final : public Verb {
     for (const RunSummary& r : runs) {
       if (r.failure.empty()) continue;
       fmt::print(stderr, "limb simulate: {} of {} runs failed, the first: {}\n", failed,
-                 runs.size(), r.failure);
+                 runs.size(), without_call(r.failure));
       return Exit::computation_failed;
     }
     return Exit::ok;

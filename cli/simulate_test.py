@@ -139,14 +139,14 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(self.error("builtin:2r", "--batch", "0"),
                          "limb simulate: --batch is 0, expected a whole number from 1 to 2147483647")
         self.assertEqual(self.error("builtin:quadruped", "--controller", "computed-torque"),
-                         "limb simulate: builtin:quadruped: make_controller: computed torque needs a motor for every "
+                         "limb simulate: builtin:quadruped: computed torque needs a motor for every "
                          "velocity, and this robot has some without")
         scenario = self.path("bad.toml")
         scenario.write_text('model = "builtin:quadruped"\n[controller]\ntype = "computed-torque"\n')
         self.assertEqual(self.error(scenario), "limb simulate: bad.toml:3: controller: computed-torque needs a motor for "
                          "every velocity, and this robot has some without")
         scenario.write_text('model = "builtin:2r"\n[controller]\ntype = "pd"\nperiod = "1.5 ms"\n')
-        self.assertEqual(self.error(scenario), "limb simulate: bad.toml: Simulation: control_period is 0.0015, expected a "
+        self.assertEqual(self.error(scenario), "limb simulate: bad.toml: control_period is 0.0015, expected a "
                          "multiple of the step, 0.001")
 
     def test_batch_reports_identical_runs(self):

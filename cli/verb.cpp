@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -19,6 +18,7 @@
 #include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/version.hpp"
+#include "limb/base/without_call.hpp"
 
 namespace limb::cli {
 namespace {
@@ -143,14 +143,7 @@ void write_to_stdout(const std::string& text) {
 /// An error of the library starts with the function that failed, which users of the command line do
 /// not know: "load: a.urdf: no such file" becomes "limb info: a.urdf: no such file".
 std::string by_command(const std::string& call, const std::string& text) {
-  if (text.starts_with("limb")) return text;
-  const std::size_t colon = text.find(": ");
-  const std::string_view name = std::string_view(text).substr(0, colon);
-  const bool is_function =
-      colon != text.npos && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == ':';
-      });
-  return call + ": " + (is_function ? text.substr(colon + 2) : text);
+  return text.starts_with("limb") ? text : call + ": " + without_call(text);
 }
 
 Exit report_error(Exit code, std::string_view message) {

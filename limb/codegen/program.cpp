@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "limb/base/error.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/codegen/lower/interpreter.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/lower/schedule.hpp"
@@ -26,7 +27,7 @@ std::string find_obstacle() {
     trial.data()[0] = 0xc3;
     trial.seal(1);
   } catch (const Error& e) {
-    return e.what();
+    return without_call(e.what());
   }
   return "";
 }

@@ -229,7 +229,7 @@ TEST(RecipeErrors, Links) {
        "4: error: link 'a': solid: a point has no volume, expected mass instead of density "
        "[recipe-bad-value]"},
       {link + "solid = {shape = \"sphere\", mass = 1, radius = -1}\n",
-       "4: error: link 'a': solid: sphere_inertia: radius is -1, expected > 0 and finite "
+       "4: error: link 'a': solid: radius is -1, expected > 0 and finite "
        "[recipe-bad-value]"},
       {link + "solids = []\n",
        "4: error: link 'a': solids is an array, expected an array of tables, at least one "

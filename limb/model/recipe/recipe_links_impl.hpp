@@ -1,5 +1,6 @@
 #pragma once
 
+#include "limb/base/without_call.hpp"
 #include "limb/math/inertia_solids.hpp"
 #include "limb/model/recipe/recipe_values_impl.hpp"
 
@@ -184,7 +185,8 @@ class RecipeLinks : public RecipeValues<T> {
       X_LS.p = X_LS * com;
       return {I.mass(), Vector3<T>::Zero(), parallel_axis_to_com<T>(I.tensor(), I.mass(), com)};
     } catch (const Error& wrong) {
-      this->error(table, "recipe-bad-value", fmt::format("{}: {}", owner, wrong.what()));
+      this->error(table, "recipe-bad-value",
+                  fmt::format("{}: {}", owner, without_call(wrong.what())));
       return {};
     }
   }

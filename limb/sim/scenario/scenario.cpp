@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "limb/base/text_file.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_controller.hpp"
@@ -311,7 +312,7 @@ Scenario parse_scenario(const std::string& call, const std::string& text, const 
     scenario = scenario_of(model_path, at<Base>(bases, base), options);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {}: {}", call, fields.source(*document.find("model")).text(),
-                            error.what()));
+                            without_call(error.what())));
   }
   ScenarioReader(scenario, fields).read(document);
   throw_first_error(call, diagnostics);
