@@ -12,6 +12,8 @@
 #include "limb/model/lint/check.hpp"
 #include "limb/model/lint/check_structure.hpp"
 #include "limb/model/lint/repair.hpp"
+#include "limb/model/mesh/mesh_boxes.hpp"
+#include "limb/model/mjcf/read_mjcf.hpp"
 #include "limb/model/urdf/read_urdf.hpp"
 
 namespace limb {
@@ -38,10 +40,13 @@ std::map<std::string, Expected> manifest() {
 Diagnostics all_diagnostics(const std::string& text, const std::string& file) {
   Diagnostics diagnostics;
   // The folder of the corpus is the root, as it is for a file that is read from there.
-  const Description<double> robot =
-      parse_urdf(text, file, ReadOptions{{LIMB_BROKEN_FOLDER}}, diagnostics);
+  ReadOptions options;
+  options.roots = {LIMB_BROKEN_FOLDER};
+  const Description<double> robot = file.ends_with(".xml")
+                                        ? parse_mjcf(text, file, options, diagnostics)
+                                        : parse_urdf(text, file, options, diagnostics);
   check_structure(robot, diagnostics);
-  check_values(robot, diagnostics);
+  check_values(robot, diagnostics, read_mesh_boxes(robot));
   return diagnostics;
 }
 
@@ -54,7 +59,7 @@ TEST(Broken, ManifestNamesEveryFileAndAtLeastSixty) {
   std::set<std::string> files;
   for (const auto& entry : fs::directory_iterator(LIMB_BROKEN_FOLDER)) {
     const std::string name = entry.path().filename().string();
-    if (name != "expected.tsv") files.insert(name);
+    if (name != "expected.tsv" && !entry.is_directory()) files.insert(name);
   }
   for (const std::string& file : files) EXPECT_TRUE(rows.contains(file)) << file;
   for (const auto& [file, row] : rows) EXPECT_TRUE(files.contains(file)) << file;
@@ -63,7 +68,7 @@ TEST(Broken, ManifestNamesEveryFileAndAtLeastSixty) {
 
 TEST(Broken, GivesTheExpectedFirstMessage) {
   for (const auto& [file, expected] : manifest()) {
-    ASSERT_TRUE(file.ends_with(".urdf")) << file;
+    ASSERT_TRUE(file.ends_with(".urdf") || file.ends_with(".xml")) << file;
     try {
       const Diagnostics found = all_diagnostics(text_of(file), file);
       EXPECT_EQ(found.empty() ? "-" : found[0].rule, expected.first) << file;
@@ -82,7 +87,7 @@ TEST(Broken, GivesTheExpectedFirstMessage) {
 TEST(Broken, RepairRemovesTheFindingAndIsIdempotent) {
   int repaired = 0;
   for (const auto& [file, expected] : manifest()) {
-    ASSERT_TRUE(file.ends_with(".urdf")) << file;
+    if (!file.ends_with(".urdf")) continue;
     RepairedUrdf first;
     try {
       first = repair_urdf_text(text_of(file), file);
@@ -105,6 +110,27 @@ TEST(Broken, RepairRemovesTheFindingAndIsIdempotent) {
     }
   }
   EXPECT_GE(repaired, 15);
+}
+
+TEST(Broken, RepairOfMjcfIsIdempotent) {
+  ReadOptions options;
+  options.roots = {LIMB_BROKEN_FOLDER};
+  int repaired = 0;
+  for (const auto& [file, expected] : manifest()) {
+    if (!file.ends_with(".xml")) continue;
+    RepairedMjcf first;
+    try {
+      first = repair_mjcf_text(text_of(file), file, options);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), expected.first) << file;
+      continue;
+    }
+    const RepairedMjcf second = repair_mjcf_text(first.text, file, options);
+    EXPECT_EQ(first.text, second.text) << file;
+    EXPECT_EQ(first.edits.empty(), first.text == text_of(file)) << file;
+    repaired += first.edits.empty() ? 0 : 1;
+  }
+  EXPECT_GE(repaired, 2);
 }
 
 TEST(Broken, WhitespaceOf100MegabytesIsRejectedAndOf60IsRead) {
