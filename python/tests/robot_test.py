@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -296,6 +297,8 @@ def test_check_and_prove(arm, tmp_path):
     findings = limb.check(path)
     assert any(f.severity == "error" and "-1" in f.message and f.line == 1 for f in findings)
     assert str(path) in str(findings[0])
+    mesh = Path(__file__).parents[2] / "tests/broken/com_mm_mesh.urdf"  # found by the size of the mesh
+    assert [f.rule for f in limb.check(mesh)] == ["com-units"]
     proof = arm.prove(states=3)
     assert proof and proof.holds and len(proof) > 5
     assert "holds" in repr(proof) and "<table>" in proof._repr_html_()
