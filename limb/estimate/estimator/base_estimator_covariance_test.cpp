@@ -289,8 +289,8 @@ TEST_P(EstimatorCovariance, ContradictedHeadingIsRotatedWithTheVelocity) {
     Matrix15 P = Matrix15::Zero();
     P.block<3, 3>(6, 6) = Vec(0.04, 0.01, 0.0025).asDiagonal();
     BaseEstimator estimator = start(x, P);
-    const int k =
-        until_recovered(estimator, kRest, [&](double t) { estimator.yaw_fix(t, to, deviation); });
+    const int k = until_recovered(
+        estimator, kRest, [&, angle = to](double t) { estimator.yaw_fix(t, angle, deviation); });
     EXPECT_EQ(k, 65);
     const Mat R = axis_rotation<double>(2, std::remainder(to - from, 2 * kPi));
     EXPECT_NEAR(std::remainder(yaw(estimator) - to, 2 * kPi), 0, 1e-12);

@@ -12,8 +12,8 @@
 namespace limb::symbolic {
 namespace {
 
-/// 4900 decimal digits. Powers of powers in a file could otherwise ask for numbers of any size.
-constexpr std::size_t kMaxBits = 16384;
+/// 600 decimal digits. Powers of powers in a file could otherwise ask for numbers of any size.
+constexpr std::size_t kMaxBits = 2048;
 
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 

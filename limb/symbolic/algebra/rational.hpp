@@ -10,7 +10,7 @@ namespace limb::symbolic {
 
 /// An exact ratio in lowest terms, denominator > 0: two 64-bit integers while they suffice, which
 /// is nearly always, large integers otherwise. It never overflows and never rounds; a number of
-/// more than 16384 bits is an Error.
+/// more than 2048 bits is an Error.
 class Rational {
  public:
   Rational() : number_(0) {}
