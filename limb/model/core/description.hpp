@@ -1,34 +1,19 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "limb/base/diagnostic.hpp"
 #include "limb/math/inertia.hpp"
 #include "limb/model/core/joint_type.hpp"
+#include "limb/model/core/scene_description.hpp"
 
 /// A robot as its file describes it: links and joints by name, in file order, with their line
 /// numbers. Readers fill it, writers and the linter read it, build_model() turns it into a Model.
 /// Nothing is checked here beyond what a reader checks: a Description may contain a cycle or a
 /// negative mass, so that the linter can report it.
 namespace limb {
-
-/// Shape of a link, for bounding boxes, plausibility checks of the inertia, and pictures.
-struct Geometry {
-  enum class Shape { box, cylinder, sphere, capsule, ellipsoid, plane, mesh };
-  enum class Role { visual, collision };
-  Shape shape = Shape::box;
-  Role role = Role::visual;
-  Pose<double> X_LG;                               ///< pose in the link's frame
-  Vector3<double> size = Vector3<double>::Zero();  ///< box: full edges; cylinder, capsule: radius,
-                                                   ///< length (capsule: without caps); sphere:
-                                                   ///< radius; ellipsoid: half axes
-  std::string mesh_uri;                            ///< as written in the file
-  std::string mesh_path;                           ///< file inside a root; empty if not found
-  Vector3<double> mesh_scale = Vector3<double>::Ones();
-  SourceLocation source;
-};
 
 /// Mass properties as written in the file: in a frame I whose pose in the link is X_LI.
 template <typename T>
@@ -51,6 +36,7 @@ struct LinkDescription {
   std::optional<InertialDescription<T>> inertial;
   std::vector<Geometry> geometry;
   SourceLocation source;
+  double gravity_compensation = 0;  ///< part of its weight that is cancelled in simulations
 };
 
 /// Limits of one degree of freedom; absent means unlimited.
@@ -79,6 +65,9 @@ struct JointDescription {
   T armature = T(0);                       ///< kg m^2 or kg on the joint's side of the gear:
                                            ///< rotor inertia times gear ratio squared
   SourceLocation source;
+  /// Spring: tau = stiffness (spring_rest - q), N m/rad or N/m. A force of simulations, like
+  /// contact: not part of the bias forces.
+  double stiffness = 0, spring_rest = 0;
 };
 
 /// A named frame fixed to a link: MJCF sites, tool points.
@@ -104,6 +93,43 @@ struct CouplingDescription {
   SourceLocation source;
 };
 
+/// Feedback inside a motor: force = gain control + offset - stiffness x - damping dx/dt, before the
+/// gear, where x is the gear times q. A torque motor has gain 1 and nothing else; a position servo
+/// has gain = stiffness, a velocity servo gain = damping.
+struct ServoDescription {
+  double gain = 1, offset = 0, stiffness = 0, damping = 0;
+  /// In place of `damping`: 1 is critical for 1 / (M^-1)_ii of the joint in the initial
+  /// configuration.
+  double damping_ratio = 0;
+  double control_min = -std::numeric_limits<double>::infinity();
+  double control_max = std::numeric_limits<double>::infinity();
+  double force_min = -std::numeric_limits<double>::infinity();
+  double force_max = std::numeric_limits<double>::infinity();
+
+  /// Whether it exerts a force without a control.
+  bool has_feedback() const {
+    return offset != 0 || stiffness != 0 || damping != 0 || damping_ratio != 0;
+  }
+};
+
+/// A linear combination of joint coordinates, L = sum(ratio * q), with a spring, a damper and
+/// stops: the force along L is stiffness (rest - L) - damping dL/dt, where `rest` is the number in
+/// [rest_min, rest_max] nearest to L. It acts in simulations.
+struct TendonDescription {
+  std::string name;
+  std::vector<CouplingDescription<double>::Term> terms;
+  double stiffness = 0, damping = 0;  ///< N/m and N s/m if L is a length
+  double rest_min = 0, rest_max = 0;
+  std::optional<double> lower, upper;  ///< of L
+  struct Motor {
+    double gear = 1;
+    ServoDescription servo;
+    std::size_t control = 0;  ///< as in ActuationDescription
+  };
+  std::vector<Motor> motors;  ///< of several joints together; they act in simulations
+  SourceLocation source;
+};
+
 /// A loop closure: two links that coincide at a point (connect) or are rigidly joined (weld).
 template <typename T>
 struct LoopDescription {
@@ -122,6 +148,8 @@ struct ActuationDescription {
   std::string joint;
   double gear = 1;
   SourceLocation source;
+  ServoDescription servo = {};
+  std::size_t control = 0;  ///< index in StateDescription::control
 };
 
 template <typename T>
@@ -134,6 +162,8 @@ struct Description {
   std::vector<CouplingDescription<T>> couplings;
   std::vector<LoopDescription<T>> loops;
   std::vector<ActuationDescription> actuators;
+  std::vector<TendonDescription> tendons;
+  SceneDescription scene;
   Vector3<T> gravity = Vector3<T>(T(0), T(0), T(-9.81));
 };
 

@@ -7,26 +7,17 @@
 
 #include "limb/base/error.hpp"
 #include "limb/base/text_file.hpp"
+#include "limb/model/mjcf/read_mjcf_actuators.hpp"
+#include "limb/model/mjcf/read_mjcf_attach.hpp"
 #include "limb/model/mjcf/read_mjcf_constraints.hpp"
+#include "limb/model/mjcf/read_mjcf_scene.hpp"
+#include "limb/model/mjcf/read_mjcf_tendons.hpp"
 
 namespace limb {
 namespace mjcf {
 namespace {
 
 using Severity = Diagnostic::Severity;
-
-/// Gravity; the other options affect only MuJoCo's simulation.
-void read_option(const Node& node, ReadContext& context) {
-  const Attributes a(node, context.diagnostics);
-  context.result.gravity = a.vector("gravity", context.result.gravity);
-  for (const Node& flag : node.children) {
-    const Attributes f(flag, context.diagnostics);
-    if (f.keyword("gravity", {"enable", "disable"}, "enable") == "disable") {
-      f.note("gravity-disabled", "gravity is disabled", "it is read as zero");
-      context.result.gravity.setZero();
-    }
-  }
-}
 
 void scale_to_total_mass(ReadContext& context) {
   const double wanted = context.compiler.settotalmass;
@@ -42,41 +33,17 @@ void scale_to_total_mass(ReadContext& context) {
   }
 }
 
-void warn_not_read(const Node& section, ReadContext& context, const char* reason) {
-  if (section.children.empty()) return;
-  add(context.diagnostics, Severity::warning, section, "element-not-read",
-      fmt::format("<{}> is not read", section.tag()), reason);
-}
-
-void read_sections(const Node& root, ReadContext& context) {
-  const auto each = [&](std::string_view tag, const auto& read) {
-    for (const Node& section : root.children) {
-      if (section.tag() == tag) read(section);
-    }
-  };
-  // In the order of their dependencies, independent of their order in the file.
-  each("compiler", [&](const Node& n) { context.compiler.read(n, context.diagnostics); });
-  each("option", [&](const Node& n) { read_option(n, context); });
-  each("default", [&](const Node& n) { context.defaults.read(n, context.diagnostics); });
-  each("asset", [&](const Node& n) {
-    context.meshes.read(n, context.compiler, context.defaults, context.document,
-                        context.diagnostics);
-  });
-  each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
-  each("equality", [&](const Node& n) { read_equality(n, context); });
-  each("actuator", [&](const Node& n) { read_actuators(n, context); });
-  scale_to_total_mass(context);
-}
-
 void check_sections(const Node& root, ReadContext& context) {
-  constexpr std::array<std::string_view, 15> kKnownSections = {
-      "compiler", "option",    "default", "asset",  "worldbody", "equality", "actuator", "size",
-      "visual",   "statistic", "contact", "sensor", "keyframe",  "custom",   "extension"};
+  constexpr std::array<std::string_view, 16> kKnownSections = {
+      "compiler", "option",    "default", "asset",  "worldbody", "equality", "actuator",  "size",
+      "visual",   "statistic", "contact", "sensor", "keyframe",  "custom",   "extension", "tendon"};
   for (const Node& section : root.children) {
-    if (section.tag() == "tendon") {
-      warn_not_read(section, context, "forces and couplings through tendons are missing");
-    } else if (section.tag() == "deformable") {
-      warn_not_read(section, context, "limb has rigid bodies only");
+    if (section.tag() == "deformable") {
+      for (const Node& child : section.children) {
+        if (child.tag() == "skin") continue;  // a picture
+        add(context.diagnostics, Severity::error, child, "element-not-read",
+            fmt::format("<{}> is not supported", child.tag()), "limb has rigid bodies only");
+      }
     } else if (std::find(kKnownSections.begin(), kKnownSections.end(), section.tag()) ==
                kKnownSections.end()) {
       note_unknown_child(context.diagnostics, root, section,
@@ -88,14 +55,41 @@ void check_sections(const Node& root, ReadContext& context) {
 }
 
 }  // namespace
+
+void read_model(const Node& root, ReadContext& context) {
+  const auto each = [&](std::string_view tag, const auto& read) {
+    for (const Node& section : root.children) {
+      if (section.tag() == tag) read(section);
+    }
+  };
+  check_sections(root, context);
+  // In the order of their dependencies, independent of their order in the file.
+  each("compiler", [&](const Node& n) { context.compiler.read(n, context.diagnostics); });
+  each("option", [&](const Node& n) { read_option(n, context); });
+  each("default", [&](const Node& n) { context.defaults.read(n, context.diagnostics); });
+  each("asset", [&](const Node& n) {
+    context.meshes.read(n, context.compiler, context.defaults, context.document,
+                        context.diagnostics);
+  });
+  each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
+  add_world_geoms(context);
+  each("contact", [&](const Node& n) { read_contact(n, context); });
+  each("tendon", [&](const Node& n) { read_tendons(n, context); });
+  each("equality", [&](const Node& n) { read_equality(n, context); });
+  each("actuator", [&](const Node& n) { read_actuators(n, context); });
+  merge_sections(context);
+  each("keyframe", [&](const Node& n) { read_keyframes(n, context); });
+  scale_to_total_mass(context);
+}
+
 }  // namespace mjcf
 
 Description<double> parse_mjcf(std::string text, const std::string& file,
                                const ReadOptions& options, Diagnostics& diagnostics) {
   const mjcf::Document document(std::move(text), file, options, diagnostics);
   const mjcf::Node& root = document.root();
-  mjcf::ReadContext context{
-      document, diagnostics, {}, {}, mjcf::MeshLibrary(options.missing_meshes), {}, {}};
+  mjcf::ReadLimits limits;
+  mjcf::ReadContext context(document, options, diagnostics, limits);
   context.result.file = file;
   if (root.tag() != "mujoco") {
     mjcf::add(
@@ -106,8 +100,7 @@ Description<double> parse_mjcf(std::string text, const std::string& file,
   }
   mjcf::expect_attributes(diagnostics, root, {"model"});
   context.result.name = XmlReader::text(*root.element, "model").value_or("");
-  mjcf::check_sections(root, context);
-  mjcf::read_sections(root, context);
+  mjcf::read_model(root, context);
   return std::move(context.result);
 }
 

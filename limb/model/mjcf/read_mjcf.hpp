@@ -24,7 +24,7 @@
 /// Coordinates: q of a hinge or slide is MuJoCo's qpos: at q = ref the body has the pose that the
 /// file gives it. The anchor `pos` of a joint is kept exactly, by X_PJ and X_JC. The ball's
 /// velocity is in axes of the child in both. The pose of a body with a free joint is its initial
-/// pose in MuJoCo and is ignored here: q is the pose. Angles are in radians, independent of the
+/// one (SceneDescription::initial): q is the pose. Angles are in radians, independent of the
 /// compiler setting.
 ///
 /// Mass: <inertial>, or the sum of the geoms by the rules of inertiafromgeom, then boundmass,
@@ -32,11 +32,10 @@
 /// mass of a body depends on them; one that is missing or cannot be used is an error or, by
 /// ReadOptions::missing_meshes, a warning. Not computed, with the same error: meshes that MuJoCo
 /// makes itself (builtin, plugins) and hulls with fewer vertices than they need (maxhullvert).
-/// Geoms of the world are not kept.
 ///
 /// An equality of one joint (polycoef without joint2) is a coupling without terms: q = offset.
-/// <tendon>, <deformable>, <attach>, <replicate>, <composite>, <flexcomp> are not read, with a
-/// warning; joint springs, gravity compensation and mocap with a note.
+/// <attach> and <replicate> are expanded; names as in MuJoCo. Errors: what would change the motion
+/// and is not supported (docs/model.md).
 ///
 /// The nesting depth of bodies is limited by the XML parser (100 to 500 elements, depending on its
 /// version); with includes it is at most 500.

@@ -2,16 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <utility>
+
+#include "limb/model/mjcf/read_mjcf_attach.hpp"
+
 namespace limb::mjcf {
 namespace {
 
 using Severity = Diagnostic::Severity;
 
-/// A child body, read after its parent is complete.
+/// A child body or an attached model, read after its parent is complete.
 struct ChildBody {
   const Node* node;
   Pose<double> X_PF;  ///< pose of the enclosing <frame> in the parent
   const DefaultClass* default_class;
+  std::string suffix;                 ///< of its copy
+  AttachedModel* attached = nullptr;  ///< of <attach>
 };
 
 /// The contents of a body, with those of its <frame> elements.
@@ -23,6 +30,9 @@ struct BodyContents {
 };
 
 enum class BodyLevel { world, top_level, nested };
+
+/// Copies of a <replicate>.
+constexpr double kMaxCopies = 100'000;
 
 class Tree {
  public:
@@ -36,12 +46,25 @@ class Tree {
     }
     BodyContents contents;
     read_contents(world, {}, r_.defaults.main(), BodyLevel::world, kWorldLink, contents);
-    r_.named.bodies.emplace(kWorldLink, Pose<double>());
-    for (const ChildBody& body : contents.bodies)
-      read_body(body, kWorldLink, {}, BodyLevel::top_level);
+    r_.named.bodies.emplace(kWorldLink, NamedElements::Body{{}, 0});
+    read_children(contents.bodies, kWorldLink, {}, BodyLevel::top_level);
+    std::move(contents.geoms.begin(), contents.geoms.end(), std::back_inserter(r_.world_geoms));
   }
 
  private:
+  void read_children(const std::vector<ChildBody>& children, const std::string& parent,
+                     const Pose<double>& X_WP, BodyLevel level) {
+    for (const ChildBody& child : children) {
+      const std::string outer = std::exchange(r_.suffix, child.suffix);
+      if (child.attached != nullptr) {
+        merge_bodies(*child.attached, parent, X_WP, child.X_PF, r_);
+      } else {
+        read_body(child, parent, X_WP, level);
+      }
+      r_.suffix = outer;
+    }
+  }
+
   void read_body(const ChildBody& body, const std::string& parent, const Pose<double>& X_WP,
                  BodyLevel level) {
     const Node& node = *body.node;
@@ -49,7 +72,7 @@ class Tree {
                       {"axisangle", "childclass", "euler", "fuse", "gravcomp", "mocap", "name",
                        "pos", "quat", "simple", "sleep", "user", "xyaxes", "zaxis"});
     ++r_.bodies;
-    std::string name = name_of(node, r_.diagnostics);
+    std::string name = r_.name_of_copy(node);
     if (name.empty()) name = fmt::format("body#{}", r_.bodies);
     const Attributes a(node, r_.diagnostics);
     if (name == kWorldLink) {
@@ -61,38 +84,36 @@ class Tree {
     if (a.keyword("mocap", {"true", "false"}, "false") == "true") {
       a.note("mocap-not-read", "attribute 'mocap' is not read", "the body is fixed to the world");
     }
-    if (a.number("gravcomp", 0) != 0) {
-      a.note("gravcomp-not-modelled", "attribute 'gravcomp' is not read",
-             "in limb gravity acts on every body");
-    }
     const DefaultClass& default_class =
         r_.defaults.named_by(node, "childclass", *body.default_class, r_.diagnostics);
 
     BodyContents contents;
     read_contents(node, {}, default_class, level, name, contents);
-    r_.named.bodies.emplace(name, X_WB);
+    r_.named.bodies.emplace(name, NamedElements::Body{X_WB, r_.result.joints.size()});
     add_joints(contents.joints, name, parent, X_PB, level, node);
     LinkDescription<double> link;
     link.name = name;
     link.source = node.source();
+    link.gravity_compensation = a.number("gravcomp", 0);
     link.inertial = body_inertial(contents.inertial, contents.geoms, r_.meshes, r_.compiler, X_FB,
                                   node, r_.diagnostics);
     for (Geom& geom : contents.geoms) {
       if (geom.geometry) link.geometry.push_back(std::move(*geom.geometry));
     }
     r_.result.links.push_back(std::move(link));
-    for (const ChildBody& child : contents.bodies) read_body(child, name, X_WB, BodyLevel::nested);
+    read_children(contents.bodies, name, X_WB, BodyLevel::nested);
   }
 
   void read_contents(const Node& node, const Pose<double>& X_BF, const DefaultClass& default_class,
                      BodyLevel level, const std::string& link, BodyContents& contents) {
     for (const Node& child : node.children) {
+      if (r_.exceeds_limit(child)) return;
       const std::string_view tag = child.tag();
       const auto class_of = [&]() -> const DefaultClass& {
         return r_.defaults.named_by(child, "class", default_class, r_.diagnostics);
       };
       if (tag == "body") {
-        contents.bodies.push_back({&child, X_BF, &default_class});
+        contents.bodies.push_back({&child, X_BF, &default_class, r_.suffix});
       } else if (tag == "frame") {
         expect_attributes(
             r_.diagnostics, child,
@@ -102,16 +123,20 @@ class Tree {
                       r_.defaults.named_by(child, "childclass", default_class, r_.diagnostics),
                       level, link, contents);
       } else if (tag == "geom") {
-        read_geom_into(child, class_of(), X_BF, level, contents);
+        read_geom_into(child, class_of(), X_BF, contents);
       } else if (tag == "site") {
         read_site(child, class_of(), X_BF, link);
       } else if (tag == "joint" || tag == "freejoint" || tag == "inertial") {
         read_body_element(child, tag == "joint" ? class_of() : default_class, X_BF, level,
                           contents);
-      } else if (tag == "attach" || tag == "replicate" || tag == "composite" || tag == "flexcomp") {
-        add(r_.diagnostics, Severity::warning, child, "element-not-read",
-            fmt::format("<{}> is not read", tag),
-            "bodies and joints that MuJoCo generates from it are missing",
+      } else if (tag == "replicate") {
+        read_copies(child, X_BF, default_class, level, link, contents);
+      } else if (tag == "attach") {
+        read_attach(child, X_BF, default_class, contents);
+      } else if (tag == "composite" || tag == "flexcomp") {
+        add(r_.diagnostics, Severity::error, child, "element-not-read",
+            fmt::format("<{}> is not supported", tag),
+            "bodies and joints that MuJoCo generates from it would be missing",
             "save the compiled model with MuJoCo and read that file");
       } else if (tag != "camera" && tag != "light" && tag != "plugin") {
         note_unknown_child(
@@ -120,6 +145,52 @@ class Tree {
              "attach", "replicate", "composite", "flexcomp", "plugin", "include"});
       }
     }
+  }
+
+  /// Each copy is placed relative to the one before it; names get the number of the copy.
+  void read_copies(const Node& node, const Pose<double>& X_BF, const DefaultClass& default_class,
+                   BodyLevel level, const std::string& link, BodyContents& contents) {
+    expect_attributes(r_.diagnostics, node, {"count", "euler", "offset", "sep", "childclass"});
+    const Attributes a(node, r_.diagnostics);
+    const double count = a.number("count", 0);
+    if (!(count >= 1 && count <= kMaxCopies && count == std::floor(count))) {
+      return a.error("replicate-count",
+                     fmt::format("attribute 'count' is '{}', expected a whole number from 1 to {}",
+                                 a.text("count").substr(0, 20), kMaxCopies),
+                     "the number of copies is not known");
+    }
+    const Pose<double> X_next{orientation(a, r_.compiler), a.vector("offset")};
+    const std::string sep = a.text("sep"), outer = r_.suffix;
+    const auto digits = fmt::format("{:.0f}", count).size();
+    Pose<double> X_BC = X_BF;
+    for (int i = 0; i < count && r_.limits.elements <= kMaxElements; ++i) {
+      r_.suffix = fmt::format("{}{:0{}}{}", sep, i, digits, outer);
+      read_contents(node, X_BC,
+                    r_.defaults.named_by(node, "childclass", default_class, r_.diagnostics), level,
+                    link, contents);
+      X_BC = X_BC * X_next;
+    }
+    r_.suffix = outer;
+  }
+
+  /// The bodies of another model, which is read at once: its fixed geoms belong to this body.
+  void read_attach(const Node& node, const Pose<double>& X_BF, const DefaultClass& default_class,
+                   BodyContents& contents) {
+    AttachedModel* model = read_attached(node, r_);
+    if (model == nullptr) return;
+    if (model->body.empty()) {
+      for (Geom geom : model->context.world_geoms) {
+        geom.X_BG = X_BF * geom.X_BG;
+        if (geom.geometry) {
+          geom.geometry->X_LG = X_BF * geom.geometry->X_LG;
+          if (!geom.geometry->name.empty()) {
+            geom.geometry->name = model->prefix + geom.geometry->name;
+          }
+        }
+        contents.geoms.push_back(std::move(geom));
+      }
+    }
+    contents.bodies.push_back({&node, X_BF, &default_class, r_.suffix, model});
   }
 
   /// Joints and inertial of the body.
@@ -147,7 +218,7 @@ class Tree {
   }
 
   void read_geom_into(const Node& node, const DefaultClass& default_class, const Pose<double>& X_BF,
-                      BodyLevel level, BodyContents& contents) {
+                      BodyContents& contents) {
     expect_attributes(
         r_.diagnostics, node,
         {"adhesion", "axisangle",  "castshadow",   "class",    "conaffinity", "condim",
@@ -156,9 +227,15 @@ class Tree {
          "mass",     "material",   "mesh",         "name",     "pos",         "priority",
          "quat",     "rgba",       "shellinertia", "size",     "solimp",      "solmix",
          "solref",   "surfacevel", "type",         "user",     "xyaxes",      "zaxis"});
-    if (level == BodyLevel::world) return;
     const Attributes a(node, "geom", default_class, r_.diagnostics);
-    contents.geoms.push_back(read_geom(a, X_BF, r_.compiler, r_.meshes));
+    Geom geom = read_geom(a, X_BF, r_.compiler, r_.meshes);
+    if (geom.geometry) geom.geometry->name = r_.name_of_copy(node);
+    if (!r_.softness_reported && (a.has("solref") || a.has("solimp"))) {
+      r_.softness_reported = true;
+      a.warn("softness-not-read", "attributes 'solref' and 'solimp' of geoms are not read",
+             "contact in limb is rigid; a scenario can make it compliant ([contact] stiffness)");
+    }
+    contents.geoms.push_back(std::move(geom));
   }
 
   void read_site(const Node& node, const DefaultClass& default_class, const Pose<double>& X_BF,
@@ -169,7 +246,7 @@ class Tree {
     ++r_.sites;
     const Attributes a(node, "site", default_class, r_.diagnostics);
     FrameDescription<double> frame;
-    frame.name = name_of(node, r_.diagnostics);
+    frame.name = r_.name_of_copy(node);
     if (frame.name.empty()) frame.name = fmt::format("site#{}", r_.sites);
     frame.link = link;
     frame.source = node.source();
@@ -206,6 +283,7 @@ class Tree {
       d.child = link;
       if (d.type == JointType::free) {
         check_free(d, joints.size(), level, node);
+        r_.result.scene.initial.joints.push_back({d.name, free_coordinates(X_PB), {}});
       } else {
         d.X_PJ = X_PC * pose_before_ref(d, joints[i].pos, joints[i].ref);
         d.X_JC.p = -joints[i].pos;
@@ -216,6 +294,8 @@ class Tree {
         between.source = d.source;
         r_.result.links.push_back(std::move(between));
       }
+      if (joints[i].ref != 0)
+        r_.result.scene.initial.joints.push_back({d.name, {joints[i].ref}, {}});
       r_.named.joints.emplace(d.name, NamedElements::Joint{r_.result.joints.size(), joints[i].ref});
       before = link;
       r_.result.joints.push_back(std::move(d));
@@ -257,6 +337,29 @@ class Tree {
 };
 
 }  // namespace
+
+std::string ReadContext::name_of_copy(const Node& node) {
+  const std::string name = name_of(node, diagnostics);
+  if (name.empty() || suffix.empty()) return name;
+  std::vector<std::string>& suffixes = copies[name];
+  if (suffixes.empty() || suffixes.back() != suffix) suffixes.push_back(suffix);
+  return name + suffix;
+}
+
+bool ReadContext::exceeds_limit(const Node& node) {
+  if (++limits.elements <= kMaxElements) return false;
+  if (limits.elements == kMaxElements + 1) {
+    add(diagnostics, Severity::error, node, "too-many-elements",
+        fmt::format("the model has more than {} elements with all copies", kMaxElements),
+        "the rest is not read");
+  }
+  return true;
+}
+
+std::vector<double> free_coordinates(const Pose<double>& X) {
+  const Quaternion<double> quaternion = quaternion_from_matrix<double>(X.R);
+  return {X.p[0], X.p[1], X.p[2], quaternion.x(), quaternion.y(), quaternion.z(), quaternion.w()};
+}
 
 void read_worldbody(const Node& world, ReadContext& context) {
   Tree(context).read_world(world);

@@ -167,6 +167,17 @@ Pose<double> pose(const Attributes& attributes, const Compiler& compiler) {
   return {orientation(attributes, compiler), attributes.vector("pos")};
 }
 
+std::optional<std::vector<double>> active_range(const Attributes& a, const char* range_name,
+                                                const char* limited_name,
+                                                const Compiler& compiler) {
+  const std::string limited = a.keyword(limited_name, {"true", "false", "auto"}, "auto");
+  if (limited == "false" || !a.has(range_name)) return std::nullopt;
+  const auto range = a.numbers(range_name, 2);
+  if (limited == "true" || !range) return range;
+  if (!compiler.autolimits || ((*range)[0] == 0 && (*range)[1] == 0)) return std::nullopt;
+  return range;
+}
+
 Matrix3<double> rotation_z_to(const Vector3<double>& direction) {
   const Vector3<double> z = direction.normalized();
   const Vector3<double> axis = Vector3<double>::UnitZ().cross(z);

@@ -36,6 +36,12 @@ Matrix3<double> orientation(const Attributes& attributes, const Compiler& compil
 /// `pos` with the orientation.
 Pose<double> pose(const Attributes& attributes, const Compiler& compiler);
 
+/// A range of an actuator or tendon if it is active: limited="true", or "auto" with autolimits and
+/// a range other than "0 0", which removes that of a class.
+std::optional<std::vector<double>> active_range(const Attributes& attributes,
+                                                const char* range_name, const char* limited_name,
+                                                const Compiler& compiler);
+
 /// The smallest rotation that takes z to the direction of the given vector, which is not zero.
 Matrix3<double> rotation_z_to(const Vector3<double>& direction);
 

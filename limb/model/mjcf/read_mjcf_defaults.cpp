@@ -207,6 +207,17 @@ std::size_t Attributes::overlay(const char* name, std::vector<double>& fallback)
   return given;
 }
 
+double Attributes::linear_coefficient(const char* name) const {
+  std::vector<double> values = {0, 0, 0};
+  (void)overlay(name, values);
+  if (values[1] != 0 || values[2] != 0) {
+    error("polynomial-not-supported",
+          fmt::format("more than one number in '{}' is not supported", name),
+          "damping and springs are linear in limb");
+  }
+  return values[0];
+}
+
 std::string Attributes::keyword(const char* name, std::initializer_list<std::string_view> words,
                                 std::string_view fallback) const {
   const Node* node = setting_node(name);

@@ -69,6 +69,9 @@ class Attributes {
   /// At most fallback.size() numbers; those not given keep the value of the class, then of
   /// `fallback`. Returns the largest number of values given on a level.
   [[nodiscard]] std::size_t overlay(const char* name, std::vector<double>& fallback) const;
+  /// The first of up to three coefficients of a polynomial; others that are not zero are an error,
+  /// since damping and springs are linear in limb.
+  [[nodiscard]] double linear_coefficient(const char* name) const;
   /// One of the words; anything else is an error and `fallback`.
   [[nodiscard]] std::string keyword(const char* name, std::initializer_list<std::string_view> words,
                                     std::string_view fallback) const;
@@ -80,6 +83,11 @@ class Attributes {
   /// The numbers of this node only. @see numbers
   [[nodiscard]] std::optional<std::vector<double>> numbers_of(const Node& node, const char* name,
                                                               std::size_t count) const;
+  /// 1 to `at_most` numbers of this node only.
+  [[nodiscard]] std::optional<std::vector<double>> numbers_up_to(const Node& node, const char* name,
+                                                                 std::size_t at_most) const {
+    return parsed(node, name, 1, at_most);
+  }
 
   void error(std::string rule, std::string message, std::string reason, std::string fix = {}) const;
   void warn(std::string rule, std::string message, std::string reason, std::string fix = {}) const;

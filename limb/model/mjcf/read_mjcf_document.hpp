@@ -57,6 +57,8 @@ class Document {
            Diagnostics& diagnostics);
 
   [[nodiscard]] const Node& root() const { return root_; }
+  /// The folder of the model.
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   /// The existing file `name`, searched in the folder of the model, then in the roots; nullopt if
   /// it does not exist or is outside of all roots.
   [[nodiscard]] std::optional<std::filesystem::path> resolve(
@@ -71,7 +73,7 @@ class Document {
   void include(Node& parent, const Node& include_node, int depth, int include_depth);
 
   Diagnostics& diagnostics_;
-  std::filesystem::path folder_;              ///< of the model
+  std::filesystem::path folder_;
   std::vector<std::filesystem::path> roots_;  ///< canonical
   std::vector<std::unique_ptr<XmlFile>> files_;
   std::set<std::filesystem::path> included_;

@@ -100,11 +100,51 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
       {body_with("<body name='c'><freejoint name='f'/></body>"),
        "m.xml:1: error: body 'c': free joint 'f' in a body that is not in <worldbody> itself "
        "[free-joint-nested]"},
-      {body_with("<joint stiffness='3'/>"),
-       "m.xml:1: note: <joint>: the spring ('stiffness', 'springref') is not read "
-       "[spring-not-modelled]"},
-      {body_with("<replicate count='3'/>"),
-       "m.xml:1: warning: <replicate> is not read [element-not-read]"},
+      {body_with("<joint type='ball' stiffness='3'/>"),
+       "m.xml:1: error: <joint>: a spring of a ball or free joint is not supported "
+       "[spring-not-supported]"},
+      {body_with("<joint stiffness='-3'/>"),
+       "m.xml:1: error: <joint>: stiffness is -3, expected 0 or more [stiffness-negative]"},
+      {body_with("<joint springdamper='1 2'/>"),
+       "m.xml:1: error: <joint>: 'springdamper' is not supported [spring-not-supported]"},
+      {body_with("<joint damping='1 2'/>"),
+       "m.xml:1: error: <joint>: more than one number in 'damping' is not supported "
+       "[polynomial-not-supported]"},
+      {body_with("<geom size='1' contype='-1'/>"),
+       "m.xml:1: error: <geom>: attribute 'contype' is -1, expected 0 to 2147483647 "
+       "[contact-mask]"},
+      {body_with("<geom size='1' friction='-1'/>"),
+       "m.xml:1: error: <geom>: friction is -1, expected 0 or more [friction-negative]"},
+      {body_with("<geom size='1' solref='0.01 1'/>"),
+       "m.xml:1: warning: <geom>: attributes 'solref' and 'solimp' of geoms are not read "
+       "[softness-not-read]"},
+      {body_with("<composite type='cable'/>"),
+       "m.xml:1: error: <composite> is not supported [element-not-read]"},
+      {body_with("<replicate count='2.5'/>"),
+       "m.xml:1: error: <replicate>: attribute 'count' is '2.5', expected a whole number from 1 to "
+       "100000 [replicate-count]"},
+      {body_with("<replicate count='100000'><replicate count='100000'><site/></replicate>"
+                 "</replicate>"),
+       "m.xml:1: error: the model has more than 200000 elements with all copies "
+       "[too-many-elements]"},
+      {body_with("<attach model='arm'/>"),
+       "m.xml:1: error: <attach>: has no attribute 'prefix' [attribute-missing]"},
+      {body_with("<attach model='arm' prefix='a'/>"),
+       "m.xml:1: error: <attach>: model 'arm' is not in <asset> [model-unknown]"},
+      {body_with("<attach model='arm' prefix='a'/>", "<asset><model file='arm.xml'/></asset>"),
+       "m.xml:1: error: <attach>: model 'arm.xml': no such file [model-not-found]"},
+      {body_with("<joint name='j'/>", "<keyframe><key qpos='1 2'/></keyframe>"),
+       "m.xml:1: error: <key>: attribute 'qpos' has 2 numbers, expected at most 1, one per "
+       "coordinate of the joints [keyframe-size]"},
+      {body_with("<joint/>", "<option timestep='0'/>"),
+       "m.xml:1: error: <option>: timestep is 0, expected > 0 [timestep]"},
+      {body_with("<joint/>", "<option density='1.2'/>"),
+       "m.xml:1: warning: <option>: attribute 'density' is not read [medium-not-read]"},
+      {body_with("<joint/>", "<contact><exclude body1='b' body2='c'/></contact>"),
+       "m.xml:1: error: <exclude>: attribute 'body2' is 'c', no such body "
+       "[reference-unknown]"},
+      {body_with("<joint/>", "<deformable><flex/></deformable>"),
+       "m.xml:1: error: <flex> is not supported [element-not-read]"},
       {"<mujoco><worldbody><joint/></worldbody></mujoco>",
        "m.xml:1: error: <joint> is in <worldbody>, expected in a body [world-element]"},
       {"<mujoco><worldbody><body name='world'/></worldbody></mujoco>",
@@ -115,12 +155,25 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "[reference-unknown]"},
       {"<mujoco><worldbody><body><joint name='j'/><joint name='k'/></body></worldbody>"
        "<equality><joint joint1='j' joint2='k' polycoef='0 1 2'/></equality></mujoco>",
-       "m.xml:1: warning: <joint>: polycoef is [0, 1, 2, 0, 0]: only the first two numbers can be "
-       "read [equality-not-linear]"},
+       "m.xml:1: error: <joint>: polycoef is [0, 1, 2, 0, 0]: only the first two numbers are "
+       "supported [equality-not-linear]"},
       {"<mujoco><actuator><motor name='m' joint='x'/></actuator></mujoco>",
        "m.xml:1: error: motor 'm': attribute 'joint' is 'x', no such joint [reference-unknown]"},
-      {"<mujoco><tendon><fixed/></tendon></mujoco>",
-       "m.xml:1: warning: <tendon> is not read [element-not-read]"},
+      {"<mujoco><tendon><spatial range='0 1'/></tendon></mujoco>",
+       "m.xml:1: error: <spatial>: spatial tendons with forces or limits are not supported "
+       "[tendon-not-supported]"},
+      {"<mujoco><tendon><spatial/></tendon></mujoco>",
+       "m.xml:1: note: <spatial>: spatial tendons are not read [tendon-not-read]"},
+      {"<mujoco><tendon><fixed frictionloss='1'/></tendon></mujoco>",
+       "m.xml:1: error: <fixed>: 'frictionloss' and 'armature' of tendons are not supported "
+       "[tendon-not-supported]"},
+      {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><muscle joint='j'/>"
+       "</actuator></mujoco>",
+       "m.xml:1: warning: <muscle>: is not read: limb has no muscles [actuator-not-read]"},
+      {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><position joint='j' "
+       "timeconst='1'/></actuator></mujoco>",
+       "m.xml:1: warning: <position>: the gains of a servo with its own state are not read "
+       "[servo-not-read]"},
       {"<mujoco><default><default class='a'/><default class='a'/></default></mujoco>",
        "m.xml:1: error: default class 'a' is defined twice [class-twice]"},
   };

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 namespace limb::mjcf {
 namespace {
@@ -58,6 +60,30 @@ std::optional<Vector3<double>> half_sizes(const Attributes& a, Shape shape,
                       count == 1 ? "" : "s"),
           "a solid without extent has no inertia");
   return std::nullopt;
+}
+
+/// A bit mask of contact, 0 to 2^31 - 1.
+unsigned mask(const Attributes& a, const char* name) {
+  const double value = a.number(name, 1);
+  if (value >= 0 && value <= std::numeric_limits<std::int32_t>::max()) {
+    return static_cast<unsigned>(value);
+  }
+  a.error("contact-mask",
+          fmt::format("attribute '{}' is {}, expected 0 to 2147483647", name, value),
+          "it is a set of bits");
+  return 1;
+}
+
+/// Coefficient of sliding friction; 0 for contacts without friction (condim 1).
+double sliding_friction(const Attributes& a) {
+  std::vector<double> friction = {1, 0.005, 0.0001};
+  (void)a.overlay("friction", friction);
+  if (friction[0] < 0) {
+    a.error("friction-negative", fmt::format("friction is {}, expected 0 or more", friction[0]),
+            "friction opposes motion");
+    return 1;
+  }
+  return a.number("condim", 3) == 1 ? 0 : friction[0];
 }
 
 /// nullopt if the geom has no mass.
@@ -164,14 +190,21 @@ Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& co
   Geometry geometry;
   geometry.source = a.node().source();
   geometry.X_LG = geom.X_BG;
-  const bool collides = a.number("contype", 1) != 0 || a.number("conaffinity", 1) != 0;
+  geometry.contact_type = mask(a, "contype");
+  geometry.contact_affinity = mask(a, "conaffinity");
+  const bool collides = geometry.contact_type != 0 || geometry.contact_affinity != 0;
   geometry.role = collides ? Geometry::Role::collision : Geometry::Role::visual;
+  geometry.friction = sliding_friction(a);
 
   if (type == "mesh" || type == "sdf") {
     read_mesh_geom(a, meshes, geom, geometry);
   } else if (type == "plane") {
     geometry.shape = Shape::plane;
     geom.geometry = geometry;
+  } else if (type == "hfield") {
+    if (collides) {
+      a.warn("height-field-not-read", "height fields are not read", "nothing touches this geom");
+    }
   } else if (shape && a.has("mesh")) {
     read_fitted_geom(a, *shape, meshes, geom);
   } else if (shape && !(along_segment && !segment)) {

@@ -15,39 +15,30 @@ JointType joint_type(std::string_view word) {
                           : JointType::revolute;
 }
 
-/// The range if it is active: limited="true", or "auto" with a range and autolimits.
-std::optional<std::vector<double>> active_range(const Attributes& a, const char* range_name,
-                                                const char* limited_name,
-                                                const Compiler& compiler) {
+/// The range if it is active; an error where that is not known.
+std::optional<std::vector<double>> checked_range(const Attributes& a, const char* range_name,
+                                                 const char* limited_name,
+                                                 const Compiler& compiler) {
   const std::string limited = a.keyword(limited_name, {"true", "false", "auto"}, "auto");
-  if (limited == "false") return std::nullopt;
-  if (!a.has(range_name)) {
-    if (limited == "true") {
-      a.error("range-missing",
-              fmt::format("{} is 'true' and '{}' is missing", limited_name, range_name),
-              "the limits are not known");
-    }
-    return std::nullopt;
+  if (limited == "true" && !a.has(range_name)) {
+    a.error("range-missing",
+            fmt::format("{} is 'true' and '{}' is missing", limited_name, range_name),
+            "the limits are not known");
   }
-  const auto range = a.numbers(range_name, 2);
-  if (!range || limited == "true") return range;
-  if (!compiler.autolimits) {
+  if (limited == "auto" && a.has(range_name) && !compiler.autolimits && a.numbers(range_name, 2)) {
     a.error(
         "limited-missing",
         fmt::format("'{}' is given, '{}' is not, and autolimits is off", range_name, limited_name),
         "it is not known whether the range is active",
         fmt::format("write {}=\"true\" or \"false\"", limited_name));
-    return std::nullopt;
   }
-  // "0 0" removes the range of a class.
-  if ((*range)[0] == 0 && (*range)[1] == 0) return std::nullopt;
-  return range;
+  return active_range(a, range_name, limited_name, compiler);
 }
 
 void read_limits(const Attributes& a, const Compiler& compiler, JointDescription<double>& joint) {
   DofLimits<double> limits;
   const bool angle = joint.type == JointType::revolute;
-  if (const auto range = active_range(a, "range", "limited", compiler)) {
+  if (const auto range = checked_range(a, "range", "limited", compiler)) {
     if (joint.type == JointType::spherical) {
       a.note("ball-range-not-modelled",
              fmt::format("the ball's range of {} is not read", (*range)[1]),
@@ -58,7 +49,7 @@ void read_limits(const Attributes& a, const Compiler& compiler, JointDescription
       limits.upper = unit * (*range)[1];
     }
   }
-  if (const auto force = active_range(a, "actuatorfrcrange", "actuatorfrclimited", compiler)) {
+  if (const auto force = checked_range(a, "actuatorfrcrange", "actuatorfrclimited", compiler)) {
     limits.effort = std::max(std::abs((*force)[0]), std::abs((*force)[1]));
     if ((*force)[0] != -(*force)[1]) {
       a.note("effort-not-symmetric",
@@ -71,27 +62,30 @@ void read_limits(const Attributes& a, const Compiler& compiler, JointDescription
   if (limits.lower || limits.effort) joint.limits = {limits};
 }
 
-void read_dynamics(const Attributes& a, JointDescription<double>& joint) {
-  const auto first_of_three = [&](const char* name) {
-    std::vector<double> values = {0, 0, 0};
-    (void)a.overlay(name, values);
-    if (values[1] != 0 || values[2] != 0) {
-      a.note("polynomial-not-modelled", fmt::format("only the first number of '{}' is read", name),
-             "higher-order terms are not modelled");
-    }
-    return values[0];
-  };
-  joint.damping = first_of_three("damping");
+void read_dynamics(const Attributes& a, const Compiler& compiler, JointDescription<double>& joint) {
+  joint.damping = a.linear_coefficient("damping");
   joint.armature = a.number("armature", 0);
   joint.friction = a.number("frictionloss", 0);
-  if (first_of_three("stiffness") != 0) {
-    a.note("spring-not-modelled", "the spring ('stiffness', 'springref') is not read",
-           "limb does not model joint springs yet");
+  joint.stiffness = a.linear_coefficient("stiffness");
+  if (joint.stiffness < 0) {
+    a.error("stiffness-negative",
+            fmt::format("stiffness is {}, expected 0 or more", joint.stiffness),
+            "the spring would push the joint away");
+    joint.stiffness = 0;
   }
-  if (a.has("springdamper")) {
-    a.warn("spring-not-modelled", "'springdamper' is not read",
-           "MuJoCo computes stiffness and damping of the joint from it",
-           "write the damping as 'damping'");
+  const bool angle = joint.type == JointType::revolute;
+  joint.spring_rest = (angle ? compiler.angle_unit : 1) * a.number("springref", 0);
+  if (joint.stiffness != 0 && !angle && joint.type != JointType::prismatic) {
+    a.error("spring-not-supported", "a spring of a ball or free joint is not supported",
+            "the motion would differ", "remove 'stiffness'");
+    joint.stiffness = 0;
+  }
+  std::vector<double> spring_damper = {0, 0};
+  (void)a.overlay("springdamper", spring_damper);
+  if (spring_damper[0] > 0 && spring_damper[1] > 0) {
+    a.error("spring-not-supported", "'springdamper' is not supported",
+            "MuJoCo computes stiffness and damping of the joint from it",
+            "write 'stiffness' and 'damping'");
   }
 }
 
@@ -101,7 +95,7 @@ BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const 
                      ReadContext& context) {
   BodyJoint joint;
   JointDescription<double>& d = joint.description;
-  d.name = name_of(node, context.diagnostics);
+  d.name = context.name_of_copy(node);
   d.source = node.source();
   joint.named = !d.name.empty();
   if (node.tag() == "freejoint") {
@@ -142,7 +136,7 @@ BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const 
                      "user"});
   const Attributes a(node, "joint", default_class, context.diagnostics);
   d.type = joint_type(a.keyword("type", {"free", "ball", "slide", "hinge"}, "hinge"));
-  read_dynamics(a, d);
+  read_dynamics(a, context.compiler, d);
   read_limits(a, context.compiler, d);
   if (d.type == JointType::free) return joint;
 

@@ -374,7 +374,10 @@ TEST(MjcfActuator, RangesLimitTheEffortOfTheJoint) {
   EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3' ctrllimited='false'/>"), -1);
   EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/>", "", "autolimits='false'"), -1);
   EXPECT_EQ(effort("<general joint='j' gainprm='4' ctrlrange='-3 3'/>"), 12);
-  EXPECT_EQ(effort("<general joint='j' gainprm='4' biastype='affine' ctrlrange='-3 3'/>"), -1);
+  EXPECT_EQ(effort("<general joint='j' gainprm='4' biastype='affine' ctrlrange='-3 3'/>"), 12);
+  EXPECT_EQ(effort("<general joint='j' gainprm='4' biastype='affine' biasprm='0 -4 0' "
+                   "ctrlrange='-3 3'/>"),
+            -1);
   EXPECT_EQ(effort("<position joint='j' kp='9' ctrlrange='-3 3' forcerange='-5 5'/>"), 5);
   EXPECT_EQ(effort("<position joint='j' kp='9' ctrlrange='-3 3'/>"), -1);
   EXPECT_EQ(effort("<motor joint='j' ctrlrange='-3 3'/><motor joint='j' forcerange='0 4'/>"), 7);

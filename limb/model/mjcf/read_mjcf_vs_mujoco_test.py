@@ -111,6 +111,13 @@ TYPES = {mujoco.mjtJoint.mjJNT_HINGE: ("revolute", "continuous"),
 OF_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
+def ratio_to(model, k, j):
+    """Ratio of joint j in the tendon that actuator k drives; 1 if it drives the joint itself."""
+    if int(model.actuator_trntype[k]) != int(mujoco.mjtTrn.mjTRN_TENDON):
+        return 1
+    return tendon_terms(model, model.actuator_trnid[k, 0])[joint_name(model, j)]
+
+
 def largest_effort(model, j, driven):
     """The smaller one of the joint's own limit and of what its actuators exert together."""
     def largest(limited, values):
@@ -119,13 +126,21 @@ def largest_effort(model, j, driven):
     effort = 0
     for k in driven:
         force = largest(model.actuator_forcelimited[k], model.actuator_forcerange[k])
-        if (model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_NONE)
+        affine = model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+        if (not (affine and np.any(model.actuator_biasprm[k, :3]))
                 and model.actuator_gaintype[k] == int(mujoco.mjtGain.mjGAIN_FIXED)):
             control = largest(model.actuator_ctrllimited[k], model.actuator_ctrlrange[k])
             force = np.minimum(force, abs(model.actuator_gainprm[k, 0]) * control)
-        effort += abs(model.actuator_gear[k, 0]) * force
+        effort += abs(model.actuator_gear[k, 0] * ratio_to(model, k, j)) * force
     own = largest(model.jnt_actfrclimited[j], model.jnt_actfrcrange[j])
     return np.minimum(effort or np.inf, own)
+
+
+def drives(model, k, j):
+    target = model.actuator_trnid[k, 0]
+    if int(model.actuator_trntype[k]) == int(mujoco.mjtTrn.mjTRN_TENDON):
+        return joint_name(model, j) in tendon_terms(model, target)
+    return target == j and int(model.actuator_trntype[k]) in OF_JOINTS
 
 
 def check_joints(model, found):
@@ -146,13 +161,12 @@ def check_joints(model, found):
         dof = model.jnt_dofadr[j]
         assert_close(joint["friction"], model.dof_frictionloss[dof], what="friction")
         # Armature and damping of the actuators act on the joint multiplied by the gear squared.
-        driven = [k for k in range(model.nu) if scalar and model.actuator_trnid[k, 0] == j
-                  and int(model.actuator_trntype[k]) in OF_JOINTS]
+        driven = [k for k in range(model.nu) if scalar and drives(model, k, j)]
         effort = largest_effort(model, j, driven)
         assert (limits["effort"] is not None) == (effort < np.inf)
         if limits["effort"] is not None:
             assert_close(limits["effort"], effort, what="effort")
-        gear2 = {k: model.actuator_gear[k, 0] ** 2 for k in driven}
+        gear2 = {k: (model.actuator_gear[k, 0] * ratio_to(model, k, j)) ** 2 for k in driven}
         armature = sum(gear2[k] * np.ravel(model.actuator_armature[k])[0] for k in driven)
         damping = sum(gear2[k] * np.ravel(model.actuator_damping[k])[0] for k in driven)
         assert_close(joint["armature"], model.dof_armature[dof] + armature, what="armature")
@@ -207,6 +221,22 @@ def check_motion(model, found, seed):
         assert len(frames) == model.nsite
 
 
+def check_tendon_coupling(model, e, couplings):
+    """L1 - L1_0 = c0 + c1 (L2 - L2_0), for coordinates that satisfy the coupling."""
+    ids = [model.eq_obj1id[e]] + ([model.eq_obj2id[e]] if model.eq_obj2id[e] >= 0 else [])
+    terms = [tendon_terms(model, t) for t in ids]
+    follower, = {joint for t in terms for joint in t} & set(couplings)
+    coupling = couplings.pop(follower)
+    q0 = {joint_name(model, j): model.qpos0[model.jnt_qposadr[j]] for j in range(model.njnt)}
+    q = dict(q0)
+    for i, term in enumerate(coupling["terms"]):
+        q[term["joint"]] = 0.3 + 0.7 * i
+    q[follower] = coupling["offset"] + sum(t["ratio"] * q[t["joint"]] for t in coupling["terms"])
+    stretch = [sum(ratio * (q[joint] - q0[joint]) for joint, ratio in t.items()) for t in terms]
+    expected = model.eq_data[e][0] + (model.eq_data[e][1] * stretch[1] if len(ids) > 1 else 0)
+    assert_close(stretch[0], expected, scale=1, what="length of a tendon")
+
+
 def check_equalities(model, found):
     loops = {loop["name"]: loop for loop in found["loops"]}
     couplings = {c["joint"]: c for c in found["couplings"]}
@@ -224,6 +254,9 @@ def check_equalities(model, found):
             other = model.qpos0[model.jnt_qposadr[second]] if second >= 0 else 0
             assert_close(coupling["offset"], ref + data[0] - ratio * other, scale=1)
             assert [t["ratio"] for t in coupling["terms"]] == ([ratio] if second >= 0 else [])
+            continue
+        if kind == mujoco.mjtEq.mjEQ_TENDON:
+            check_tendon_coupling(model, e, couplings)
             continue
         loop = loops.pop(name)
         A, B = pose(loop["X_AL"]), pose(loop["X_BL"])
@@ -243,11 +276,143 @@ def check_equalities(model, found):
     assert not loops and not couplings
 
 
+def limits_of(limited, range_):
+    return list(range_) if limited else [None, None]
+
+
 def check_actuators(model, found):
-    expected = [(joint_name(model, model.actuator_trnid[k, 0]), model.actuator_gear[k, 0])
-                for k in range(model.nu)
-                if model.actuator_trntype[k] == mujoco.mjtTrn.mjTRN_JOINT]
-    assert [(a["joint"], a["gear"]) for a in found["actuators"]] == expected
+    """Joint, gear, gains and ranges. One of a tendon is a motor of each of its joints, and of the
+    tendon if these are several."""
+    expected, found_servos = [], {}
+    for actuator in found["actuators"]:
+        found_servos.setdefault(actuator["control"], actuator)
+    for tendon in found["tendons"]:
+        found_servos.update({motor["control"]: motor for motor in tendon["motors"]})
+    for k in range(model.nu):
+        kind = mujoco.mjtTrn(model.actuator_trntype[k])
+        target, gear = model.actuator_trnid[k, 0], model.actuator_gear[k, 0]
+        if kind == mujoco.mjtTrn.mjTRN_TENDON:
+            terms = tendon_terms(model, target)
+            expected += [(k, joint, gear * ratio) for joint, ratio in terms.items()]
+        elif kind == mujoco.mjtTrn.mjTRN_JOINT:
+            expected.append((k, joint_name(model, target), gear))
+    assert [(a["control"], a["joint"], a["gear"]) for a in found["actuators"]] == expected
+    for k, joint, _ in expected:
+        servo, gear = found_servos[k]["servo"], found_servos[k]["gear"]
+        assert_close(servo["gain"], model.actuator_gainprm[k, 0], what="gain")
+        affine = model.actuator_biastype[k] == int(mujoco.mjtBias.mjBIAS_AFFINE)
+        bias = model.actuator_biasprm[k, :3] if affine else np.zeros(3)
+        damping = servo["damping"]
+        if servo["ratio"]:
+            dof = next(model.jnt_dofadr[j] for j in range(model.njnt)
+                       if joint_name(model, j) == joint)
+            inertia = 1 / (gear ** 2 * model.dof_invweight0[dof])
+            damping = 2 * servo["ratio"] * np.sqrt(servo["stiffness"] * inertia)
+        assert_close([servo["offset"], -servo["stiffness"], -damping], bias, what="bias")
+        assert servo["control"] == limits_of(model.actuator_ctrllimited[k],
+                                             model.actuator_ctrlrange[k])
+        assert servo["force"] == limits_of(model.actuator_forcelimited[k],
+                                           model.actuator_forcerange[k])
+
+
+def tendon_terms(model, t):
+    first = model.tendon_adr[t]
+    return {joint_name(model, model.wrap_objid[w]): model.wrap_prm[w]
+            for w in range(first, first + model.tendon_num[t])}
+
+
+def check_springs(model, found):
+    joints = {joint["name"]: joint for joint in found["joints"]}
+    for j in range(model.njnt):
+        joint = joints[joint_name(model, j)]
+        stiffness = np.ravel(model.jnt_stiffness[j])[0]
+        assert_close(joint["stiffness"], stiffness, what="stiffness")
+        if stiffness:
+            assert_close(joint["spring_rest"], model.qpos_spring[model.jnt_qposadr[j]], what="rest")
+    assert len(found["tendons"]) == model.ntendon
+    for t, tendon in enumerate(found["tendons"]):
+        assert tendon["name"] == model.tendon(t).name
+        assert tendon["terms"] == tendon_terms(model, t)
+        assert_close(tendon["stiffness"], np.ravel(model.tendon_stiffness[t])[0])
+        assert_close(tendon["damping"], np.ravel(model.tendon_damping[t])[0])
+        assert_close(tendon["rest"], model.tendon_lengthspring[t], scale=1, what="rest")
+        assert [tendon["lower"], tendon["upper"]] == limits_of(model.tendon_limited[t],
+                                                               model.tendon_range[t])
+    links = {link["name"]: link for link in found["links"]}
+    for i in range(1, model.nbody):
+        assert links[body_name(model, i)]["gravity_compensation"] == model.body_gravcomp[i]
+
+
+def coordinates(model, joint_states, j):
+    """limb's q and v of a joint in MuJoCo's order and axes; None where they are not given."""
+    state = joint_states.get(joint_name(model, j), {"q": None, "v": None})
+    q, v = state["q"], state["v"] or None
+    kind = mujoco.mjtJoint(model.jnt_type[j])
+    if q is not None and kind == mujoco.mjtJoint.mjJNT_FREE:
+        if v is not None:
+            v = list(rotation([q[6], *q[3:6]]) @ v[:3]) + v[3:]
+        q = [*q[:3], q[6], *q[3:6]]
+    elif q is not None and kind == mujoco.mjtJoint.mjJNT_BALL:
+        q = [q[3], *q[:3]]
+    return q, v
+
+
+def check_state(model, state, qpos, qvel):
+    for j in range(model.njnt):
+        q, v = coordinates(model, state["joints"], j)
+        size = {mujoco.mjtJoint.mjJNT_FREE: (7, 6), mujoco.mjtJoint.mjJNT_BALL: (4, 3)}.get(
+            mujoco.mjtJoint(model.jnt_type[j]), (1, 1))
+        at_q, at_v = model.jnt_qposadr[j], model.jnt_dofadr[j]
+        expected_q, expected_v = qpos[at_q:at_q + size[0]], qvel[at_v:at_v + size[1]]
+        if q is None:
+            q = [1, 0, 0, 0] if size == (4, 3) else np.zeros(size[0])
+        elif size[0] > 1:  # a quaternion and its negative are the same rotation
+            sign = np.sign(np.dot(q[-4:], expected_q[-4:]))
+            q = [*q[:-4], *(sign * np.array(q[-4:]))]
+            expected_q = [*expected_q[:-4], *(expected_q[-4:] / np.linalg.norm(expected_q[-4:]))]
+        assert_close(q, expected_q, scale=1, what=f"q of {joint_name(model, j)}")
+        assert_close(np.zeros(size[1]) if v is None else v, expected_v, scale=10, what="v")
+
+
+def check_scene(model, found):
+    scene = found["scene"]
+    check_state(model, scene["initial"], model.qpos0, np.zeros(model.nv))
+    names = [model.key(k).name for k in range(model.nkey)]
+    assert sorted(key["name"] for key in scene["keyframes"]) == sorted(names)
+    unnamed = [key for key in scene["keyframes"] if not key["name"]]
+    named = {key["name"]: key for key in scene["keyframes"]}
+    for k in range(model.nkey):
+        key = named[names[k]] if names[k] else unnamed.pop(0)
+        check_state(model, key, model.key_qpos[k], model.key_qvel[k])
+        assert_close(key["control"] or np.zeros(model.nu), model.key_ctrl[k], what="control")
+    if scene["step"] is not None:
+        assert scene["step"] == model.opt.timestep
+    excluded = sorted(tuple(sorted((body_name(model, s >> 16), body_name(model, s & 0xFFFF))))
+                      for s in model.exclude_signature)
+    assert sorted(tuple(sorted(pair)) for pair in scene["excluded"]) == excluded
+    assert len(scene["pairs"]) == model.npair
+    check_shapes(model, 0, scene["fixed"])
+    links = {link["name"]: link for link in found["links"]}
+    for i in range(1, model.nbody):
+        check_shapes(model, i, links[body_name(model, i)]["geometry"])
+
+
+# MuJoCo moves the frames of meshes to their mass centres.
+NOT_COMPARED = (int(mujoco.mjtGeom.mjGEOM_HFIELD), int(mujoco.mjtGeom.mjGEOM_MESH))
+
+
+def check_shapes(model, body, shapes):
+    """Places, masks and friction of the geoms of a body, in order."""
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body
+             and model.geom_type[g] not in NOT_COMPARED]
+    shapes = [shape for shape in shapes if not shape["mesh"]]
+    for g, shape in zip(geoms, shapes, strict=True):
+        assert shape["name"] == model.geom(g).name
+        assert shape["contact"] == [model.geom_contype[g], model.geom_conaffinity[g]]
+        friction = 0 if model.geom_condim[g] == 1 else model.geom_friction[g, 0]
+        assert shape["friction"] == friction
+        assert_close(shape["X"]["p"], model.geom_pos[g], scale=1, what="place of a geom")
+        assert_close(shape["X"]["R"], rotation(model.geom_quat[g]), scale=1, what="its axes")
 
 
 def check_all(model, found):
@@ -258,6 +423,8 @@ def check_all(model, found):
     check_motion(model, found, seed=17)
     check_equalities(model, found)
     check_actuators(model, found)
+    check_springs(model, found)
+    check_scene(model, found)
 
 
 @pytest.mark.parametrize("path", SMALL, ids=lambda path: path.stem)

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "limb/base/diagnostic.hpp"
+#include "limb/math/spatial.hpp"
+
+namespace limb {
+
+/// Shape of a link, for bounding boxes, plausibility checks of the inertia, and pictures.
+struct Geometry {
+  enum class Shape { box, cylinder, sphere, capsule, ellipsoid, plane, mesh };
+  enum class Role { visual, collision };
+  Shape shape = Shape::box;
+  Role role = Role::visual;
+  Pose<double> X_LG;                               ///< pose in the link's frame
+  Vector3<double> size = Vector3<double>::Zero();  ///< box: full edges; cylinder, capsule: radius,
+                                                   ///< length (capsule: without caps); sphere:
+                                                   ///< radius; ellipsoid: half axes
+  std::string mesh_uri;                            ///< as written in the file
+  std::string mesh_path;                           ///< file inside a root; empty if not found
+  Vector3<double> mesh_scale = Vector3<double>::Ones();
+  std::string name;                ///< empty if the file gives none
+  std::optional<double> friction;  ///< Coulomb coefficient; of a pair, the larger one acts
+  /// Bit masks: two shapes can touch if the type of one shares a bit with the affinity of the
+  /// other.
+  unsigned contact_type = 1, contact_affinity = 1;
+  SourceLocation source;
+};
+
+}  // namespace limb

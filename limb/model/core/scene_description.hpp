@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "limb/model/core/geometry.hpp"
+
+/// What a robot's file says about simulations: the surroundings and states to start from.
+namespace limb {
+
+/// A state in which a simulation can start: what an MJCF file gives as a keyframe, or as the
+/// initial pose of its bodies.
+struct StateDescription {
+  struct JointState {
+    std::string joint;
+    std::vector<double> q;  ///< as in the file's joint type (joint_type.hpp)
+    std::vector<double> v;  ///< empty: at rest
+  };
+  std::string name;
+  std::vector<JointState> joints;  ///< others: neutral, at rest
+  std::vector<double> control;     ///< of the file's actuators; empty: zero
+  SourceLocation source;
+};
+
+/// What a file says about simulations of the robot, besides the robot itself.
+struct SceneDescription {
+  std::vector<Geometry> fixed;  ///< shapes that do not move, with their pose in the world
+  StateDescription initial;
+  std::vector<StateDescription> keyframes;
+  std::optional<double> step;  ///< s
+  /// Links whose shapes never touch each other.
+  std::vector<std::pair<std::string, std::string>> excluded;
+  /// Shapes, by name, that can touch in spite of their masks.
+  struct Pair {
+    std::string first, second;
+    std::optional<double> friction;
+  };
+  std::vector<Pair> pairs;
+};
+
+}  // namespace limb
