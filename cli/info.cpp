@@ -126,7 +126,9 @@ class Info : public Verb {
   }
   Exit run(std::ostream& out) override {
     robot_.report("limb info");
-    const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
+    const Description<double> robot = load_description(robot_.path(), robot_.read_options());
+    for (const StateDescription& key : robot.scene.keyframes) keyframes_.push_back(key.name);
+    const Model<double> model = build_model(robot, robot_.base());
     if (json_) {
       out << to_json(model).dump(2) << "\n";
     } else {
@@ -150,6 +152,9 @@ class Info : public Verb {
     if (!model.loops().empty()) out << fmt::format("  loops     {}\n", model.loops().size());
     const Vector3<double> g = model.gravity();
     out << fmt::format("  gravity   ({:.6g}, {:.6g}, {:.6g}) m/s^2\n", g[0], g[1], g[2]);
+    if (!keyframes_.empty()) {
+      out << fmt::format("  keyframes {}\n", fmt::join(keyframes_, ", "));
+    }
     out << "  units     SI, rad; twists and wrenches linear before angular; quaternions x y z "
            "w\n\n";
     draw_tree(model, out);
@@ -194,6 +199,7 @@ class Info : public Verb {
                    {"passive_dofs", f.passive},
                    {"independent_dofs", f.independent},
                    {"loops", model.loops().size()},
+                   {"keyframes", keyframes_},
                    {"joints", Json::array()},
                    {"frames", Json::array()}};
     for (std::size_t i = 1; i < model.bodies().size(); ++i) {
@@ -239,6 +245,7 @@ class Info : public Verb {
   RobotOptions robot_;
   bool frames_ = false;
   bool json_ = false;
+  std::vector<std::string> keyframes_;
 };
 
 }  // namespace

@@ -60,17 +60,22 @@ class TwoLinks:
         second = self.m2 * self.g * self.l2 * math.cos(q[0] + q[1])
         return (self.g * (self.m1 + self.m2) * self.l1 * math.cos(q[0]) + second, second)
 
+    def accelerations(self, q, v):
+        ((a, b), (_, d)), (h1, h2), _ = self.dynamics(q, v)
+        det = a * d - b * b
+        return ((-d * h1 + b * h2) / det, (b * h1 - a * h2) / det)
+
     def fall(self, q, steps, dt):
-        """Semi-implicit Euler without torques: q, v and the energy before each step and at the end."""
+        """Semi-implicit Euler without torques: q, v and the energy before each step and at the end. Forces quadratic
+        in velocity are those of the mean velocity of the step, unless it is slow."""
         q, v, energies = list(q), [0.0, 0.0], []
         for _ in range(steps):
-            ((a, b), (_, d)), (h1, h2), energy = self.dynamics(q, v)
-            energies.append(energy)
-            det = a * d - b * b
-            v[0] += dt * (-d * h1 + b * h2) / det
-            v[1] += dt * (b * h1 - a * h2) / det
-            q[0] += dt * v[0]
-            q[1] += dt * v[1]
+            energies.append(self.dynamics(q, v)[2])
+            a = self.accelerations(q, v)
+            if abs(v[0]) + abs(v[1]) > 0.1:
+                a = self.accelerations(q, [x + dt * y / 2 for x, y in zip(v, a)])
+            v = [x + dt * y for x, y in zip(v, a)]
+            q = [x + dt * y for x, y in zip(q, v)]
         energies.append(self.dynamics(q, v)[2])
         return q, v, energies
 

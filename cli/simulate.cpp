@@ -18,6 +18,7 @@
 #include "limb/base/without_call.hpp"
 #include "limb/model/recipe/toml.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/scenario/scenario_scene.hpp"
 
 namespace limb::cli {
 namespace {
@@ -100,6 +101,13 @@ class Simulate final : public Verb {
     app.add_option("--controller", controller_,
                    "controller that holds the initial pose, default none")
         ->type_name("NAME");
+    app.add_option("--keyframe", keyframe_,
+                   "initial state and controls: a keyframe of the MJCF file")
+        ->type_name("NAME");
+    app.add_option("--ground", ground_, "ground of an MJCF file: file (its fixed shapes) or none")
+        ->check(CLI::IsMember({"file", "none"}))
+        ->type_name("KIND")
+        ->capture_default_str();
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
@@ -111,6 +119,9 @@ class Simulate final : public Verb {
   Exit run(std::ostream& out) override {
     const Scenario scenario = read();
     robot_.report(kCall, scenario.model_path);
+    for (const std::string& remark : scenario.remarks) {
+      fmt::print(stderr, "{}: {}\n", kCall, remark);
+    }
     try {
       return batch_ ? run_many(scenario, out) : run_one(scenario, out);
     } catch (const Error& error) {
@@ -170,6 +181,8 @@ class Simulate final : public Verb {
     s.simulation.step = step_.value_or(s.simulation.step);
     if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
     s.seed = seed_.value_or(s.seed);
+    if (keyframe_) set_keyframe(kCall, *keyframe_, s);
+    if (ground_ == "none") s.contact.reset();
     if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     check_times(kCall, s);
@@ -336,7 +349,8 @@ class Simulate final : public Verb {
   std::optional<std::uint64_t> seed_;
   std::optional<int> batch_;
   int threads_ = 0;
-  std::string integrator_, controller_, output_;
+  std::string integrator_, controller_, output_, ground_ = "file";
+  std::optional<std::string> keyframe_;
   bool json_ = false;
 };
 

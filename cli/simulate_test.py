@@ -98,6 +98,35 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(result.returncode, code, result.stderr)
         return result.stderr.replace(self.folder.name + "/", "").strip()
 
+    def test_scene_of_an_mjcf_file(self):
+        """Ground, keyframe and servo of the file; what is not simulated is said."""
+        model = self.path("m.xml")
+        model.write_text("""<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom type="plane" size="0 0 1"/><geom type="mesh" mesh="m"/>
+            <body pos="0 0 0.5"><freejoint name="f"/><geom size="0.1"/></body>
+            <body pos="5 0 1"><joint name="j" damping="1"/><geom size="0.1"/></body></worldbody>
+            <actuator><position joint="j" kp="20"/></actuator>
+            <keyframe><key name="up" qpos="0 0 0.8" ctrl="0.3"/></keyframe></mujoco>""")
+        result = run("simulate", model, "--duration", 3, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("limb simulate: contact: 1 fixed mesh shape is not used\n", result.stderr)
+        start = json.loads(result.stdout)
+        self.assertAlmostEqual(start["q"][2], 0.1, delta=2e-5)
+        self.assertAlmostEqual(start["q"][7], 0, delta=1e-9)
+        high = json.loads(run("simulate", model, "--duration", 0.1, "--keyframe", "up", "--json").stdout)
+        self.assertAlmostEqual(high["q"][2], 0.8 - 9.81 * 0.1 ** 2 / 2, delta=1e-3)
+        held = json.loads(run("simulate", model, "--duration", 9, "--keyframe", "up", "--json").stdout)
+        self.assertAlmostEqual(held["q"][7], 0.3, delta=1e-6)
+        free = json.loads(run("simulate", model, "--duration", 1, "--ground", "none", "--json").stdout)
+        self.assertAlmostEqual(free["q"][2], 0.5 - 9.81 / 2, delta=0.01)
+        self.assertEqual(self.error(model, "--keyframe", "x").splitlines()[-1],
+                         "limb simulate: keyframe is 'x', expected one of 'up'")
+        self.assertIn("method is runge-kutta-4, expected semi-implicit-euler",
+                      self.error(model, "--integrator", "runge-kutta-4"))
+        scenario = self.path("scene.toml")
+        scenario.write_text('model = "m.xml"\nkeyframe = "up"\nduration = 1\n[ground]\nkind = "none"\n')
+        fallen = json.loads(run("simulate", scenario, "--json").stdout)
+        self.assertAlmostEqual(fallen["q"][2], 0.8 - 9.81 / 2, delta=0.01)
+
     def test_model_without_scenario_falls(self):
         result = run("simulate", "builtin:pendulum", "--duration", "1", "--integrator", "dormand-prince", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)

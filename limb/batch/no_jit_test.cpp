@@ -78,7 +78,7 @@ TEST(NoJit, ByEnvironmentVariable) {
 TEST(NoJit, WhereTheSystemRefusesExecutableMemory) {
   const int status = in_child([] {
     if (!forbid_execution()) return 77;
-    return check_fallback("ExecutableMemory: the system refuses mprotect(PROT_EXEC)");
+    return check_fallback("the system refuses mprotect(PROT_EXEC)");
   });
   if (status == 77) GTEST_SKIP() << "this system has no seccomp filters";
   EXPECT_EQ(status, 0);

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cli/log_file.hpp"
+#include "limb/sim/scenario/scenario_scene.hpp"
 #include "python/src/simulation.hpp"
 
 namespace limb::python {
@@ -122,12 +123,17 @@ void bind_scenario(nb::module_& m) {
           "From text; the path is used in messages, and paths of models are relative to it.")
       .def_static(
           "of_model",
-          [](const std::string& path, const std::string& base) {
-            return compiled(scenario_of(path, base_named(base)));
+          [](const std::string& path, const std::string& base,
+             const std::optional<std::string>& keyframe) {
+            Scenario scenario = scenario_of(path, base_named(base));
+            if (keyframe) set_keyframe("Scenario.of_model", *keyframe, scenario);
+            return compiled(std::move(scenario));
           },
-          "path"_a, "base"_a = "described",
-          nb::sig("def of_model(path: str, base: Base = 'described') -> Scenario"),
-          "A robot at rest in its neutral configuration, without motor torques.")
+          "path"_a, "base"_a = "described", "keyframe"_a = nb::none(),
+          nb::sig("def of_model(path: str, base: Base = 'described', keyframe: str | None = None) "
+                  "-> Scenario"),
+          "A robot without controller: from an MJCF file in its scene (ground, servos, springs; "
+          "keyframe: initial state and controls), otherwise at rest in the neutral configuration.")
       .def_ro("model_path", &Scenario::model_path)
       .def_rw("duration", &Scenario::duration, "s")
       .def_rw("log_period", &Scenario::log_period, "s")

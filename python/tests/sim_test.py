@@ -92,11 +92,14 @@ def test_python_force_equals_spring(slider, integrator):
             world.add_force(lambda t, q, v: 50 * (0.1 - q) - 3 * v)
         else:
             world.add_spring("rail", stiffness=50, rest=0.1, damping=3)
-        simulation = Simulation(world, integrator=integrator, step=1e-2)
+        # The semi-implicit method takes the spring at the end of a step and a function at its start: they differ by
+        # the error of the method, which is of first order.
+        semi_implicit = integrator == "semi-implicit-euler"
+        simulation = Simulation(world, integrator=integrator, step=1e-5 if semi_implicit else 1e-2)
         simulation.set_state([0.4])
         assert simulation.run(0.5) is None
         ends.append((simulation.t, simulation.q[0], simulation.v[0]))
-    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12, equal_nan=False)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12, atol=5e-5 if semi_implicit else 0, equal_nan=False)
 
 
 def test_wrenches_and_pushes(slider):

@@ -68,9 +68,9 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
   for (std::size_t i = 0; i < setup_.shapes.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
     const std::string name = fmt::format("shapes[{}] ('{}')", i, shape.name);
-    if (shape.body.value() < 1 || shape.body.value() >= model.body_count()) {
+    if (shape.body.value() < 0 || shape.body.value() >= model.body_count()) {
       fail("Contacts", name + ".body", std::to_string(shape.body.value()),
-           fmt::format("a moving body of the model, 1 to {}", model.body_count() - 1));
+           fmt::format("a body of the model, 0 to {}", model.body_count() - 1));
     }
     const int sizes =
         shape.kind == ContactShape::Kind::sphere ? 1
@@ -83,28 +83,61 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     body_radius_.push_back(shape.X_BS.p.norm() + shape_radius_.back());
     placed_.push_back({shape.kind, shape.size, {}});
   }
+  const std::size_t columns = at(setup_.ground.size()) + setup_.shapes.size();
+  for (const auto& row : setup_.friction) {
+    if (setup_.friction.size() == setup_.shapes.size() && row.size() == columns) continue;
+    fail("Contacts", "friction", fmt::format("{} x {}", setup_.friction.size(), row.size()),
+         fmt::format("{} x {}, shapes by solids and shapes", setup_.shapes.size(), columns));
+  }
   if (!setup_.parameters.self_contact) return;
-  // Neighbours overlap at their joint; shapes that overlap in the neutral configuration are assumed
-  // to do so by design.
-  VectorX<double> q(model.nq());
-  q = make_state(model).q;
+  // Neighbours overlap at their joint; shapes of one tree that overlap in the given configuration
+  // are assumed to do so by design.
+  VectorX<double> q = make_state(model).q;
+  if (!setup_.configuration.empty()) {
+    check_size("Contacts", "configuration", std::ssize(setup_.configuration), q.size(), "nq");
+    std::copy(setup_.configuration.begin(), setup_.configuration.end(), q.data());
+  }
+  const auto root_of = [&](BodyId body) {
+    while (body.value() > 0 && model.body(body).parent.value() > 0) body = model.body(body).parent;
+    return body;
+  };
+  // Fixed links, such as the base of an arm, count as part of every robot; the world does not.
+  const auto is_fixed_link = [&](const ContactShape& shape) {
+    return shape.body.value() == 0 && shape.name != kWorldLink;
+  };
+  const auto overlap_by_design = [&](std::size_t i, std::size_t j) {
+    const ContactShape &first = setup_.shapes[i], &second = setup_.shapes[j];
+    return is_fixed_link(first) || is_fixed_link(second) ||
+           root_of(first.body) == root_of(second.body);
+  };
+  const auto is_parent = [&](BodyId a, BodyId b) {
+    return a.value() > 0 && b.value() > 0 && model.body(b).parent == a;
+  };
   const auto& kinematics = delassus_.update_kinematics(model, q);
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     placed_[i].X_WS = kinematics.X_WB[at(setup_.shapes[i].body.value())] * setup_.shapes[i].X_BS;
     for (std::size_t j = 0; j < i; ++j) {
       const BodyId a = setup_.shapes[i].body, b = setup_.shapes[j].body;
-      if (a == b || model.body(a).parent == b || model.body(b).parent == a) continue;
+      if (a == b || is_parent(a, b) || is_parent(b, a)) continue;
+      const int shape = static_cast<int>(i), other = -1 - static_cast<int>(j);
+      if (!setup_.friction.empty() && std::isnan(given_friction(shape, other))) continue;
       collision_points_.clear();
       collide(placed_[i], placed_[j], 0, collision_points_);
-      if (collision_points_.size() == 0)
+      if (collision_points_.size() == 0 || !overlap_by_design(i, j))
         pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
     }
   }
 }
 
+double Contacts::given_friction(int shape, int other) const {
+  return setup_.friction[at(shape)][at(other >= 0 ? other : setup_.ground.size() - 1 - other)];
+}
+
 void Contacts::add_candidates(int shape, int other, const ContactSurface& surface) {
+  if (collision_points_.size() == 0) return;
   const ContactShape& own = setup_.shapes[at(shape)];
-  const ContactSurface& used = own.own_surface ? own.surface : surface;
+  ContactSurface used = own.own_surface ? own.surface : surface;
+  if (!setup_.friction.empty()) used.friction = given_friction(shape, other);
   for (int i = 0; i < collision_points_.size(); ++i) {
     Candidate c;
     c.point.shape = shape;
@@ -142,12 +175,14 @@ void Contacts::find_candidates(double margin) {
   }
   const Ground& ground = setup_.ground;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
+    if (setup_.shapes[i].body.value() == 0) continue;  // fixed
     int other = 0;
     const auto collide_with = [&](const auto& solid) {
+      const int shape = static_cast<int>(i), index = other++;
+      if (!setup_.friction.empty() && std::isnan(given_friction(shape, index))) return;
       collision_points_.clear();
       collide(placed_[i], solid, margin, collision_points_);
-      add_candidates(static_cast<int>(i), other, solid.surface);
-      ++other;
+      add_candidates(shape, index, solid.surface);
     };
     for (const auto& solid : ground.half_spaces()) collide_with(solid);
     for (const auto& solid : ground.boxes()) collide_with(solid);

@@ -38,6 +38,12 @@ struct ContactSetup {
   Ground ground;
   std::vector<ContactShape> shapes;
   ContactParameters parameters = {};
+  /// Friction of each shape (row) with each solid of the ground, then with each shape; NaN: they
+  /// never touch. Empty: by their surfaces.
+  std::vector<std::vector<double>> friction = {};
+  /// Shapes of one tree that overlap here are assumed to do so by design, and never touch. Empty:
+  /// the neutral configuration.
+  std::vector<double> configuration = {};
 };
 
 /// A contact point of the last step.
@@ -83,12 +89,15 @@ struct ContactTotals {
 /// ConeSolver solves exactly; the impulses never add energy (docs/contact.md).
 class Contacts {
  public:
-  /// @throws Error for shapes without a moving body of the model, invalid sizes or parameters.
+  /// Shapes of body 0, the world, are fixed and touch others by self-contact.
+  /// @throws Error for shapes without a body of the model, invalid sizes or parameters.
   Contacts(const Model<double>& model, ContactSetup setup);
 
   const ContactSetup& setup() const { return setup_; }
   /// See DelassusMatrix::set_compiled().
   void set_compiled(const Compiled* compiled) { delassus_.set_compiled(compiled); }
+  /// See DelassusMatrix::set_added_inertia().
+  void set_added_inertia(const VectorX<double>* added) { delassus_.set_added_inertia(added); }
 
   /// Computes the impulses of a step of length h from the state `before` and adds their effect to
   /// v: on input the velocities at the end of the step without impulses. Includes the rows of
@@ -143,6 +152,8 @@ class Contacts {
   void solve_with_margin(const Model<double>& model, const RobotState<double>& before, double h,
                          double margin, VectorX<double>& v, JointImpulseSolver* joints);
   void add_candidates(int shape, int other, const ContactSurface& surface);
+  /// Friction of a shape with a solid or shape (as in ContactPoint::other) by the setup; NaN: none.
+  double given_friction(int shape, int other) const;
   void set_targets(double h, const JointImpulseSolver* joints, int joint_rows);
   void warm_start(double h, const JointImpulseSolver* joints, int joint_rows);
   void solve_problem(double h, double time, int joint_rows);

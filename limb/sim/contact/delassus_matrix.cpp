@@ -6,6 +6,7 @@
 #include "limb/batch/compiled.hpp"
 #include "limb/dynamics/factor/packed_factor.hpp"
 #include "limb/dynamics/kinematics/columns.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
 
 namespace limb {
 namespace {
@@ -187,14 +188,61 @@ void DelassusMatrix::add_loops(const Model<double>& model) {
   }
 }
 
-FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>& A) {
-  FactorReport report;
+FactorReport DelassusMatrix::factorize_mass_matrix(const Model<double>& model) {
+  constexpr JointEffects kArmature = {true, false, false};
+  if (compiled_ == nullptr && added_ == nullptr) {
+    return factorize_mass<double>(model, work_, q_, factor_, kArmature);
+  }
   if (compiled_ != nullptr) {
     compiled_->crba(q_, M_);
-    report = factorize_mass<double>(model, M_, factor_);
   } else {
-    report = factorize_mass<double>(model, work_, q_, factor_, {true, false, false});
+    crba<double>(model, work_, q_, M_, kArmature);
   }
+  if (added_ != nullptr) {
+    // G^T diag(added) G
+    for (const Coupling<double>::Row& row : model.coupling().rows()) {
+      if (row.yq >= 0) {
+        for (int k = 0; k < row.nv; ++k) {
+          const int y = row.terms[at(k)].y;
+          M_(y, y) += (*added_)[row.v + k];
+        }
+        continue;
+      }
+      for (const auto& a : row.terms) {
+        for (const auto& b : row.terms) M_(a.y, b.y) += a.ratio * b.ratio * (*added_)[row.v];
+      }
+    }
+  }
+  return factorize_mass<double>(model, M_, factor_);
+}
+
+FactorReport DelassusMatrix::factorize(const Model<double>& model, const VectorX<double>& q) {
+  if (loop_rows_ == 0) {
+    q_ = q;
+    return factorize_mass_matrix(model);
+  }
+  MatrixX<double> none;
+  update_kinematics(model, q);
+  return compute(model, none);
+}
+
+void DelassusMatrix::accelerations(const VectorX<double>& tau, VectorX<double>& a) {
+  solve_mass<double>(factor_, tau, x_);
+  if (loop_rows_ > 0) {
+    // M^-1 J_l^T p with J_l (x + M^-1 J_l^T p) = 0.
+    a = x_;
+    row_velocities(a, x_);  // writes the rows of the loops only, since there are no others
+    solve_.solve(u_loops_.data(), p_loops_.data());
+    p_loops_ *= -1;
+    solve_response(x_);
+    a += x_;
+    return;
+  }
+  a = x_;
+}
+
+FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>& A) {
+  const FactorReport report = factorize_mass_matrix(model);
   if (!report.ok()) return report;
   const int user_rows = rows_;
   user_blocks_ = blocks_.size();

@@ -24,6 +24,10 @@ class DelassusMatrix {
   /// Uses the mass matrix of compiled code, which must outlive this; null: the template crba.
   void set_compiled(const Compiled* compiled) { compiled_ = compiled; }
 
+  /// Adds to the diagonal of M, for each joint velocity before couplings (World, implicit forces);
+  /// null: nothing. M below includes it. It must outlive its use.
+  void set_added_inertia(const VectorX<double>* added) { added_ = added; }
+
   /// Computes the poses of all bodies at q and removes all rows.
   const Kinematics<double>& update_kinematics(const Model<double>& model, const VectorX<double>& q);
   const Kinematics<double>& kinematics() const { return kinematics_; }
@@ -49,6 +53,11 @@ class DelassusMatrix {
 
   /// Factorizes the mass matrix and computes A. @returns as factorize_mass.
   FactorReport compute(const Model<double>& model, MatrixX<double>& A);
+
+  /// Factorizes the mass matrix at q for accelerations() only: there are no rows.
+  FactorReport factorize(const Model<double>& model, const VectorX<double>& q);
+  /// a = M^-1 tau, projected onto the motions that keep loops closed. a may be tau.
+  void accelerations(const VectorX<double>& tau, VectorX<double>& a);
 
   /// u = J v of all rows; with loops, of the nearest v (in the metric of M) that keeps them closed.
   void row_velocities(const VectorX<double>& v, VectorX<double>& u);
@@ -79,6 +88,7 @@ class DelassusMatrix {
   }
   std::uint64_t* support(std::size_t block) { return support_.data() + block * words_; }
   void mark_column(int column);
+  FactorReport factorize_mass_matrix(const Model<double>& model);
   void solve_response(const VectorX<double>& p);
 
   int n_;
@@ -99,6 +109,7 @@ class DelassusMatrix {
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
   std::vector<BiasMotion> bias_motions_;
   std::vector<std::uint64_t> support_;
+  const VectorX<double>* added_ = nullptr;
   VectorX<double> q_, v_, x_;
   // With loops: A including their rows, A_ll, and A_ll^+ A_lc.
   MatrixX<double> full_, loops_, solved_;

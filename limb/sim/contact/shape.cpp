@@ -33,6 +33,23 @@ ContactShape make_foot(const Model<double>& model, FrameId frame, double radius)
   return shape;
 }
 
+std::optional<ContactShape::Kind> contact_kind(Geometry::Shape shape) {
+  switch (shape) {
+    case Geometry::Shape::sphere:
+      return ContactShape::Kind::sphere;
+    case Geometry::Shape::capsule:
+      return ContactShape::Kind::capsule;
+    case Geometry::Shape::cylinder:
+      return ContactShape::Kind::cylinder;
+    case Geometry::Shape::box:
+      return ContactShape::Kind::box;
+    case Geometry::Shape::ellipsoid:
+      return ContactShape::Kind::ellipsoid;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::vector<ContactShape> shapes_of(const Description<double>& description,
                                     const Model<double>& model,
                                     std::vector<std::string>* left_out) {
@@ -45,27 +62,13 @@ std::vector<ContactShape> shapes_of(const Description<double>& description,
     const bool collision = std::any_of(link.geometry.begin(), link.geometry.end(), collides);
     for (const Geometry& g : link.geometry) {
       if (collision && !collides(g)) continue;
-      ContactShape shape;
-      switch (g.shape) {
-        case Geometry::Shape::sphere:
-          shape.kind = ContactShape::Kind::sphere;
-          break;
-        case Geometry::Shape::capsule:
-          shape.kind = ContactShape::Kind::capsule;
-          break;
-        case Geometry::Shape::cylinder:
-          shape.kind = ContactShape::Kind::cylinder;
-          break;
-        case Geometry::Shape::box:
-          shape.kind = ContactShape::Kind::box;
-          break;
-        case Geometry::Shape::ellipsoid:
-          shape.kind = ContactShape::Kind::ellipsoid;
-          break;
-        default:
-          if (left_out != nullptr) left_out->push_back(link.name);
-          continue;
+      const auto kind = contact_kind(g.shape);
+      if (!kind) {
+        if (left_out != nullptr) left_out->push_back(link.name);
+        continue;
       }
+      ContactShape shape;
+      shape.kind = *kind;
       shape.name = link.name;
       shape.body = frame.body;
       shape.X_BS = frame.X_BF * g.X_LG;

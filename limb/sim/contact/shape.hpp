@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct ContactShape {
   ContactSurface surface = {};
   bool own_surface = false;  ///< use this surface instead of the ground's
 };
+
+/// The kind of contact shape of a geometry; nullopt for planes and meshes.
+std::optional<ContactShape::Kind> contact_kind(Geometry::Shape shape);
 
 /// A sphere about the origin of a frame, as a foot; radius 0: a point.
 /// @throws Error for a frame that is fixed to the world, or a negative radius.

@@ -412,7 +412,7 @@ TEST(Contacts, InvalidSetupsAreRejected) {
   ContactSetup setup{Ground::plane(), {ContactShape()}, {}};
   setup.shapes[0].name = "foot";
   EXPECT_EQ(message([&] { world.set_contact(setup); }),
-            "Contacts: shapes[0] ('foot').body is -1, expected a moving body of the model, 1 to 1");
+            "Contacts: shapes[0] ('foot').body is -1, expected a body of the model, 0 to 1");
   setup.shapes[0].body = BodyId(1);
   setup.shapes[0].size[0] = -1;
   EXPECT_EQ(message([&] { world.set_contact(setup); }),

@@ -53,12 +53,22 @@ struct AppliedLoads {
   }
 };
 
+/// Damping and stiffness of the force on each joint velocity, before couplings; never negative.
+struct JointStiffness {
+  VectorX<double> damping;    ///< N m s/rad or N s/m
+  VectorX<double> stiffness;  ///< N m/rad or N/m
+};
+
 class ForceLaw {
  public:
   virtual ~ForceLaw() = default;
 
   /// Adds the force in this state. Must not allocate.
   virtual void add(ForceInput& now, AppliedLoads& loads) = 0;
+  /// Adds how much the force on each joint falls with its velocity and its coordinate, for the
+  /// semi-implicit method, which takes this part of the force at the end of the step. More than the
+  /// derivatives is stable, too. Must not allocate.
+  virtual void add_stiffness(ForceInput&, JointStiffness&) {}
   /// Largest number of wrenches that add() appends.
   virtual int max_wrenches() const { return 0; }
   /// Appends their frames and axes, if known: compiled worlds are compiled for these, and use the

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "limb/model/canonical/canonical.hpp"
+#include "limb/sim/contact/delassus_matrix.hpp"
 
 namespace limb {
 namespace {
@@ -115,10 +116,10 @@ void JointImpulseSolver::clear_missed() {
 /// Accelerations by a unit torque on each active row, by forward dynamics, so that couplings and
 /// loops are included.
 void JointImpulseSolver::responses(const Model<double>& model, Workspace<double>& work,
-                                   const RobotState<double>& before) {
+                                   const RobotState<double>& before, DelassusMatrix* mass) {
   const Coupling<double>& coupling = model.coupling();
   const JointEffects effects = {true, false, false};
-  aba(model, work, before.q, zero_, zero_, a0_, effects);
+  if (mass == nullptr) aba(model, work, before.q, zero_, zero_, a0_, effects);
   unit_.setZero();
   for (std::size_t i = 0; i < active_.size(); ++i) {
     const int v = rows_[static_cast<std::size_t>(active_[i])].coordinate.v;
@@ -126,8 +127,13 @@ void JointImpulseSolver::responses(const Model<double>& model, Workspace<double>
     coupling.reduce_force(unit_.data(), tau_.data());
     unit_[v] = 0;
     auto column = response_.col(static_cast<Eigen::Index>(i));
-    aba(model, work, before.q, zero_, tau_, column, effects);
-    column -= a0_;
+    if (mass != nullptr) {
+      mass->accelerations(tau_, tau_);
+      column = tau_;
+    } else {
+      aba(model, work, before.q, zero_, tau_, column, effects);
+      column -= a0_;
+    }
     coupling.expand_velocity(column.data(), v_.data());
     for (std::size_t j = 0; j < active_.size(); ++j) {
       W_(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(i)) =
@@ -220,7 +226,8 @@ void JointImpulseSolver::pivot() {
 }
 
 void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& work,
-                               const RobotState<double>& before, double h, VectorX<double>& v) {
+                               const RobotState<double>& before, double h, VectorX<double>& v,
+                               DelassusMatrix* mass) {
   if (choose_rows(model, before, h, v) == 0) return;
   const auto n = static_cast<Eigen::Index>(active_.size());
   // A joint beyond its stop, by rounding or from the start, returns by a tenth per step.
@@ -230,7 +237,7 @@ void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& wo
     const double least = sign * (end_velocity(static_cast<int>(k)) - velocity_error_[k]);
     velocity_error_[k] -= sign * std::max(back - least, 0.0);
   }
-  responses(model, work, before);
+  responses(model, work, before, mass);
   pivot();
   v.noalias() += response_.leftCols(n) * p_.head(n);
 }

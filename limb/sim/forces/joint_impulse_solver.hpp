@@ -7,6 +7,8 @@
 
 namespace limb {
 
+class DelassusMatrix;
+
 /// Coulomb friction and hard stops of the model's joints, exact for a step of any length: impulses
 /// p within their bounds such that, at the end of the step,
 ///
@@ -28,8 +30,9 @@ class JointImpulseSolver {
   /// Adds the effect of the impulses to v: on input the velocities at the end of a step of length h
   /// from the state `before`, without these impulses. `work` is scratch of forward dynamics. Does
   /// not allocate.
+  /// mass: the mass matrix of the step, factored; null: that of the model.
   void apply(const Model<double>& model, Workspace<double>& work, const RobotState<double>& before,
-             double h, VectorX<double>& v);
+             double h, VectorX<double>& v, DelassusMatrix* mass = nullptr);
 
   // For a problem that includes other impulses too (Contacts): the rows that are active in a step,
   // with the arguments of apply(), and their bounds.
@@ -60,7 +63,7 @@ class JointImpulseSolver {
   };
   double velocity(const Row& row) const { return v_[row.coordinate.v]; }
   void responses(const Model<double>& model, Workspace<double>& work,
-                 const RobotState<double>& before);
+                 const RobotState<double>& before, DelassusMatrix* mass);
   enum class At : char { free, lower, upper };
   void solve_free();
   At next_side(Eigen::Index i, double slack) const;

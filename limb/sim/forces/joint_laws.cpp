@@ -70,10 +70,10 @@ JointSpring::JointSpring(const Model<double>& model, std::string_view joint,
   check_not_negative("JointSpring", "stiffness", parameters.stiffness);
   check_not_negative("JointSpring", "damping", parameters.damping);
   check_finite("JointSpring", "rest", parameters.rest);
-  const JointCoordinate coordinate = joint_coordinate("JointSpring", model, joint);
+  joint_ = joint_coordinate("JointSpring", model, joint);
   const auto& rows = model.coupling().rows();
   for (const auto& row : rows) {
-    if (row.v == coordinate.v && row.nv == 1) row_ = row;
+    if (row.v == joint_.v && row.nv == 1) row_ = row;
   }
   for (const auto& term : row_.terms) {
     for (const auto& row : rows) {
@@ -94,6 +94,11 @@ void JointSpring::add(ForceInput& now, AppliedLoads& loads) {
   const double tau =
       parameters_.stiffness * (parameters_.rest - coordinate(now.q)) - parameters_.damping * v;
   for (const auto& term : row_.terms) loads.tau[term.y] += term.ratio * tau;
+}
+
+void JointSpring::add_stiffness(ForceInput&, JointStiffness& joints) {
+  joints.damping[joint_.v] += parameters_.damping;
+  joints.stiffness[joint_.v] += parameters_.stiffness;
 }
 
 double JointSpring::energy(ForceInput& now) const {
@@ -150,6 +155,19 @@ void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
   loads.tau += tau_;
 }
 
+void SoftStops::add_stiffness(ForceInput& now, JointStiffness& joints) {
+  expand(now);
+  now.model.coupling().expand_velocity(now.v.data(), v_.data());
+  for (const Stop& stop : stops_) {
+    const double q = q_[stop.coordinate.q], v = v_[stop.coordinate.v];
+    const double out = q < stop.lower ? stop.lower - q : q > stop.upper ? stop.upper - q : 0;
+    // The stop only pushes back.
+    if (out * (stop.stiffness * out - stop.damping * v) <= 0) continue;
+    joints.damping[stop.coordinate.v] += stop.damping;
+    joints.stiffness[stop.coordinate.v] += stop.stiffness;
+  }
+}
+
 double SoftStops::energy(ForceInput& now) const {
   const VectorX<double>& q = expand(now);
   double sum = 0;
@@ -178,21 +196,29 @@ SmoothFriction::SmoothFriction(const Model<double>& model, const FrictionCurve& 
   check_friction("SmoothFriction", curve);
 }
 
+double SmoothFriction::secant(Eigen::Index i, double v) const {
+  const double x = v / curve_.stribeck_speed, y = v / curve_.smooth_speed;
+  const double bound = friction_[i] * (1 + (curve_.static_ratio - 1) * std::exp(-x * x));
+  // tanh(y) / v, which is 1 / v_0 at rest.
+  return bound * (std::abs(y) < 1e-4 ? 1 / curve_.smooth_speed : std::tanh(y) / v);
+}
+
 void SmoothFriction::add(ForceInput& now, AppliedLoads& loads) {
   const Coupling<double>& coupling = now.model.coupling();
   coupling.expand_velocity(now.v.data(), v_.data());
   for (Eigen::Index i = 0; i < v_.size(); ++i) {
-    const double f = friction_[i];
-    if (f == 0) {
-      tau_joints_[i] = 0;
-      continue;
-    }
-    const double x = v_[i] / curve_.stribeck_speed;
-    tau_joints_[i] = -f * (1 + (curve_.static_ratio - 1) * std::exp(-x * x)) *
-                     std::tanh(v_[i] / curve_.smooth_speed);
+    tau_joints_[i] = friction_[i] == 0 ? 0 : -secant(i, v_[i]) * v_[i];
   }
   coupling.reduce_force(tau_joints_.data(), tau_.data());
   loads.tau += tau_;
+}
+
+/// The secant, not the derivative: the friction of a step then never reverses a motion.
+void SmoothFriction::add_stiffness(ForceInput& now, JointStiffness& joints) {
+  now.model.coupling().expand_velocity(now.v.data(), v_.data());
+  for (Eigen::Index i = 0; i < v_.size(); ++i) {
+    if (friction_[i] != 0) joints.damping[i] += secant(i, v_[i]);
+  }
 }
 
 }  // namespace limb

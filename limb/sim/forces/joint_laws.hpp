@@ -27,10 +27,12 @@ class JointSpring final : public ForceLaw {
   };
   JointSpring(const Model<double>& model, std::string_view joint, const Parameters& parameters);
   void add(ForceInput& now, AppliedLoads& loads) override;
+  void add_stiffness(ForceInput& now, JointStiffness& joints) override;
   double energy(ForceInput& now) const override;
 
  private:
   double coordinate(const VectorX<double>& y) const;
+  JointCoordinate joint_;
   Coupling<double>::Row row_;  ///< the joint's q as a sum over the robot's q
   std::vector<int> yq_;        ///< index in q of each term
   Parameters parameters_;
@@ -42,12 +44,13 @@ class JointSpring final : public ForceLaw {
 class SoftStops final : public ForceLaw {
  public:
   struct Parameters {
-    double frequency = 15;     ///< Hz; a step should be shorter than a tenth of its inverse
+    double frequency = 15;     ///< Hz; explicit methods: a step shorter than a tenth of its inverse
     double damping_ratio = 1;  ///< 1: critical, hardly any rebound; 0: elastic
   };
   explicit SoftStops(const Model<double>& model) : SoftStops(model, Parameters()) {}
   SoftStops(const Model<double>& model, const Parameters& parameters);
   void add(ForceInput& now, AppliedLoads& loads) override;
+  void add_stiffness(ForceInput& now, JointStiffness& joints) override;
   double energy(ForceInput& now) const override;
 
   struct Stop {
@@ -85,8 +88,12 @@ class SmoothFriction final : public ForceLaw {
   explicit SmoothFriction(const Model<double>& model) : SmoothFriction(model, FrictionCurve()) {}
   SmoothFriction(const Model<double>& model, const FrictionCurve& curve);
   void add(ForceInput& now, AppliedLoads& loads) override;
+  void add_stiffness(ForceInput& now, JointStiffness& joints) override;
 
  private:
+  /// Friction over speed, of joint velocity i.
+  double secant(Eigen::Index i, double v) const;
+
   FrictionCurve curve_;
   VectorX<double> friction_, v_, tau_joints_, tau_;
 };

@@ -11,6 +11,7 @@
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_controller.hpp"
 #include "limb/sim/scenario/scenario_legged.hpp"
+#include "limb/sim/scenario/scenario_scene.hpp"
 #include "limb/sim/scenario/scenario_values.hpp"
 
 namespace limb {
@@ -36,10 +37,17 @@ class ScenarioReader {
   void read(const TomlValue& document) {
     fields_.expect_keys(
         document, "scenario",
-        {"model",   "base",       "duration", "step",         "integrator", "tolerance",
-         "seed",    "log_period", "friction", "static_ratio", "stops",      "restitution",
-         "initial", "controller", "actuator", "spring",       "push",       "disturbance",
-         "sensor",  "batch",      "ground",   "contact",      "wall"});
+        {"model",       "base",    "keyframe",   "duration", "step",         "integrator",
+         "tolerance",   "seed",    "log_period", "friction", "static_ratio", "stops",
+         "restitution", "initial", "controller", "actuator", "spring",       "push",
+         "disturbance", "sensor",  "batch",      "ground",   "contact",      "wall"});
+    if (document.find("keyframe") != nullptr) {
+      try {
+        set_keyframe("scenario", fields_.required_text(document, "scenario", "keyframe"), s_);
+      } catch (const Error& error) {
+        fields_.error(*document.find("keyframe"), "scenario-bad-value", error.what());
+      }
+    }
     read_run(document);
     read_contact(document, fields_, values_, s_);
     if (const TomlValue* initial = table(document, "initial", {"q", "v"})) {
@@ -281,9 +289,7 @@ Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions
   s.base = base;
   s.description = load_description(model_path, options);
   s.model = build_model(s.description, base);
-  const RobotState<double> neutral = make_state(s.model);
-  s.q = neutral.q;
-  s.v = neutral.v;
+  apply_scene(s);
   return s;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "limb/model/core/load.hpp"
+#include "limb/sim/forces/tendon_law.hpp"
 #include "limb/sim/forces/wall_law.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
 #include "limb/sim/world/controllers.hpp"
@@ -39,6 +40,12 @@ struct SpringSetup {
   JointSpring::Parameters parameters;
 };
 
+/// A servo of the model file. It acts only without a controller.
+struct ServoSetup {
+  TendonLaw::Item item;
+  std::size_t control = 0;  ///< index in StateDescription::control
+};
+
 /// Variation between the runs of a batch, besides the seed: relative standard deviations, and that
 /// of the initial coordinates.
 struct ScenarioSpread {
@@ -68,15 +75,20 @@ struct Scenario {
   bool measured_feedback = false;
   std::optional<std::vector<Actuator>> actuators;
   std::vector<SpringSetup> springs;
+  std::vector<TendonLaw::Item> tendons;
+  std::vector<ServoSetup> servos;
+  std::vector<GravityCompensation::Link> held;  ///< links with gravity compensation
   std::vector<WrenchSchedule::Push> pushes;
   std::vector<WallLaw::Parameters> walls;
   std::vector<RandomWrench::Parameters> disturbances;
   std::vector<SensorSetup> sensors;
   std::optional<ContactSetup> contact;
   ScenarioSpread spread;
+  std::vector<std::string> remarks;  ///< what the model file asks for and limb does not simulate
 };
 
-/// The robot at rest in its neutral configuration, without controller. @throws Error as load_model.
+/// The robot without controller, with all that its file says about simulations (apply_scene): for
+/// a URDF or recipe, at rest in its neutral configuration. @throws Error as load_model.
 Scenario scenario_of(const std::string& model_path, Base base = Base::described,
                      const ReadOptions& options = {});
 

@@ -21,6 +21,17 @@ class ContactReader {
   void read(const TomlValue& document) {
     const TomlValue* ground = document.find("ground");
     const TomlValue* contact = document.find("contact");
+    if (ground == nullptr && s_.contact) {  // that of the model file
+      if (contact != nullptr && fields_.expect_table(*contact, "scenario", "contact")) {
+        read_parameters(*contact);
+      }
+      if (s_.simulation.method == IntegrationMethod::semi_implicit_euler) return;
+      fields_.error(document, "scenario-bad-value",
+                    fmt::format("integrator is {}, expected semi-implicit-euler: the model file "
+                                "has a ground (to leave it out: [ground] kind = \"none\")",
+                                to_text(s_.simulation.method)));
+      return;
+    }
     if (ground == nullptr) {
       if (contact != nullptr) {
         fields_.error(*contact, "scenario-bad-value", "contact: [contact] needs a [ground]");
@@ -30,6 +41,7 @@ class ContactReader {
     if (!fields_.expect_table(*ground, "scenario", "ground")) return;
     s_.contact.emplace();
     read_ground(*ground);
+    if (!s_.contact) return;  // none
     if (contact != nullptr && fields_.expect_table(*contact, "scenario", "contact")) {
       read_parameters(*contact);
     }
@@ -95,9 +107,14 @@ class ContactReader {
 
   void read_ground(const TomlValue& t) {
     const std::string owner = "ground";
-    const Keys kinds = {"plane", "slope", "stairs", "boxes", "height_field"};
+    const Keys kinds = {"plane", "slope", "stairs", "boxes", "height_field", "none"};
     const std::string kind =
         t.find("kind") == nullptr ? kinds[0] : fields_.choice(t, owner, "kind", kinds);
+    if (kind == "none") {
+      fields_.expect_keys(t, owner, {"kind"});
+      s_.contact.reset();
+      return;
+    }
     const Keys surface_keys = {"kind", "friction", "restitution"};
     const ContactSurface surface = read_surface(t, owner);
     Ground& ground = s_.contact->ground;

@@ -35,6 +35,15 @@ void add_forces(const Scenario& s, World& world) {
   for (const SpringSetup& spring : s.springs) {
     world.add<JointSpring>(world.model(), spring.joint, spring.parameters);
   }
+  std::vector<TendonLaw::Item> tendons = s.tendons;
+  if (s.controller.kind == ControllerSetup::Kind::none) {
+    for (const ServoSetup& servo : s.servos) {
+      const auto& motor = *servo.item.motor;
+      if (motor.control != 0 || motor.servo.has_feedback()) tendons.push_back(servo.item);
+    }
+  }
+  if (!tendons.empty()) world.add<TendonLaw>(world.model(), s.q, tendons);
+  if (!s.held.empty()) world.add<GravityCompensation>(s.held);
   if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
   for (const WallLaw::Parameters& wall : s.walls) world.add<WallLaw>(world.model(), wall);
   for (std::size_t i = 0; i < s.disturbances.size(); ++i) {

@@ -1,6 +1,7 @@
 #include "limb/sim/world/loop_projection.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "limb/base/max_or_nan.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
@@ -23,6 +24,21 @@ double loop_error(const Model<double>& model, const Kinematics<double>& kinemati
   return worst;
 }
 
+namespace {
+
+/// m; the largest distance between a joint and its parent, or between a side of a loop and its
+/// body.
+double size_of(const Model<double>& model) {
+  double size = 0;
+  for (const Body<double>& body : model.bodies()) size = std::max(size, body.X_PJ.p.norm());
+  for (const Loop<double>& loop : model.loops()) {
+    size = std::max({size, loop.X_AL.p.norm(), loop.X_BL.p.norm()});
+  }
+  return size;
+}
+
+}  // namespace
+
 // With unit stabilization stiffness and no damping, at rest and with gravity compensated, the
 // accelerations of constrained forward dynamics are the Newton step that closes the loops: the
 // smallest one in the metric of M.
@@ -31,30 +47,52 @@ LoopProjection::LoopProjection(const Model<double>& model)
       work_(model, set_),
       space_(model),
       tree_(model, Loops::open),
+      tolerance_(1e-9 + 1e-6 * size_of(model)),
       zero_(VectorX<double>::Zero(model.nv())),
       tau_(zero_),
       step_(zero_),
       force_(VectorX<double>::Zero(set_.max_rows())),
-      none_(VectorX<double>::Zero(1)) {}
+      none_(VectorX<double>::Zero(1)),
+      q_(VectorX<double>::Zero(model.nq())) {}
 
-void LoopProjection::close(const Model<double>& model, RobotState<double>& s) {
+bool LoopProjection::close_position(const Model<double>& model, VectorX<double>& q) {
   constexpr int kSteps = 30;
   double before = std::numeric_limits<double>::infinity();
-  bool closed = false;
-  for (int i = 0; i < kSteps && !closed; ++i) {
-    gravity(model, tree_, s.q, tau_);
-    const auto report = constrained_forward_dynamics(model, set_, work_, s.q, zero_, tau_, step_,
+  for (int i = 0; i < kSteps; ++i) {
+    gravity(model, tree_, q, tau_);
+    const auto report = constrained_forward_dynamics(model, set_, work_, q, zero_, tau_, step_,
                                                      force_, {JointEffects::none()});
     const double size = step_.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-    if (!report.ok() || !std::isfinite(size)) break;
-    // Inconsistent loops leave a residual, which must be rounding.
-    closed = (size < 1e-13 || (size < 1e-9 && size > before / 2)) && report.residual < 1e-9;
+    if (!report.ok() || !std::isfinite(size)) return false;
+    // Loops that contradict each other leave a residual, which must be rounding of the file.
+    const bool closed =
+        (size < 1e-13 || (size < 1e-9 && size > before / 2)) && report.residual < tolerance_;
     before = size;
     // From far away Newton's method may overshoot.
     if (size > 0.5) step_ *= 0.5 / size;
-    space_.move(s.q, step_, s.q);
+    space_.move(q, step_, q);
+    if (closed) return true;
   }
-  if (!closed) fail_step("simulate", s.t, "the loops of the robot cannot be closed");
+  return false;
+}
+
+void LoopProjection::close(const Model<double>& model, RobotState<double>& s) {
+  constexpr int kTries = 24;
+  q_ = s.q;
+  bool closed = close_position(model, s.q);
+  for (int i = 0; i < kTries && !closed; ++i) {
+    // Directions by multiples of the golden ratio, farther away with each try.
+    for (Eigen::Index k = 0; k < step_.size(); ++k) {
+      const double x = 0.618033988749895 * static_cast<double>((i + 1) * (k + 1));
+      step_[k] = (0.05 + 0.04 * i) * (2 * (x - std::floor(x)) - 1);
+    }
+    space_.move(q_, step_, s.q);
+    closed = close_position(model, s.q);
+  }
+  if (!closed) {
+    s.q = q_;
+    fail_step("simulate", s.t, "the loops of the robot cannot be closed");
+  }
   impact(model, set_, work_, s.q, s.v, none_, tau_, force_, {JointEffects()});
   s.v = tau_;
 }

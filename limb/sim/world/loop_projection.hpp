@@ -17,16 +17,21 @@ class LoopProjection {
  public:
   explicit LoopProjection(const Model<double>& model);
 
-  /// Projects q and v onto closed loops. Does not allocate.
-  /// @throws Error (computation failed, with the time) if Newton's method does not converge.
+  /// Projects q and v onto closed loops. From a configuration where Newton's method fails, for
+  /// example with all links in one line, it is tried again from configurations nearby, always the
+  /// same ones. Does not allocate.
+  /// @throws Error (computation failed, with the time) if none leads to closed loops.
   void close(const Model<double>& model, RobotState<double>& s);
 
  private:
+  bool close_position(const Model<double>& model, VectorX<double>& q);
+
   ConstraintSet<double> set_;
   ConstraintWorkspace<double> work_;
   ConfigurationSpace<double> space_;
   Workspace<double> tree_;
-  VectorX<double> zero_, tau_, step_, force_, none_;
+  double tolerance_;  ///< m; loops that a file gives with rounded numbers stay open by this
+  VectorX<double> zero_, tau_, step_, force_, none_, q_;
 };
 
 }  // namespace limb

@@ -99,7 +99,9 @@ const VectorX<double>& Simulation::acceleration() {
   world_.rates(state_, a_, dx_);
   // Contacts acted as impulses in the step that ended here.
   const Contacts* contacts = world_.contacts();
-  if (contacts != nullptr && contacts->ended_at(state_.t)) a_ += contacts->impulse_acceleration();
+  if (contacts != nullptr && contacts->ended_at(state_.t)) {
+    a_ += contacts->impulse_acceleration() + world_.implicit_acceleration();
+  }
   return a_;
 }
 

@@ -39,8 +39,17 @@ World::World(Model<double> model, const WorldOptions& options)
       kinematics_(model_),
       actuators_(model_, ideal_actuators(model_)),
       motors_(VectorX<double>::Zero(model_.nv())),
+      a_evaluated_(motors_),
+      implicit_acceleration_(motors_),
+      stiffness_{VectorX<double>::Zero(model_.uncoupled_nv()),
+                 VectorX<double>::Zero(model_.uncoupled_nv())},
+      added_inertia_(stiffness_.damping),
+      step_mass_(model_),
       space_(model_),
-      a_(motors_) {
+      a_(motors_),
+      tau_(motors_),
+      joints_(stiffness_.damping),
+      difference_(motors_) {
   loads_.tau = motors_;
   const bool has_friction = model_.canonical().has_friction;
   if (has_friction && options.friction == WorldOptions::Friction::smooth) {
@@ -58,9 +67,23 @@ World::World(Model<double> model, const WorldOptions& options)
   if (joints.friction || joints.stops) {
     joint_impulses_ = std::make_unique<JointImpulseSolver>(model_, joints);
   }
+  for (const Body<double>& body : model_.bodies()) {
+    const JointType type = body.joint.type();
+    const bool hinge = type == JointType::revolute || type == JointType::continuous;
+    // A hinge without another one beside it cannot reach such a configuration.
+    const JointType parent = model_.body(body.parent).joint.type();
+    if (hinge && (parent == JointType::revolute || parent == JointType::continuous)) {
+      hinges_.push_back(body.v_start);
+    }
+  }
   if (!model_.loops().empty()) loops_ = std::make_unique<LoopProjection>(model_);
   if (options.dynamics == WorldOptions::Dynamics::compiled && CompiledMotion::supports(model_)) {
     compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
+    CompileOptions crba_options;
+    crba_options.effects = kEffects;
+    mass_matrix_ =
+        std::make_unique<Compiled>(model_, std::vector{DynamicsFunction::crba}, crba_options);
+    step_mass_.set_compiled(mass_matrix_.get());
   }
 }
 
@@ -107,12 +130,7 @@ double World::next_jump(double t) const {
 
 Contacts& World::set_contact(ContactSetup setup) {
   contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
-  if (compiled_ != nullptr) {
-    CompileOptions options;
-    options.effects = kEffects;
-    mass_matrix_ = std::make_unique<Compiled>(model_, std::vector{DynamicsFunction::crba}, options);
-    contacts_->set_compiled(mass_matrix_.get());
-  }
+  contacts_->set_compiled(mass_matrix_.get());
   return *contacts_;
 }
 
@@ -138,7 +156,11 @@ void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<doubl
   loads_.world_wrenches.clear();
   ForceInput now(model_, s, kinematics_);
   for (const auto& law : laws_) law->add(now, loads_);
-  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a)) return;
+  // Where compiled code finds no finite accelerations, the templates find the reason.
+  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a) && a.allFinite()) {
+    a_evaluated_ = a;
+    return;
+  }
   rotate_into_frames(now, loads_.world_wrenches, loads_.wrenches);
   loads_.world_wrenches.clear();
   const FactorReport report =
@@ -150,11 +172,69 @@ void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<doubl
               fmt::format("the mass matrix is singular: no inertia opposes {}",
                           velocity_text(model_, report.velocity)));
   }
+  a_evaluated_ = a;
 }
 
 double World::accepted_step() const {
-  return contacts_ != nullptr ? contacts_->accepted_step()
-                              : std::numeric_limits<double>::infinity();
+  return contacts_ != nullptr ? std::min(contacts_->accepted_step(), accepted_step_)
+                              : accepted_step_;
+}
+
+/// Three hinges in a row can reach a configuration in which two axes coincide. Near it, joint
+/// velocities are very large for a moment, and forces quadratic in them change within a step: such
+/// a step is subdivided.
+void World::limit_rotation(double h, const VectorX<double>& v) {
+  constexpr double kMostRotation = 0.3;  // rad per step
+  constexpr double kShortest = 1e-7;     // s
+  double fastest = 0;
+  model_.coupling().expand_velocity(v.data(), joints_.data());
+  for (const int i : hinges_) fastest = std::max(fastest, std::abs(joints_[i]));
+  accepted_step_ = std::numeric_limits<double>::infinity();
+  if (h * fastest > kMostRotation && h > kShortest) {
+    accepted_step_ = std::max(kShortest, kMostRotation / fastest);
+  }
+}
+
+/// Changes accelerations a, of the forces in the state `evaluated`, to those of a step of length h
+/// from `before`, at whose end damping and springs act: with F = M a at velocities u,
+///
+///   M a' = F - D (v + h a' - u) - K h (v + h a')
+///   a' = a - (M + S)^-1 (S a + D (v - u) + h K v),   S = h D + h^2 K
+///
+/// @returns false, with a unchanged, if there are no such forces.
+bool World::take_implicitly(const RobotState<double>& before, const RobotState<double>& evaluated,
+                            double h, VectorX<double>& a) {
+  const Coupling<double>& coupling = model_.coupling();
+  stiffness_.damping = model_.canonical().damping;
+  stiffness_.stiffness.setZero();
+  ForceInput now(model_, evaluated, kinematics_);
+  for (const auto& law : laws_) law->add_stiffness(now, stiffness_);
+  added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
+  implicit_acceleration_.setZero();
+  if (added_inertia_.isZero(0)) return false;
+  step_mass_.set_added_inertia(&added_inertia_);
+  const FactorReport report = step_mass_.factorize(model_, before.q);
+  if (!report.ok()) {
+    fail_step("simulate", before.t,
+              fmt::format("the mass matrix is singular: no inertia opposes {}",
+                          velocity_text(model_, report.velocity)));
+  }
+  coupling.expand_velocity(a.data(), joints_.data());
+  joints_.array() *= added_inertia_.array();
+  coupling.reduce_force(joints_.data(), tau_.data());
+  difference_ = before.v - evaluated.v;
+  coupling.expand_velocity(difference_.data(), joints_.data());
+  joints_.array() *= stiffness_.damping.array();
+  coupling.reduce_force(joints_.data(), difference_.data());
+  tau_ += difference_;
+  coupling.expand_velocity(before.v.data(), joints_.data());
+  joints_.array() *= h * stiffness_.stiffness.array();
+  coupling.reduce_force(joints_.data(), difference_.data());
+  tau_ += difference_;
+  step_mass_.accelerations(tau_, tau_);
+  implicit_acceleration_ = -tau_;
+  a -= tau_;
+  return true;
 }
 
 /// Recomputes the velocities at the end of a step of length h without impulses, from the
@@ -165,26 +245,37 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
   middle_.q = before.q;
   middle_.x = before.x;
   middle_.v = (before.v + v) / 2;
-  // Resting contacts are assumed to act as in the last step; impacts are not repeated.
-  const VectorX<double>& held = contacts_->impulse_acceleration();
-  if (contacts_->ended_at(before.t) &&
-      h * held.lpNorm<1>() <= kImpactRatio * (v - before.v).lpNorm<1>()) {
-    middle_.v += h / 2 * held;
+  if (contacts_ != nullptr) {
+    // Resting contacts are assumed to act as in the last step; impacts are not repeated.
+    const VectorX<double>& held = contacts_->impulse_acceleration();
+    if (contacts_->ended_at(before.t) &&
+        h * held.lpNorm<1>() <= kImpactRatio * (v - before.v).lpNorm<1>()) {
+      middle_.v += h / 2 * held;
+    }
   }
   if (dx_.size() != before.x.size()) dx_ = before.x;
   rates(middle_, a_, dx_);
+  take_implicitly(before, middle_, h, a_);
   v = before.v + h * a_;
   space_.add_axes_rotation(middle_.v, h, v);
 }
 
 void World::add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) {
+  a_ = a_evaluated_;
+  const bool implicit = take_implicitly(before, before, h, a_);
+  if (implicit) {
+    v = before.v + h * a_;
+    space_.add_axes_rotation(before.v, h, v);
+  }
+  // rad/s and m/s together; below, forces quadratic in velocity are negligible.
+  constexpr double kSlow = 0.1;
+  if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
+  limit_rotation(h, v);
   if (contacts_ != nullptr) {
-    // rad/s and m/s together; below, forces quadratic in velocity are negligible.
-    constexpr double kSlow = 0.1;
-    if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
+    contacts_->set_added_inertia(implicit ? &added_inertia_ : nullptr);
     contacts_->apply(model_, before, h, v, joint_impulses_.get());
   } else if (joint_impulses_ != nullptr) {
-    joint_impulses_->apply(model_, work_, before, h, v);
+    joint_impulses_->apply(model_, work_, before, h, v, implicit ? &step_mass_ : nullptr);
   }
 }
 

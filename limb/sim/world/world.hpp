@@ -43,6 +43,14 @@ struct WorldOptions {
 ///   M(q) a + h(q, v) = motors + force laws + J^T wrenches,  loops closed
 ///
 /// Gravity, armature and viscous damping are those of the model. Evaluation does not allocate.
+///
+/// In a step of the semi-implicit method, forces quadratic in velocity are those of the mean
+/// velocity of the step, and damping and springs of joints, with damping D and stiffness K
+/// (ForceLaw::add_stiffness), act at its end:
+///
+///   (M + h D + h^2 K) a = forces at the start - h K v
+///
+/// which is stable for any D and K (docs/adr/0017-implicit-joint-forces.md).
 class World final : public Equation<double> {
  public:
   explicit World(Model<double> model, const WorldOptions& options = {});
@@ -82,7 +90,8 @@ class World final : public Equation<double> {
   /// Called after a step, and for the initial state: commits the impulses of contacts and closes
   /// the loops.
   void commit_step(RobotState<double>& s);
-  /// s; accepted length of the last computed step (Contacts::accepted_step).
+  /// s; accepted length of the last computed step: shorter where contact points or hinges move far
+  /// in it.
   double accepted_step() const;
   /// Whether there are impulses, which only the semi-implicit method applies.
   bool has_impulses() const {
@@ -101,6 +110,8 @@ class World final : public Equation<double> {
   /// Centroidal momentum, about the centre of mass in world axes: N s, N m s. Without armature;
   /// zero for a robot without mass.
   Force<double> momentum(const RobotState<double>& s);
+  /// Change of the accelerations of the last step because damping and springs act at its end.
+  const VectorX<double>& implicit_acceleration() const { return implicit_acceleration_; }
   /// Motor torques of the last evaluation, on the velocities of the robot.
   const VectorX<double>& motor_torque() const { return motors_; }
   /// Forces of the last evaluation: tau includes the motors.
@@ -112,6 +123,9 @@ class World final : public Equation<double> {
  private:
   void prepare();
   void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
+  void limit_rotation(double h, const VectorX<double>& v);
+  bool take_implicitly(const RobotState<double>& before, const RobotState<double>& evaluated,
+                       double h, VectorX<double>& a);
 
   Model<double> model_;
   Workspace<double> work_;
@@ -126,10 +140,17 @@ class World final : public Equation<double> {
   bool prepared_ = true;  ///< compiled for the present laws
   AppliedLoads loads_;
   VectorX<double> motors_;
-  // Scratch of center_velocity():
+  // Implicit forces: accelerations of the last evaluation, stiffness, and the mass matrix with it.
+  VectorX<double> a_evaluated_, implicit_acceleration_;
+  JointStiffness stiffness_;
+  VectorX<double> added_inertia_;
+  std::vector<int> hinges_;  ///< joint velocities of hinges in a row
+  double accepted_step_ = std::numeric_limits<double>::infinity();
+  DelassusMatrix step_mass_;
+  // Scratch of center_velocity() and take_implicitly():
   ConfigurationSpace<double> space_;
   RobotState<double> middle_;
-  VectorX<double> a_, dx_;
+  VectorX<double> a_, dx_, tau_, joints_, difference_;
 };
 
 }  // namespace limb

@@ -13,23 +13,17 @@
 #include "limb/model/core/builder.hpp"
 #include "limb/model/core/load.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
+#include "limb/sim/testing/slider.hpp"
 #include "limb/sim/world/simulation.hpp"
 
 namespace limb {
 namespace {
 
 using testing::message;
+using testing::slider;
 using Vector = VectorX<double>;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
-
-/// A mass of 2 kg that slides along x, without gravity.
-RobotBuilder<double> slider() {
-  RobotBuilder<double> robot("slider");
-  robot.gravity({0, 0, 0}).link("block", 2, {0, 0, 0}, Eigen::Matrix3d::Identity());
-  robot.joint("rail", Joint<double>::prismatic({1, 0, 0}), "world", "block");
-  return robot;
-}
 
 RobotState<double> run(World& world, const SimulationOptions& options, double q, double v,
                        double t) {

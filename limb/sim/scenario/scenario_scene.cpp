@@ -1,0 +1,240 @@
+#include "limb/sim/scenario/scenario_scene.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+namespace limb {
+namespace {
+
+constexpr double kNoContact = std::numeric_limits<double>::quiet_NaN();
+
+void set_state(const StateDescription& state, Scenario& s) {
+  const RobotState<double> neutral = make_state(s.model);
+  s.q = neutral.q;
+  s.v = neutral.v;
+  std::unordered_map<std::string, const StateDescription::JointState*> joints;
+  for (const auto& joint : state.joints) joints[joint.joint] = &joint;
+  const auto& rows = s.model.coupling().rows();
+  for (const Body<double>& body : s.model.bodies()) {
+    const auto found = joints.find(body.name);
+    // A base that is fixed by request has no joint; followers of couplings have no coordinates.
+    if (found == joints.end() || body.joint.nv() == 0) continue;
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) {
+      return r.v == body.v_start && r.nv == body.joint.nv();
+    });
+    if (row == rows.end() || row->yq < 0) continue;
+    const auto& [name, q, v] = *found->second;
+    if (static_cast<int>(q.size()) != row->nq) continue;
+    for (int i = 0; i < row->nq; ++i) s.q[row->yq + i] = q[static_cast<std::size_t>(i)];
+    for (int i = 0; i < static_cast<int>(v.size()); ++i) {
+      s.v[row->terms[static_cast<std::size_t>(i)].y] = v[static_cast<std::size_t>(i)];
+    }
+  }
+}
+
+bool has_joint(const Scenario& s, const std::string& joint) {
+  const auto& bodies = s.model.bodies();
+  return std::any_of(bodies.begin(), bodies.end(), [&](const Body<double>& body) {
+    return body.name == joint && body.joint.nv() == 1;
+  });
+}
+
+/// In the initial state of the file, for which damping ratios are meant.
+void add_springs(Scenario& s) {
+  for (const auto& joint : s.description.joints) {
+    if (joint.stiffness == 0 || !has_joint(s, joint.name)) continue;
+    s.springs.push_back({joint.name, {joint.stiffness, joint.spring_rest, 0}});
+  }
+  for (const TendonDescription& tendon : s.description.tendons) {
+    const bool known = std::all_of(tendon.terms.begin(), tendon.terms.end(),
+                                   [&](const auto& term) { return has_joint(s, term.joint); });
+    if (!known || tendon.terms.empty()) continue;
+    if (tendon.stiffness != 0 || tendon.damping != 0 || tendon.lower || tendon.upper) {
+      s.tendons.push_back({tendon.terms, tendon.stiffness, tendon.damping, tendon.rest_min,
+                           tendon.rest_max, tendon.lower, tendon.upper, std::nullopt});
+    }
+    for (const auto& motor : tendon.motors) {
+      TendonLaw::Item item;
+      item.terms = tendon.terms;
+      item.motor = {motor.gear, motor.servo, 0};
+      s.servos.push_back({TendonLaw::with_damping(s.model, s.q, std::move(item)), motor.control});
+    }
+  }
+  for (const ActuationDescription& actuator : s.description.actuators) {
+    if (!has_joint(s, actuator.joint)) continue;
+    TendonLaw::Item item;
+    item.terms = {{actuator.joint, 1}};
+    item.motor = {actuator.gear, actuator.servo, 0};
+    s.servos.push_back({TendonLaw::with_damping(s.model, s.q, std::move(item)), actuator.control});
+  }
+  for (const auto& link : s.description.links) {
+    if (link.gravity_compensation == 0 || !link.inertial) continue;
+    s.held.push_back({s.model.find_frame(link.name),
+                      link.gravity_compensation * link.inertial->mass, link.inertial->X_LI.p});
+  }
+}
+
+/// Builds the contact of a scene: the fixed shapes as ground, and which shapes can touch.
+class SceneContact {
+ public:
+  explicit SceneContact(Scenario& scenario) : s_(scenario) {}
+
+  void build() {
+    for (const Geometry& shape : s_.description.scene.fixed) add_fixed(shape, {}, kWorldLink);
+    for (const auto& link : s_.description.links) {
+      const Frame<double>& frame = s_.model.frame(s_.model.find_frame(link.name));
+      for (const Geometry& shape : link.geometry) {
+        if (frame.body.value() == 0) {
+          add_fixed(shape, frame.X_BF, link.name);
+        } else {
+          add_moving(shape, frame, link.name);
+        }
+      }
+    }
+    for (const auto& [what, count] : left_out_) {
+      s_.remarks.push_back(
+          fmt::format("contact: {} {}{} not used", count, what, count == 1 ? " is" : "s are"));
+    }
+    if (shapes_.empty()) return;
+    set_friction();
+    if (!touches_) return;
+    setup_.parameters.self_contact = true;
+    setup_.configuration.assign(s_.q.begin(), s_.q.end());
+    s_.contact = std::move(setup_);
+  }
+
+ private:
+  struct Entry {
+    const Geometry* shape;
+    std::string link;
+    BodyId body;
+  };
+
+  bool named_in_pair(const Geometry& shape) const {
+    const auto& pairs = s_.description.scene.pairs;
+    return !shape.name.empty() && std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+      return pair.first == shape.name || pair.second == shape.name;
+    });
+  }
+  /// Files without contact, such as URDF, give no friction.
+  bool collides(const Geometry& shape) const {
+    if (!shape.friction) return false;
+    return shape.contact_type != 0 || shape.contact_affinity != 0 || named_in_pair(shape);
+  }
+
+  void add_fixed(const Geometry& shape, const Pose<double>& X_WL, const std::string& link) {
+    if (!collides(shape)) return;
+    const Pose<double> X = X_WL * shape.X_LG;
+    const ContactSurface surface{*shape.friction, 0};
+    if (shape.shape == Geometry::Shape::plane) {
+      setup_.ground.add_half_space(X.R.col(2), X.R.col(2).dot(X.p), surface);
+      planes_.push_back({&shape, link, {}});
+    } else if (shape.shape == Geometry::Shape::box && link == kWorldLink) {
+      setup_.ground.add_box(X, shape.size, surface);
+      boxes_.push_back({&shape, link, {}});
+    } else if (const auto kind = contact_kind(shape.shape)) {
+      setup_.shapes.push_back({link, BodyId(0), *kind, X, shape.size, surface, true});
+      shapes_.push_back({&shape, link, BodyId(0)});
+    } else {
+      ++left_out_["fixed mesh shape"];
+    }
+  }
+
+  void add_moving(const Geometry& shape, const Frame<double>& frame, const std::string& link) {
+    if (!collides(shape)) return;
+    const auto kind = contact_kind(shape.shape);
+    if (!kind) {
+      ++left_out_["mesh shape"];
+      return;
+    }
+    setup_.shapes.push_back(
+        {link, frame.body, *kind, frame.X_BF * shape.X_LG, shape.size, {*shape.friction, 0}, true});
+    shapes_.push_back({&shape, link, frame.body});
+  }
+
+  /// By the masks of the shapes, the excluded links and the pairs of the file.
+  double friction(const Entry& a, const Entry& b) const {
+    const SceneDescription& scene = s_.description.scene;
+    for (const auto& pair : scene.pairs) {
+      const bool same = (pair.first == a.shape->name && pair.second == b.shape->name) ||
+                        (pair.second == a.shape->name && pair.first == b.shape->name);
+      if (same && !a.shape->name.empty()) return pair.friction.value_or(larger(a, b));
+    }
+    const bool masks = (a.shape->contact_type & b.shape->contact_affinity) != 0 ||
+                       (b.shape->contact_type & a.shape->contact_affinity) != 0;
+    const bool excluded =
+        std::any_of(scene.excluded.begin(), scene.excluded.end(), [&](const auto& pair) {
+          return (pair.first == a.link && pair.second == b.link) ||
+                 (pair.second == a.link && pair.first == b.link);
+        });
+    return masks && !excluded ? larger(a, b) : kNoContact;
+  }
+  static double larger(const Entry& a, const Entry& b) {
+    return std::max(*a.shape->friction, *b.shape->friction);
+  }
+
+  void set_friction() {
+    const auto solids = planes_.size() + boxes_.size();
+    const auto n = shapes_.size();
+    auto& f = setup_.friction;
+    f.assign(n, std::vector<double>(solids + n, kNoContact));
+    for (std::size_t i = 0; i < n; ++i) {
+      if (shapes_[i].body.value() == 0) continue;
+      for (std::size_t k = 0; k < solids + n; ++k) {
+        const Entry& other = k < planes_.size() ? planes_[k]
+                             : k < solids       ? boxes_[k - planes_.size()]
+                                                : shapes_[k - solids];
+        if (k >= solids && other.body == shapes_[i].body) continue;
+        const double both = friction(shapes_[i], other);
+        f[i][k] = both;
+        if (k >= solids) f[k - solids][solids + i] = both;
+        touches_ = touches_ || !std::isnan(both);
+      }
+    }
+  }
+
+  Scenario& s_;
+  ContactSetup setup_;
+  std::vector<Entry> planes_, boxes_, shapes_;
+  std::map<std::string, int> left_out_;
+  bool touches_ = false;
+};
+
+void set_controls(const std::vector<double>& control, Scenario& s) {
+  for (ServoSetup& servo : s.servos) {
+    servo.item.motor->control = servo.control < control.size() ? control[servo.control] : 0;
+  }
+}
+
+}  // namespace
+
+void apply_scene(Scenario& s) {
+  const SceneDescription& scene = s.description.scene;
+  set_state(scene.initial, s);
+  if (scene.step) s.simulation.step = *scene.step;
+  add_springs(s);
+  SceneContact(s).build();
+}
+
+void set_keyframe(const std::string& call, const std::string& name, Scenario& s) {
+  const auto& keyframes = s.description.scene.keyframes;
+  const auto found = std::find_if(keyframes.begin(), keyframes.end(),
+                                  [&](const auto& key) { return key.name == name; });
+  if (found == keyframes.end()) {
+    std::vector<std::string> names;
+    for (const auto& key : keyframes) names.push_back(fmt::format("'{}'", key.name));
+    fail(call, "keyframe", fmt::format("'{}'", name),
+         names.empty() ? "none: the model file has no keyframes"
+                       : fmt::format("one of {}", fmt::join(names, ", ")));
+  }
+  set_state(*found, s);
+  set_controls(found->control, s);
+  if (s.contact) s.contact->configuration.assign(s.q.begin(), s.q.end());
+}
+
+}  // namespace limb

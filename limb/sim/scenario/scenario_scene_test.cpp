@@ -1,0 +1,237 @@
+// What MJCF files say about simulations, by closed forms: initial states, keyframes, ground, masks,
+// pairs, servos, springs, tendons and gravity compensation.
+#include "limb/sim/scenario/scenario_scene.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "limb/base/error.hpp"
+#include "limb/base/testing/temporary_folder.hpp"
+#include "limb/math/testing/compare.hpp"
+#include "limb/math/testing/max_abs.hpp"
+#include "limb/sim/scenario/scenario_run.hpp"
+
+namespace limb {
+namespace {
+
+using testing::message;
+
+constexpr double kEps = std::numeric_limits<double>::epsilon();
+
+class Scene : public ::testing::Test {
+ protected:
+  /// The scenario of an MJCF file with this inside <mujoco>.
+  Scenario scenario(const std::string& contents) {
+    const std::string path = (folder_.path() / "scene.xml").string();
+    std::ofstream(path) << "<mujoco><compiler angle='radian'/>" << contents << "</mujoco>";
+    return scenario_of(path);
+  }
+  RunSummary run(const std::string& contents, double duration, const std::string& keyframe = "") {
+    Scenario s = scenario(contents);
+    s.duration = duration;
+    if (!keyframe.empty()) set_keyframe("test", keyframe, s);
+    RunSummary summary = run_scenario(s, nullptr, {});
+    EXPECT_EQ(summary.failure, "");
+    return summary;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+const char* kBall =
+    "<body name='ball' pos='1 2 0.5'><freejoint/><geom name='ball' size='0.1'/></body>";
+
+TEST_F(Scene, StartsAtThePoseOfTheFile) {
+  const Scenario s = scenario(
+      "<worldbody><body pos='1 2 3' quat='0 0 0 2'><freejoint/><geom size='0.1'/></body>"
+      "<body pos='9 9 9'><joint ref='0.4'/><geom size='0.1'/></body></worldbody>"
+      "<option timestep='0.003'/>");
+  VectorX<double> expected(8);
+  expected << 1, 2, 3, 0, 0, 1, 0, 0.4;
+  EXPECT_EQ(s.q, expected);
+  EXPECT_EQ(s.v, VectorX<double>::Zero(7));
+  EXPECT_EQ(s.simulation.step, 0.003);
+}
+
+// In a keyframe the velocity of a free body is in world axes; here it is in its own.
+TEST_F(Scene, StartsAtAKeyframe) {
+  Scenario s = scenario(
+      "<worldbody><body><freejoint/><geom size='0.1'/></body></worldbody>"
+      "<keyframe><key name='a' qpos='1 2 3 0.7071067811865476 0 0 0.7071067811865476' "
+      "qvel='1 2 3 4 5 6'/><key name='b'/></keyframe>");
+  set_keyframe("test", "a", s);
+  VectorX<double> v(6);
+  v << 2, -1, 3, 4, 5, 6;  // turned back by a quarter turn about z
+  EXPECT_LT(max_abs(s.v - v), 16 * kEps);
+  EXPECT_EQ(message([&] { set_keyframe("test", "c", s); }),
+            "test: keyframe is 'c', expected one of 'a', 'b'");
+  Scenario none = scenario("<worldbody><body><joint/><geom size='0.1'/></body></worldbody>");
+  EXPECT_EQ(message([&] { set_keyframe("test", "c", none); }),
+            "test: keyframe is 'c', expected none: the model file has no keyframes");
+}
+
+TEST_F(Scene, ABallComesToRestOnTheFloorOfTheFile) {
+  const RunSummary r =
+      run(std::string("<worldbody><geom type='plane' size='0 0 1' pos='0 0 0.2'/>") + kBall +
+              "</worldbody>",
+          1);
+  EXPECT_NEAR(r.q[2], 0.3, 2e-5);  // the allowed overlap is 1e-5 m
+  EXPECT_LT(max_abs(r.v), 1e-9);
+}
+
+// Geometry of a body without joints is fixed as well.
+TEST_F(Scene, ABallComesToRestOnABoxOfAFixedBody) {
+  const RunSummary r = run(std::string("<worldbody><body pos='1 2 0'><geom type='box' "
+                                       "size='0.3 0.3 0.1'/></body>") +
+                               kBall + "</worldbody>",
+                           1);
+  EXPECT_NEAR(r.q[2], 0.2, 2e-5);
+}
+
+TEST_F(Scene, MasksExclusionsAndPairsDecideWhatTouches) {
+  const auto rests = [&](const std::string& floor, const std::string& ball,
+                         const std::string& contact = "") {
+    const RunSummary r = run("<worldbody><geom name='floor' type='plane' size='0 0 1' " + floor +
+                                 "/><body name='b' pos='0 0 0.2'><freejoint/><geom name='ball' "
+                                 "size='0.1' " +
+                                 ball + "/></body></worldbody>" + contact,
+                             1);
+    return r.q[2] > 0;
+  };
+  EXPECT_TRUE(rests("", ""));
+  EXPECT_FALSE(rests("contype='2' conaffinity='2'", ""));
+  EXPECT_TRUE(rests("contype='2' conaffinity='0'", "contype='0' conaffinity='6'"));
+  EXPECT_FALSE(rests("contype='0' conaffinity='0'", ""));
+  EXPECT_FALSE(rests("", "", "<contact><exclude body1='world' body2='b'/></contact>"));
+  EXPECT_TRUE(rests("contype='0' conaffinity='0'", "contype='0' conaffinity='0'",
+                    "<contact><pair geom1='ball' geom2='floor'/></contact>"));
+  EXPECT_FALSE(rests("", "", "<option><flag contact='disable'/></option>"));
+}
+
+// A block on a slope of tan 0.5 slides where the larger of the two coefficients is below, with the
+// acceleration g (sin - mu cos), and else rests.
+TEST_F(Scene, TheLargerFrictionOfAPairActs) {
+  const double angle = std::atan(0.5);
+  const auto slides = [&](double floor, double block, const std::string& contact = "") {
+    const RunSummary r =
+        run("<worldbody><geom name='floor' type='plane' size='0 0 1' euler='0 " +
+                std::to_string(angle) + " 0' friction='" + std::to_string(floor) +
+                "'/><body><joint type='slide' axis='2 0 -1'/><joint type='slide' axis='1 0 2'/>"
+                "<geom name='block' size='0.1' pos='0.0447213595 0 0.0894427191' friction='" +
+                std::to_string(block) + "'/></body></worldbody>" + contact,
+            1);
+    return r.v[0];
+  };
+  const double g = 9.81, s = std::sin(angle), c = std::cos(angle);
+  EXPECT_NEAR(slides(0.1, 0.2), g * (s - 0.2 * c), 0.02);
+  EXPECT_NEAR(slides(0.3, 0.2), g * (s - 0.3 * c), 0.02);
+  EXPECT_NEAR(
+      slides(0.3, 0.2, "<contact><pair geom1='floor' geom2='block' friction='0.1'/></contact>"),
+      g * (s - 0.1 * c), 0.02);
+  EXPECT_NEAR(slides(0.6, 0.2), 0, 1e-6);
+}
+
+// Two balls of equal mass that meet: what one loses the other gains, and they do not pass.
+TEST_F(Scene, FreeBodiesTouchEachOther) {
+  const RunSummary r = run(
+      "<option gravity='0 0 0'/><worldbody><body><joint type='slide' axis='1 0 0'/><geom "
+      "size='0.1'/></body><body pos='1 0 0'><joint type='slide' axis='1 0 0'/><geom size='0.1'/>"
+      "</body></worldbody><keyframe><key name='k' qvel='2 0'/></keyframe>",
+      1, "k");
+  EXPECT_NEAR(r.v[0], 1, 1e-9);  // without rebound they go on together
+  EXPECT_NEAR(r.v[1], 1, 1e-9);
+  EXPECT_NEAR(1 + r.q[1] - r.q[0], 0.2, 1e-4);
+}
+
+TEST_F(Scene, ServosHoldTheControlsOfAKeyframe) {
+  const std::string arm =
+      "<option gravity='0 0 0'/><worldbody><body><joint name='j' damping='0.1'/><geom size='0.1'/>"
+      "<body pos='1 0 0'><joint name='k'/><geom size='0.1'/></body></body></worldbody>"
+      "<actuator><position joint='j' kp='400' dampratio='1'/><position joint='k' kp='300' kv='30' "
+      "ctrlrange='-1 0.25'/></actuator>"
+      "<keyframe><key name='k' ctrl='0.5 0.7'/></keyframe>";
+  const RunSummary r = run(arm, 10, "k");
+  EXPECT_NEAR(r.q[0], 0.5, 1e-6);
+  EXPECT_NEAR(r.q[1], 0.25, 1e-6);  // the control is limited
+  EXPECT_NEAR(run(arm, 10).q[0], 0, 1e-6);
+  // A controller of limb replaces them.
+  Scenario s = scenario(arm);
+  set_keyframe("test", "k", s);
+  set_controller_kind("test", "pd", s);
+  s.duration = 1;
+  EXPECT_NEAR(run_scenario(s, nullptr, {}).q[0], 0, 1e-9);
+}
+
+TEST_F(Scene, ForcesOfServosAreLimited) {
+  const RunSummary r = run(
+      "<option gravity='0 0 0'/><worldbody><body><joint name='j' type='slide'/><geom size='0.1' "
+      "mass='2'/></body></worldbody><actuator><position joint='j' kp='1e6' forcerange='-3 4' "
+      "gear='5'/></actuator><keyframe><key name='k' ctrl='9'/></keyframe>",
+      0.2, "k");
+  EXPECT_NEAR(r.v[0], 5 * 4 / 2.0 * 0.2, 1e-12);
+}
+
+TEST_F(Scene, SpringsAndTendonsFindTheirRest) {
+  const RunSummary r =
+      run("<option gravity='0 0 0'/><default><joint type='slide' damping='3'/></default><worldbody>"
+          "<body><joint name='a' stiffness='40' springref='0.2'/><geom size='0.1' contype='0' "
+          "conaffinity='0'/></body><body pos='5 0 0'><joint name='b'/><geom size='0.1'/></body>"
+          "</worldbody><tendon><fixed stiffness='10' springlength='0.6'><joint joint='a' coef='1'/>"
+          "<joint joint='b' coef='2'/></fixed></tendon>",
+          60);
+  EXPECT_NEAR(r.q[0], 0.2, 1e-6);
+  EXPECT_NEAR(r.q[0] + 2 * r.q[1], 0.6, 1e-6);
+}
+
+TEST_F(Scene, ATendonStopsAtItsLimit) {
+  const RunSummary r = run(
+      "<option gravity='0 0 0'/><worldbody><body><joint name='a' type='slide' damping='1'/><geom "
+      "size='0.1' mass='1'/></body></worldbody><tendon><fixed range='-1 0.3'><joint joint='a' "
+      "coef='2'/></fixed></tendon><actuator><motor joint='a'/></actuator>"
+      "<keyframe><key name='k' ctrl='1'/></keyframe>",
+      10, "k");
+  // Soft: 1 N on a stop of (2 pi 15 Hz)^2 / 4 N/m of tendon length.
+  const double w = 2 * 3.141592653589793 * 15;
+  EXPECT_NEAR(2 * r.q[0] - 0.3, 0.5 / (w * w / 4), 1e-9);
+}
+
+TEST_F(Scene, GravityCompensationHoldsALink) {
+  const std::string text =
+      "<worldbody><body name='b' gravcomp='%'><joint axis='0 1 0'/><geom size='0.1' pos='1 0 0'/>"
+      "</body></worldbody>";
+  const auto with = [&](const std::string& part) {
+    std::string copy = text;
+    return run(copy.replace(copy.find('%'), 1, part), 0.1).v[0];
+  };
+  EXPECT_NEAR(with("1"), 0, 1e-12);
+  EXPECT_NEAR(with("0.5") / with("0"), 0.5, 1e-3);  // the lever shortens a little
+}
+
+// Round shapes that are fixed: a ball between a sphere and a capsule rests on both.
+TEST_F(Scene, FixedRoundShapesAreObstacles) {
+  const RunSummary r = run(
+      "<worldbody><geom size='0.1' pos='-0.12 0 0'/><geom type='capsule' size='0.1 1' pos='0.12 0 "
+      "0' euler='1.5707963267948966 0 0'/><body pos='0 0 0.3'><freejoint/><geom size='0.1' "
+      "friction='0'/></body></worldbody>",
+      1);
+  // Centres at distances 0.2: height sqrt(0.2^2 - 0.12^2).
+  EXPECT_NEAR(r.q[2], 0.16, 1e-4);
+  EXPECT_LT(max_abs(r.v), 1e-3);
+}
+
+// What is not simulated is said.
+TEST_F(Scene, RemarksNameWhatIsNotUsed) {
+  const Scenario s = scenario(
+      "<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset><worldbody><geom "
+      "type='mesh' "
+      "mesh='m'/><geom type='mesh' mesh='m'/><body><freejoint/><geom size='0.1'/><geom type='mesh' "
+      "mesh='m'/></body></worldbody>");
+  ASSERT_EQ(s.remarks.size(), 2u);
+  EXPECT_EQ(s.remarks[0], "contact: 2 fixed mesh shapes are not used");
+  EXPECT_EQ(s.remarks[1], "contact: 1 mesh shape is not used");
+}
+
+}  // namespace
+}  // namespace limb
