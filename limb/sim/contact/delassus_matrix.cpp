@@ -32,6 +32,7 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
       words_((at(n_) + 63) / 64),
       work_(model, Loops::open),
       M_(MatrixX<double>::Zero(n_, n_)),
+      M_plain_(M_),
       factor_(model),
       kinematics_(model),
       loop_rows_(count_loop_rows(model)),
@@ -66,6 +67,7 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
 const Kinematics<double>& DelassusMatrix::update_kinematics(const Model<double>& model,
                                                             const VectorX<double>& q) {
   forward_kinematics(model, q, kinematics_);
+  has_plain_ = has_plain_ && q == q_;
   q_ = q;
   blocks_.clear();
   rows_ = 0;
@@ -193,11 +195,15 @@ FactorReport DelassusMatrix::factorize_mass_matrix(const Model<double>& model) {
   if (compiled_ == nullptr && added_ == nullptr) {
     return factorize_mass<double>(model, work_, q_, factor_, kArmature);
   }
-  if (compiled_ != nullptr) {
-    compiled_->crba(q_, M_);
-  } else {
-    crba<double>(model, work_, q_, M_, kArmature);
+  if (!has_plain_) {
+    if (compiled_ != nullptr) {
+      compiled_->crba(q_, M_plain_);
+    } else {
+      crba<double>(model, work_, q_, M_plain_, kArmature);
+    }
+    has_plain_ = true;
   }
+  M_ = M_plain_;
   if (added_ != nullptr) {
     // G^T diag(added) G
     for (const Coupling<double>::Row& row : model.coupling().rows()) {
@@ -218,6 +224,7 @@ FactorReport DelassusMatrix::factorize_mass_matrix(const Model<double>& model) {
 
 FactorReport DelassusMatrix::factorize(const Model<double>& model, const VectorX<double>& q) {
   if (loop_rows_ == 0) {
+    has_plain_ = has_plain_ && q == q_;
     q_ = q;
     return factorize_mass_matrix(model);
   }

@@ -95,7 +95,8 @@ class DelassusMatrix {
   std::size_t words_;
   const Compiled* compiled_ = nullptr;
   Workspace<double> work_;
-  MatrixX<double> M_;
+  MatrixX<double> M_, M_plain_;  ///< with and without the added inertia
+  bool has_plain_ = false;       ///< M_plain_ is that of q_
   MassFactor<double> factor_;
   Kinematics<double> kinematics_;
   std::vector<Block> blocks_;

@@ -35,6 +35,20 @@ const DofLimits<double>* limits_of(const Model<double>& model, const JointCoordi
 
 }  // namespace
 
+const VectorX<double>& joint_positions(const ForceInput& now, VectorX<double>& buffer) {
+  const Coupling<double>& coupling = now.model.coupling();
+  if (coupling.is_identity()) return now.q;
+  coupling.expand_position(now.q.data(), buffer.data());
+  return buffer;
+}
+
+const VectorX<double>& joint_velocities(const ForceInput& now, VectorX<double>& buffer) {
+  const Coupling<double>& coupling = now.model.coupling();
+  if (coupling.is_identity()) return now.v;
+  coupling.expand_velocity(now.v.data(), buffer.data());
+  return buffer;
+}
+
 std::vector<JointCoordinate> scalar_coordinates(const Model<double>& model) {
   std::vector<JointCoordinate> coordinates;
   for (const Body<double>& body : model.bodies()) {
@@ -128,19 +142,13 @@ SoftStops::SoftStops(const Model<double>& model, const Parameters& parameters)
   }
 }
 
-const VectorX<double>& SoftStops::expand(const ForceInput& now) const {
-  now.model.coupling().expand_position(now.q.data(), q_.data());
-  return q_;
-}
-
 void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
-  const Coupling<double>& coupling = now.model.coupling();
-  expand(now);
-  coupling.expand_velocity(now.v.data(), v_.data());
+  const VectorX<double>& joint_q = joint_positions(now, q_);
+  const VectorX<double>& joint_v = joint_velocities(now, v_);
   tau_joints_.setZero();
   bool any = false;
   for (const Stop& stop : stops_) {
-    const double q = q_[stop.coordinate.q], v = v_[stop.coordinate.v];
+    const double q = joint_q[stop.coordinate.q], v = joint_v[stop.coordinate.v];
     double tau = 0;
     if (q < stop.lower) {
       tau = std::max(0.0, stop.stiffness * (stop.lower - q) - stop.damping * v);
@@ -151,15 +159,15 @@ void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
     any = any || tau != 0;
   }
   if (!any) return;
-  coupling.reduce_force(tau_joints_.data(), tau_.data());
+  now.model.coupling().reduce_force(tau_joints_.data(), tau_.data());
   loads.tau += tau_;
 }
 
 void SoftStops::add_stiffness(ForceInput& now, JointStiffness& joints) {
-  expand(now);
-  now.model.coupling().expand_velocity(now.v.data(), v_.data());
+  const VectorX<double>& joint_q = joint_positions(now, q_);
+  const VectorX<double>& joint_v = joint_velocities(now, v_);
   for (const Stop& stop : stops_) {
-    const double q = q_[stop.coordinate.q], v = v_[stop.coordinate.v];
+    const double q = joint_q[stop.coordinate.q], v = joint_v[stop.coordinate.v];
     const double out = q < stop.lower ? stop.lower - q : q > stop.upper ? stop.upper - q : 0;
     // The stop only pushes back.
     if (out * (stop.stiffness * out - stop.damping * v) <= 0) continue;
@@ -169,7 +177,7 @@ void SoftStops::add_stiffness(ForceInput& now, JointStiffness& joints) {
 }
 
 double SoftStops::energy(ForceInput& now) const {
-  const VectorX<double>& q = expand(now);
+  const VectorX<double>& q = joint_positions(now, q_);
   double sum = 0;
   for (const Stop& stop : stops_) {
     const double e =
@@ -204,20 +212,19 @@ double SmoothFriction::secant(Eigen::Index i, double v) const {
 }
 
 void SmoothFriction::add(ForceInput& now, AppliedLoads& loads) {
-  const Coupling<double>& coupling = now.model.coupling();
-  coupling.expand_velocity(now.v.data(), v_.data());
-  for (Eigen::Index i = 0; i < v_.size(); ++i) {
-    tau_joints_[i] = friction_[i] == 0 ? 0 : -secant(i, v_[i]) * v_[i];
+  const VectorX<double>& v = joint_velocities(now, v_);
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    tau_joints_[i] = friction_[i] == 0 ? 0 : -secant(i, v[i]) * v[i];
   }
-  coupling.reduce_force(tau_joints_.data(), tau_.data());
+  now.model.coupling().reduce_force(tau_joints_.data(), tau_.data());
   loads.tau += tau_;
 }
 
 /// The secant, not the derivative: the friction of a step then never reverses a motion.
 void SmoothFriction::add_stiffness(ForceInput& now, JointStiffness& joints) {
-  now.model.coupling().expand_velocity(now.v.data(), v_.data());
-  for (Eigen::Index i = 0; i < v_.size(); ++i) {
-    if (friction_[i] != 0) joints.damping[i] += secant(i, v_[i]);
+  const VectorX<double>& v = joint_velocities(now, v_);
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    if (friction_[i] != 0) joints.damping[i] += secant(i, v[i]);
   }
 }
 

@@ -10,6 +10,11 @@ namespace limb {
 struct JointCoordinate {
   int q = 0, v = 0;  ///< index in q and v before couplings
 };
+/// Coordinates and velocities of all joints, before couplings: those of the state itself, or with
+/// couplings the buffer with their values.
+const VectorX<double>& joint_positions(const ForceInput& now, VectorX<double>& buffer);
+const VectorX<double>& joint_velocities(const ForceInput& now, VectorX<double>& buffer);
+
 /// Every scalar coordinate (an angle or a length whose rate is a velocity), in joint order.
 std::vector<JointCoordinate> scalar_coordinates(const Model<double>& model);
 /// @throws Error unless the joint has one degree of freedom; for an unknown joint, with the nearest
@@ -60,7 +65,6 @@ class SoftStops final : public ForceLaw {
   const std::vector<Stop>& stops() const { return stops_; }
 
  private:
-  const VectorX<double>& expand(const ForceInput& now) const;
   std::vector<Stop> stops_;
   mutable VectorX<double> q_;
   VectorX<double> v_, tau_joints_, tau_;

@@ -44,12 +44,15 @@ World::World(Model<double> model, const WorldOptions& options)
       stiffness_{VectorX<double>::Zero(model_.uncoupled_nv()),
                  VectorX<double>::Zero(model_.uncoupled_nv())},
       added_inertia_(stiffness_.damping),
+      factored_inertia_(stiffness_.damping),
+      factored_q_(VectorX<double>::Constant(model_.nq(), std::nan(""))),
       step_mass_(model_),
       space_(model_),
       a_(motors_),
       tau_(motors_),
-      joints_(stiffness_.damping),
-      difference_(motors_) {
+      joint_a_(stiffness_.damping),
+      joint_v_(stiffness_.damping),
+      joint_u_(stiffness_.damping) {
   loads_.tau = motors_;
   const bool has_friction = model_.canonical().has_friction;
   if (has_friction && options.friction == WorldOptions::Friction::smooth) {
@@ -186,9 +189,10 @@ double World::accepted_step() const {
 void World::limit_rotation(double h, const VectorX<double>& v) {
   constexpr double kMostRotation = 0.3;  // rad per step
   constexpr double kShortest = 1e-7;     // s
+  if (hinges_.empty()) return;
   double fastest = 0;
-  model_.coupling().expand_velocity(v.data(), joints_.data());
-  for (const int i : hinges_) fastest = std::max(fastest, std::abs(joints_[i]));
+  model_.coupling().expand_velocity(v.data(), joint_v_.data());
+  for (const int i : hinges_) fastest = std::max(fastest, std::abs(joint_v_[i]));
   accepted_step_ = std::numeric_limits<double>::infinity();
   if (h * fastest > kMostRotation && h > kShortest) {
     accepted_step_ = std::max(kShortest, kMostRotation / fastest);
@@ -212,25 +216,34 @@ bool World::take_implicitly(const RobotState<double>& before, const RobotState<d
   added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
   implicit_acceleration_.setZero();
   if (added_inertia_.isZero(0)) return false;
-  step_mass_.set_added_inertia(&added_inertia_);
-  const FactorReport report = step_mass_.factorize(model_, before.q);
-  if (!report.ok()) {
-    fail_step("simulate", before.t,
-              fmt::format("the mass matrix is singular: no inertia opposes {}",
-                          velocity_text(model_, report.velocity)));
+  // The factor of the first evaluation in a step serves the second one, unless friction or a stop
+  // changed.
+  if (added_inertia_ != factored_inertia_ || before.q != factored_q_) {
+    step_mass_.set_added_inertia(&added_inertia_);
+    const FactorReport report = step_mass_.factorize(model_, before.q);
+    if (!report.ok()) {
+      fail_step("simulate", before.t,
+                fmt::format("the mass matrix is singular: no inertia opposes {}",
+                            velocity_text(model_, report.velocity)));
+    }
+    factored_inertia_ = added_inertia_;
+    factored_q_ = before.q;
   }
-  coupling.expand_velocity(a.data(), joints_.data());
-  joints_.array() *= added_inertia_.array();
-  coupling.reduce_force(joints_.data(), tau_.data());
-  difference_ = before.v - evaluated.v;
-  coupling.expand_velocity(difference_.data(), joints_.data());
-  joints_.array() *= stiffness_.damping.array();
-  coupling.reduce_force(joints_.data(), difference_.data());
-  tau_ += difference_;
-  coupling.expand_velocity(before.v.data(), joints_.data());
-  joints_.array() *= h * stiffness_.stiffness.array();
-  coupling.reduce_force(joints_.data(), difference_.data());
-  tau_ += difference_;
+  const auto forces = [&](const auto& joint_a, const auto& joint_v, const auto& joint_u) {
+    return (added_inertia_.array() * joint_a.array() +
+            stiffness_.damping.array() * (joint_v - joint_u).array() +
+            h * stiffness_.stiffness.array() * joint_v.array())
+        .matrix();
+  };
+  if (coupling.is_identity()) {
+    tau_ = forces(a, before.v, evaluated.v);
+  } else {
+    coupling.expand_velocity(a.data(), joint_a_.data());
+    coupling.expand_velocity(before.v.data(), joint_v_.data());
+    coupling.expand_velocity(evaluated.v.data(), joint_u_.data());
+    joint_a_ = forces(joint_a_, joint_v_, joint_u_).eval();
+    coupling.reduce_force(joint_a_.data(), tau_.data());
+  }
   step_mass_.accelerations(tau_, tau_);
   implicit_acceleration_ = -tau_;
   a -= tau_;

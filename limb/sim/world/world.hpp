@@ -143,14 +143,14 @@ class World final : public Equation<double> {
   // Implicit forces: accelerations of the last evaluation, stiffness, and the mass matrix with it.
   VectorX<double> a_evaluated_, implicit_acceleration_;
   JointStiffness stiffness_;
-  VectorX<double> added_inertia_;
+  VectorX<double> added_inertia_, factored_inertia_, factored_q_;  ///< now, and in step_mass_
   std::vector<int> hinges_;  ///< joint velocities of hinges in a row
   double accepted_step_ = std::numeric_limits<double>::infinity();
   DelassusMatrix step_mass_;
   // Scratch of center_velocity() and take_implicitly():
   ConfigurationSpace<double> space_;
   RobotState<double> middle_;
-  VectorX<double> a_, dx_, tau_, joints_, difference_;
+  VectorX<double> a_, dx_, tau_, joint_a_, joint_v_, joint_u_;
 };
 
 }  // namespace limb
