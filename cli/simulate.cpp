@@ -113,6 +113,8 @@ class Simulate final : public Verb {
                      "N runs with different seeds and parameters, one summary", 1);
     add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
                      kMaxThreads);
+    add_number(app, "--max-wall", max_wall_, "S", "end the run after this time, exit code 2",
+               NumberRange::positive());
     app.add_flag("--json", json_, "the summary as JSON");
   }
 
@@ -145,7 +147,13 @@ class Simulate final : public Verb {
     const Interrupt interrupt;
     const RunSummary summary = run_scenario(scenario, log.get(), [&](double t) {
       progress.show(t);
-      Interrupt::check(kCall, fmt::format("at {} of {} s", to_text(t), to_text(scenario.duration)));
+      const std::string place =
+          fmt::format("at {} of {} s", to_text(t), to_text(scenario.duration));
+      Interrupt::check(kCall, place);
+      if (max_wall_ && std::chrono::duration<double>(Clock::now() - start).count() > *max_wall_) {
+        fail_computation(kCall,
+                         fmt::format("--max-wall of {} s is over {}", to_text(*max_wall_), place));
+      }
     });
     progress.clear();
     const double wall = std::chrono::duration<double>(Clock::now() - start).count();
@@ -351,6 +359,7 @@ class Simulate final : public Verb {
   int threads_ = 0;
   std::string integrator_, controller_, output_, ground_ = "file";
   std::optional<std::string> keyframe_;
+  std::optional<double> max_wall_;
   bool json_ = false;
 };
 

@@ -127,6 +127,13 @@ class SimulateTest(unittest.TestCase):
         fallen = json.loads(run("simulate", scenario, "--json").stdout)
         self.assertAlmostEqual(fallen["q"][2], 0.8 - 9.81 / 2, delta=0.01)
 
+    def test_a_run_ends_after_the_given_wall_time(self):
+        log = self.path("long.csv")
+        result = run("simulate", "builtin:humanoid", "--duration", 1e6, "--max-wall", 0.5, "-o", log)
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"limb simulate: --max-wall of 0.5 s is over at [\d.]+ of 1000000 s")
+        self.assertGreater(len(rows_of(log)), 10)  # and keeps its log
+
     def test_model_without_scenario_falls(self):
         result = run("simulate", "builtin:pendulum", "--duration", "1", "--integrator", "dormand-prince", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "limb/control/controlled_robot.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/sim/forces/joint_impulse_solver.hpp"
-#include "limb/sim/integrate/step_end.hpp"
+#include "limb/sim/integrate/check_mass.hpp"
 
 namespace limb {
 namespace {
@@ -267,11 +266,7 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
     free_acceleration_ = impulse_ = delayed_impulse_ = position_impulse_ = u_free_;
   }
   const FactorReport report = delassus_.compute(model, solver_.A);
-  if (!report.ok()) {
-    fail_step("simulate", before.t,
-              fmt::format("the mass matrix is singular: no inertia opposes {}",
-                          velocity_text(model, report.velocity)));
-  }
+  check_mass(model, report, before.t);
   delassus_.row_velocities(before.v, u_begin_);
   delassus_.row_velocities(v, u_free_);
   solve_step(h, joints, joint_rows);

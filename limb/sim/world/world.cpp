@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "limb/batch/compiled.hpp"
-#include "limb/control/controlled_robot.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/energy.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/model/canonical/canonical.hpp"
-#include "limb/sim/integrate/step_end.hpp"
+#include "limb/sim/integrate/check_mass.hpp"
 #include "limb/sim/world/compiled_motion.hpp"
 
 namespace limb {
@@ -170,11 +169,7 @@ void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<doubl
       loads_.wrenches.empty()
           ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
           : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
-  if (!report.ok()) {
-    fail_step("simulate", s.t,
-              fmt::format("the mass matrix is singular: no inertia opposes {}",
-                          velocity_text(model_, report.velocity)));
-  }
+  check_mass(model_, report, s.t);
   a_evaluated_ = a;
 }
 
@@ -221,11 +216,7 @@ bool World::take_implicitly(const RobotState<double>& before, const RobotState<d
   if (added_inertia_ != factored_inertia_ || before.q != factored_q_) {
     step_mass_.set_added_inertia(&added_inertia_);
     const FactorReport report = step_mass_.factorize(model_, before.q);
-    if (!report.ok()) {
-      fail_step("simulate", before.t,
-                fmt::format("the mass matrix is singular: no inertia opposes {}",
-                            velocity_text(model_, report.velocity)));
-    }
+    check_mass(model_, report, before.t);
     factored_inertia_ = added_inertia_;
     factored_q_ = before.q;
   }
