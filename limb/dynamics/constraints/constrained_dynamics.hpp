@@ -11,8 +11,9 @@ namespace limb {
 
 struct ConstrainedOptions {
   JointEffects effects = {};
-  /// Rows whose pivot in J M^-1 J^T is smaller than this fraction of their diagonal entry count as
-  /// dependent: the contacts are redundant, and the equivalent forces of least norm are returned.
+  /// Rows whose pivot in J M^-1 J^T is smaller than this fraction of the largest diagonal entry of
+  /// their point or rotation (three rows) count as dependent: the contacts are redundant, and the
+  /// equivalent forces of least norm are returned.
   double rank_tolerance = 1e-11;
   /// Added to the diagonal of J M^-1 J^T: acceleration of a contact per newton of its force (1/kg;
   /// 1/(kg m^2) in rows of moments). Zero: rigid contacts.

@@ -159,19 +159,28 @@ LIMB_INLINE bool finish_row(PackedFactor<T>& F, int i, const T& least) {
 }
 
 /// Factors the leading n x n part of the matrix whose column k is at `columns + k * stride` (upper
-/// triangle read). A pivot not larger than `tolerance` times its diagonal entry is dropped with its
-/// row: its inverse and its row of L are set to zero. @returns the number of pivots kept; `dropped`
-/// is the smallest dropped index, or -1.
+/// triangle read). A pivot not larger than `tolerance` times the largest diagonal entry of its
+/// group of rows, which have the same unit, is dropped with its row: its inverse and its row of L
+/// are set to zero. @returns the number of pivots kept; `dropped` is the smallest dropped index, or
+/// -1.
 template <typename T>
 int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, const T& tolerance,
-              int& dropped) {
+              int& dropped, int group = 1) {
   using P = PackedFactor<T>;
   using Lanes = typename P::Lanes;
   gather(F, n, columns, stride);
   int rank = 0;
   dropped = -1;
+  const auto largest = [&](int i) {
+    T most = columns[i * (stride + 1)];
+    if constexpr (Branching<T>) {
+      const int begin = i - i % group, end = std::min(begin + group, n);
+      for (int k = begin; k < end; ++k) most = std::max(most, columns[k * (stride + 1)]);
+    }
+    return most;
+  };
   const auto finish = [&](int i) {
-    const bool keep = finish_row(F, i, T(tolerance * columns[i * (stride + 1)]));
+    const bool keep = finish_row(F, i, T(tolerance * largest(i)));
     rank += keep;
     if (!keep) dropped = i;
   };

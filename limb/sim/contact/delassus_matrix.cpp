@@ -301,7 +301,7 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
   if (loop_rows_ > 0) {
     // A - A_cl A_ll^+ A_lc
     loops_ = full_.block(user_rows, user_rows, loop_rows_, loop_rows_);
-    solve_.factorize(loops_, loop_rows_, kRankTolerance);
+    solve_.factorize(loops_, loop_rows_, kRankTolerance, 3);
     if (solved_.cols() < user_rows) solved_ = MatrixX<double>::Zero(loop_rows_, 2 * user_rows);
     for (int c = 0; c < user_rows; ++c) {
       u_loops_ = full_.block(user_rows, c, loop_rows_, 1);

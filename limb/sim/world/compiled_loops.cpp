@@ -1,5 +1,7 @@
 #include "limb/sim/world/compiled_loops.hpp"
 
+#include <algorithm>
+
 #include "limb/codegen/program.hpp"
 #include "limb/codegen/record/trace_loops.hpp"
 
@@ -19,11 +21,15 @@ class PivotedFactor {
     rank_ = 0;
     for (Eigen::Index i = 0; i < m; ++i) {
       order_[i] = i;
-      scale_[i] = A(i, i) > 0 ? 1 / A(i, i) : 0;
+      // The largest entry of the three rows of a point or rotation, which have one unit.
+      double largest = 0;
+      for (Eigen::Index k = i - i % 3; k < std::min(i - i % 3 + 3, m); ++k) {
+        largest = std::max(largest, A(k, k));
+      }
+      scale_[i] = largest > 0 ? 1 / largest : 0;
     }
     while (rank_ < m) {
       const Eigen::Index k = rank_;
-      // Relative to the original diagonal, as units may differ.
       Eigen::Index best = -1;
       double most = kRankTolerance;
       for (Eigen::Index i = k; i < m; ++i) {

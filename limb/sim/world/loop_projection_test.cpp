@@ -192,6 +192,44 @@ TEST_P(Loops, DoNotAllocate) {
   EXPECT_EQ(testing::allocations([&] { simulation.run_until(0.1); }), 0);
 }
 
+// A file with few digits: axes that are tilted by 1e-6 rad, and a hinge given by two points on it
+// that are 3e-8 m off. Across the plane the points hardly move; forces there must not enter.
+TEST_P(Loops, LoopsOfRoundedNumbersKeepTheirEnergy) {
+  Description<double> robot = parallelogram();
+  robot.joints[1].axis = Eigen::Vector3d(1e-6, -2e-6, 1).normalized();
+  robot.joints[2].axis = Eigen::Vector3d(-2e-6, 1e-6, 1).normalized();
+  LoopDescription<double> second = robot.loops[0];
+  second.name = "second";
+  second.X_AL.p.z() = second.X_BL.p.z() = 0.1;
+  second.X_BL.p.x() += 3e-8;
+  robot.loops.push_back(second);
+  World world(build_model(robot), {.dynamics = GetParam()});
+  Simulation simulation(world, {IntegrationMethod::semi_implicit_euler, 1e-3});
+  simulation.set_state(0, Eigen::Vector3d(-0.8, 0.8, -0.8), Vector::Zero(3));
+  const double start = world.energy(simulation.state()).total();
+  Kinematics<double> kinematics(world.model());
+  Worst change, open;
+  for (int i = 1; i <= 50; ++i) {
+    simulation.run_until(0.1 * i);
+    change.add(std::abs(world.energy(simulation.state()).total() - start));
+    forward_kinematics(world.model(), simulation.state().q, kinematics);
+    open.add(loop_error(world.model(), kinematics));
+  }
+  EXPECT_LT(change.value(), 0.2);  // of 40 J; first order
+  EXPECT_LT(open.value(), 1e-6);   // the tilt of the axes over the length of 1 m
+}
+
+// All links in one line: the Jacobian of the loop has no direction across the line there.
+TEST_P(Loops, ClosesFromASingularConfiguration) {
+  Description<double> robot = parallelogram();
+  robot.loops[0].X_AL.p.x() = 0.7;
+  World world(build_model(robot), {.dynamics = GetParam()});
+  const RobotState<double> s = world.initial_state();
+  Kinematics<double> kinematics(world.model());
+  forward_kinematics(world.model(), s.q, kinematics);
+  EXPECT_LT(loop_error(world.model(), kinematics), 1e-12);
+}
+
 TEST(LoopProjection, ErrorOfAnUndefinedPoseIsNotZero) {
   const Model<double> model = build_model(parallelogram());
   Kinematics<double> kinematics(model);
