@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <unordered_set>
@@ -296,12 +297,31 @@ class Writer {
           fmt::format("coupling of joint '{}' is left out", coupling.joint),
           "URDF couples an existing joint, once, to at least one other");
     }
+    for (const auto& joint : robot_.joints) {
+      if (joint.stiffness == 0) continue;
+      add(Severity::warning, "spring-lost", joint.source,
+          fmt::format("the spring of joint '{}' is left out", joint.name), "URDF has no springs");
+    }
+    if (has_scene()) {
+      add(Severity::warning, "scene-lost", {robot_.file, 0},
+          "servos, tendons, keyframes, fixed shapes and gravity compensation are left out",
+          "URDF describes the robot and not its simulation");
+    }
     if (robot_.gravity != Description<double>().gravity) {
       add(Severity::warning, "gravity-lost", {robot_.file, 0},
           fmt::format("gravity {} is left out",
                       to_text(std::span<const double>(robot_.gravity.data(), 3))),
           "URDF has no gravity, it is read as [0, 0, -9.81]");
     }
+  }
+
+  /// Whether the file says something about simulations that is lost.
+  bool has_scene() const {
+    const auto servo = [](const auto& actuator) { return actuator.servo.has_feedback(); };
+    const auto held = [](const auto& link) { return link.gravity_compensation != 0; };
+    return std::any_of(robot_.actuators.begin(), robot_.actuators.end(), servo) ||
+           std::any_of(robot_.links.begin(), robot_.links.end(), held) || !robot_.tendons.empty() ||
+           !robot_.scene.keyframes.empty() || !robot_.scene.fixed.empty();
   }
 
   const Description<double>& robot_;

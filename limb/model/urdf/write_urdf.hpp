@@ -34,7 +34,8 @@
 ///
 /// Lost, each with a warning: loop closures [loop-lost], gravity other than (0, 0, -9.81)
 /// [gravity-lost], couplings without a term or a joint [coupling-lost], frames with the name of a
-/// link [frame-lost], ellipsoids and planes [geometry-lost].
+/// link [frame-lost], ellipsoids and planes [geometry-lost], springs [spring-lost], and what a file
+/// says about simulations: servos, tendons, keyframes, fixed shapes [scene-lost].
 namespace limb {
 
 /// @throws Error if a number is not finite or a matrix is not a rotation.

@@ -84,6 +84,39 @@ TEST(WriteUrdfDiagnostics, ReportsExtensionsAndLosses) {
       std::string::npos);
 }
 
+TEST(WriteUrdfDiagnostics, WhatIsSaidAboutSimulationsIsLost) {
+  Description<double> robot;
+  robot.file = "r.xml";
+  robot.links = {{"a", {}, {}, {}}, {"b", {}, {}, {}}};
+  JointDescription<double> joint;
+  joint.name = "j";
+  joint.type = JointType::continuous;
+  joint.parent = "a";
+  joint.child = "b";
+  robot.joints = {joint};
+  EXPECT_EQ(diagnostics_text(robot), "");
+  const std::string scene =
+      "r.xml: warning: servos, tendons, keyframes, fixed shapes and gravity compensation are left "
+      "out [scene-lost]\n";
+  const auto with = [&](const auto& change) {
+    Description<double> changed = robot;
+    change(changed);
+    return diagnostics_text(changed);
+  };
+  EXPECT_EQ(with([](auto& d) { d.joints[0].stiffness = 2; }),
+            "warning: the spring of joint 'j' is left out [spring-lost]\n");
+  EXPECT_EQ(with([](auto& d) { d.links[0].gravity_compensation = 1; }), scene);
+  EXPECT_EQ(with([](auto& d) { d.tendons.emplace_back(); }), scene);
+  EXPECT_EQ(with([](auto& d) { d.scene.keyframes.emplace_back(); }), scene);
+  EXPECT_EQ(with([](auto& d) { d.scene.fixed.emplace_back(); }), scene);
+  EXPECT_EQ(with([](auto& d) { d.actuators.push_back({"j", 1, {}}); }), "");  // a torque motor
+  EXPECT_EQ(with([](auto& d) {
+              d.actuators.push_back({"j", 1, {}});
+              d.actuators[0].servo.stiffness = 3;
+            }),
+            scene);
+}
+
 std::string thrown(const Description<double>& robot) {
   try {
     write(robot);
