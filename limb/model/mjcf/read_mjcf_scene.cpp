@@ -161,6 +161,14 @@ void read_option(const Node& node, ReadContext& context) {
               "the default step is used");
     }
   }
+  if (a.text("cone") == "pyramidal") {
+    a.note("cone-not-read", "cone 'pyramidal' is not read", "friction cones are elliptic in limb");
+  }
+  if (a.has("integrator")) {
+    a.note("integrator-not-read",
+           fmt::format("integrator '{}' is not read", a.text("integrator").substr(0, 20)),
+           "limb simulates with its own default", "choose one with --integrator");
+  }
   for (const char* name : {"wind", "density", "viscosity"}) {
     const auto values = a.has(name) ? parse_numbers(a.text(name)) : std::nullopt;
     if (values && std::any_of(values->begin(), values->end(), [](double x) { return x != 0; })) {
