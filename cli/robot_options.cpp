@@ -5,8 +5,8 @@
 namespace limb::cli {
 
 void MissingMeshesOption::add(CLI::App& app) {
-  app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error or ignore")
-      ->check(CLI::IsMember({"error", "ignore"}))
+  app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error, ignore or box")
+      ->check(CLI::IsMember({"error", "ignore", "box"}))
       ->type_name("KIND")
       ->capture_default_str();
 }

@@ -16,7 +16,9 @@ class MissingMeshesOption {
  public:
   void add(CLI::App& app);
   MissingMeshes value() const {
-    return text_ == "ignore" ? MissingMeshes::ignore : MissingMeshes::error;
+    return text_ == "ignore" ? MissingMeshes::ignore
+           : text_ == "box"  ? MissingMeshes::box
+                             : MissingMeshes::error;
   }
 
  private:

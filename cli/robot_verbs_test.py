@@ -65,6 +65,9 @@ class InfoTest(unittest.TestCase):
             self.assertIn("robot.xml:1: mesh 'm': file 'm.stl' was not found", refused.stderr)
             ignored = run("info", path, "--missing-meshes", "ignore", "--json")
             self.assertEqual(json.loads(ignored.stdout)["total_mass"], 2)
+            box = run("info", path, "--missing-meshes", "box", "--json")
+            self.assertAlmostEqual(json.loads(box.stdout)["total_mass"], 8002, delta=1e-9)
+            self.assertIn("robot.xml: 1 warning", box.stderr)
 
     def test_sizes_are_those_of_q_and_v(self):
         info = json.loads(run("info", "builtin:belt-leg", "--json").stdout)

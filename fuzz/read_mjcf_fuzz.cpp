@@ -1,5 +1,6 @@
 // Any bytes as MJCF: a Description, diagnostics, or an Error; never a crash, a hang or an endless
 // allocation. Includes and meshes are those of files/.
+#include <cmath>
 #include <string>
 
 #include "fuzz/target.hpp"
@@ -18,6 +19,7 @@ void check(const limb::Description<double>& description) {
     require(joint.X_JC.R.allFinite() && joint.X_JC.p.allFinite());
     require(limb::is_rotation<double>(joint.X_PJ.R, 1e-9));
     require(joint.axis.allFinite());
+    require(std::isfinite(joint.stiffness) && std::isfinite(joint.damping));
     require(!joint.name.empty() && !joint.parent.empty() && !joint.child.empty());
   }
   for (const auto& link : description.links) {
@@ -29,6 +31,10 @@ void check(const limb::Description<double>& description) {
   for (const auto& loop : description.loops) {
     require(loop.X_AL.p.allFinite() && loop.X_BL.p.allFinite());
   }
+  for (const auto& field : description.scene.height_fields) {
+    require(field.heights.allFinite() && field.half.minCoeff() > 0);
+    require(field.heights.rows() >= 2 && field.heights.cols() >= 2);
+  }
   require(description.joints.size() == description.links.size());
 }
 
@@ -36,9 +42,11 @@ void check(const limb::Description<double>& description) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   limb::Diagnostics diagnostics;
+  limb::ReadOptions options;
+  if (size % 2 == 1) options.missing_meshes = limb::MissingMeshes::box;
   try {
     check(limb::parse_mjcf(std::string(limb::fuzz::as_text(data, size)),
-                           LIMB_FUZZ_FILES "/fuzz.xml", {}, diagnostics));
+                           LIMB_FUZZ_FILES "/fuzz.xml", options, diagnostics));
   } catch (const limb::Error&) {  // not well-formed XML
   }
   for (const auto& diagnostic : diagnostics) {

@@ -143,7 +143,7 @@ def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[s
         base: "fixed" to the world, "free" (a free joint named root_joint), or as "described" in the file.
         roots: Folders in which package:// and relative paths are searched.
         missing_meshes: A mesh that a mass in an MJCF file needs and that is missing or cannot be read is an "error",
-            or its mass is left out: "ignore".
+            or its mass is left out: "ignore", or a box about the rest of its body has the mass: "box".
         armature: Whether to include the inertia of rotors.
         damping: Whether to include viscous friction of the joints.
         friction: Whether to include Coulomb friction.

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from ._limb import ContactSet
 
 Base = Literal["described", "fixed", "free"]
-MissingMeshes = Literal["error", "ignore"]
+MissingMeshes = Literal["error", "ignore", "box"]
 Axes = Literal["local", "local_world_aligned", "world"]
 AccelerationKind = Literal["spatial", "classical"]
 BaseVelocityConvention = Literal["body", "mixed", "mujoco", "world"]
@@ -22,6 +22,6 @@ Friction = Literal["none", "smooth", "exact"]
 Stops = Literal["none", "soft", "hard"]
 WrenchAxes = Literal["frame", "world"]
 SensorType = Literal["accelerometer", "gyroscope", "position", "velocity", "torque", "truth", "contact", "force"]
-ShapeKind = Literal["sphere", "capsule", "cylinder", "box", "ellipsoid"]
+ShapeKind = Literal["sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh"]
 StateFunction = Callable[[float, Any, Any], Any]  # (t, q, v) -> numbers, or None
 Feet = Union[Sequence[str], Mapping[str, Any]]  # names of frames, or name -> points (n, 3)

@@ -23,10 +23,11 @@ namespace {
 
 ReadOptions options_of(const std::vector<std::string>& roots, const std::string& missing_meshes) {
   ReadOptions options;
-  if (missing_meshes != "error" && missing_meshes != "ignore") {
-    fail("load", "missing_meshes", "'" + missing_meshes + "'", "'error' or 'ignore'");
+  if (missing_meshes != "error" && missing_meshes != "ignore" && missing_meshes != "box") {
+    fail("load", "missing_meshes", "'" + missing_meshes + "'", "'error', 'ignore' or 'box'");
   }
   if (missing_meshes == "ignore") options.missing_meshes = MissingMeshes::ignore;
+  if (missing_meshes == "box") options.missing_meshes = MissingMeshes::box;
   for (const std::string& root : roots) options.roots.emplace_back(root);
   return options;
 }

@@ -284,8 +284,10 @@ def test_missing_meshes(tmp_path):
         limb.load(path)
     assert limb.load(path, missing_meshes="ignore").mass == 2
     assert "mesh-mass-unknown" in [finding.rule for finding in limb.check(path)]
-    with pytest.raises(limb.Error, match="missing_meshes is 'box', expected 'error' or 'ignore'"):
-        limb.load(path, missing_meshes="box")
+    # A box about the sphere, of 2 m and 1000 kg/m^3.
+    assert limb.load(path, missing_meshes="box").mass == pytest.approx(8002, rel=1e-14)
+    with pytest.raises(limb.Error, match="missing_meshes is 'none', expected 'error', 'ignore' or 'box'"):
+        limb.load(path, missing_meshes="none")
 
 
 def test_check_and_prove(arm, tmp_path):

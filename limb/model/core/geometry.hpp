@@ -1,7 +1,9 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "limb/base/diagnostic.hpp"
 #include "limb/math/spatial.hpp"
@@ -21,6 +23,10 @@ struct Geometry {
   std::string mesh_uri;                            ///< as written in the file
   std::string mesh_path;                           ///< file inside a root; empty if not found
   Vector3<double> mesh_scale = Vector3<double>::Ones();
+  /// Pose of the mesh before the scale: a vertex p of the file is at mesh_scale (X_GM p).
+  Pose<double> X_GM;
+  /// Vertices that the robot's file gives itself, instead of a path.
+  std::shared_ptr<const std::vector<Vector3<double>>> mesh_vertices;
   std::string name;                ///< empty if the file gives none
   std::optional<double> friction;  ///< Coulomb coefficient; of a pair, the larger one acts
   /// Bit masks: two shapes can touch if the type of one shares a bit with the affinity of the

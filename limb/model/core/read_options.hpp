@@ -10,6 +10,7 @@ namespace limb {
 enum class MissingMeshes {
   error,   ///< the robot is refused
   ignore,  ///< a warning; the mesh has no mass, and the body is too light
+  box,     ///< a warning; a box about the other shapes and the child bodies has the mass
 };
 
 /// Options of all readers.

@@ -24,9 +24,17 @@ struct StateDescription {
   SourceLocation source;
 };
 
+/// Heights over a rectangle of the ground.
+struct HeightFieldDescription {
+  Geometry geometry;  ///< pose in the world, friction and masks; its shape is not used
+  Vector2<double> half = Vector2<double>::Zero();  ///< half edges of the rectangle along x and y
+  MatrixX<double> heights;  ///< along z; (i, j) is at x of row i, y of column j
+};
+
 /// What a file says about simulations of the robot, besides the robot itself.
 struct SceneDescription {
   std::vector<Geometry> fixed;  ///< shapes that do not move, with their pose in the world
+  std::vector<HeightFieldDescription> height_fields;
   StateDescription initial;
   std::vector<StateDescription> keyframes;
   std::optional<double> step;  ///< s

@@ -11,6 +11,7 @@
 #include "limb/model/mjcf/read_mjcf_attach.hpp"
 #include "limb/model/mjcf/read_mjcf_constraints.hpp"
 #include "limb/model/mjcf/read_mjcf_scene.hpp"
+#include "limb/model/mjcf/read_mjcf_spring_damper.hpp"
 #include "limb/model/mjcf/read_mjcf_tendons.hpp"
 
 namespace limb {
@@ -70,6 +71,7 @@ void read_model(const Node& root, ReadContext& context) {
   each("asset", [&](const Node& n) {
     context.meshes.read(n, context.compiler, context.defaults, context.document,
                         context.diagnostics);
+    context.height_fields.read(n, context.compiler, context.document, context.diagnostics);
   });
   each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
   add_world_geoms(context);
@@ -101,6 +103,7 @@ Description<double> parse_mjcf(std::string text, const std::string& file,
   mjcf::expect_attributes(diagnostics, root, {"model"});
   context.result.name = XmlReader::text(*root.element, "model").value_or("");
   mjcf::read_model(root, context);
+  mjcf::set_spring_dampers(context);
   return std::move(context.result);
 }
 

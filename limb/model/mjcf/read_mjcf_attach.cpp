@@ -265,6 +265,10 @@ void merge_bodies(AttachedModel& model, const std::string& link, const Pose<doub
                                    NamedElements::Body{model.X_WW2 * body->second.X_WB,
                                                        context.result.joints.size() - back});
     }
+    const auto spring = model.context.spring_dampers.find(i);
+    if (spring != model.context.spring_dampers.end()) {
+      context.spring_dampers.emplace(context.result.joints.size(), spring->second);
+    }
     context.result.joints.push_back(std::move(copy));
   }
   for (LinkDescription<double> copy : from.links) {

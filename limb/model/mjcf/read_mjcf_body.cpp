@@ -96,12 +96,29 @@ class Tree {
     link.source = node.source();
     link.gravity_compensation = a.number("gravcomp", 0);
     link.inertial = body_inertial(contents.inertial, contents.geoms, r_.meshes, r_.compiler, X_FB,
-                                  node, r_.diagnostics);
+                                  child_origins(contents.bodies), node, r_.diagnostics);
     for (Geom& geom : contents.geoms) {
       if (geom.geometry) link.geometry.push_back(std::move(*geom.geometry));
+      if (geom.height_field) {
+        r_.diagnostics.push_back({Severity::warning, "height-field-not-read",
+                                  geom.height_field->geometry.source,
+                                  "a height field of a body is not read",
+                                  "nothing touches this geom", "move it to <worldbody>"});
+      }
     }
     r_.result.links.push_back(std::move(link));
     read_children(contents.bodies, name, X_WB, BodyLevel::nested);
+  }
+
+  std::vector<Vector3<double>> child_origins(const std::vector<ChildBody>& children) const {
+    std::vector<Vector3<double>> origins;
+    if (r_.options.missing_meshes != MissingMeshes::box) return origins;
+    Diagnostics repeated;  // when the child is read
+    for (const ChildBody& child : children) {
+      if (child.attached != nullptr) continue;
+      origins.push_back(child.X_PF * Attributes(*child.node, repeated).vector("pos"));
+    }
+    return origins;
   }
 
   void read_contents(const Node& node, const Pose<double>& X_BF, const DefaultClass& default_class,
@@ -187,6 +204,11 @@ class Tree {
             geom.geometry->name = model->prefix + geom.geometry->name;
           }
         }
+        if (geom.height_field) {
+          Geometry& field = geom.height_field->geometry;
+          field.X_LG = X_BF * field.X_LG;
+          if (!field.name.empty()) field.name = model->prefix + field.name;
+        }
         contents.geoms.push_back(std::move(geom));
       }
     }
@@ -228,8 +250,9 @@ class Tree {
          "quat",     "rgba",       "shellinertia", "size",     "solimp",      "solmix",
          "solref",   "surfacevel", "type",         "user",     "xyaxes",      "zaxis"});
     const Attributes a(node, "geom", default_class, r_.diagnostics);
-    Geom geom = read_geom(a, X_BF, r_.compiler, r_.meshes);
+    Geom geom = read_geom(a, X_BF, r_.compiler, r_.meshes, r_.height_fields);
     if (geom.geometry) geom.geometry->name = r_.name_of_copy(node);
+    if (geom.height_field) geom.height_field->geometry.name = r_.name_of_copy(node);
     if (!r_.softness_reported && (a.has("solref") || a.has("solimp"))) {
       r_.softness_reported = true;
       a.warn("softness-not-read", "attributes 'solref' and 'solimp' of geoms are not read",
@@ -297,6 +320,9 @@ class Tree {
       if (joints[i].ref != 0)
         r_.result.scene.initial.joints.push_back({d.name, {joints[i].ref}, {}});
       r_.named.joints.emplace(d.name, NamedElements::Joint{r_.result.joints.size(), joints[i].ref});
+      if (joints[i].spring_damper) {
+        r_.spring_dampers.emplace(r_.result.joints.size(), *joints[i].spring_damper);
+      }
       before = link;
       r_.result.joints.push_back(std::move(d));
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,11 @@ struct NamedElements {
   std::unordered_map<std::string, Joint> joints;
   std::unordered_map<std::string, Site> sites;
   std::unordered_map<std::string, std::size_t> tendons;  ///< in Description::tendons
+};
+
+/// `springdamper` of a joint: a spring and a damper by the motion that they cause.
+struct SpringDamper {
+  double time_constant, damping_ratio;  ///< s, 1
 };
 
 /// Numbers that all attached models share.
@@ -68,6 +74,7 @@ struct ReadContext {
   Compiler compiler;
   Defaults defaults;
   MeshLibrary meshes;
+  HeightFieldLibrary height_fields;
   NamedElements named;
   Description<double> result;
   std::size_t bodies = 0, sites = 0;  ///< number read so far, for elements without a name
@@ -82,6 +89,7 @@ struct ReadContext {
   std::vector<const AttachedModel*> merged;
   /// For each actuator of the file a joint that it drives; empty if it drives none.
   std::vector<std::string> controls;
+  std::map<std::size_t, SpringDamper> spring_dampers;  ///< by index in Description::joints
   bool contact_disabled = false;
   bool softness_reported = false;  ///< the warning about solref and solimp is given once
 };
@@ -101,6 +109,7 @@ struct BodyJoint {
   Vector3<double> pos = Vector3<double>::Zero();  ///< anchor in the body's frame
   double ref = 0;
   bool named = false;
+  std::optional<SpringDamper> spring_damper;
 };
 
 /// A <joint> or <freejoint>; X_BF is the pose of the enclosing <frame> in the body.

@@ -105,8 +105,32 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "[spring-not-supported]"},
       {body_with("<joint stiffness='-3'/>"),
        "m.xml:1: error: <joint>: stiffness is -3, expected 0 or more [stiffness-negative]"},
-      {body_with("<joint springdamper='1 2'/>"),
-       "m.xml:1: error: <joint>: 'springdamper' is not supported [spring-not-supported]"},
+      {body_with("<joint type='ball' springdamper='1 2'/>"),
+       "m.xml:1: error: <joint>: 'springdamper' of a ball or free joint is not supported "
+       "[spring-not-supported]"},
+      {body_with("<joint name='j' springdamper='1 2'/>"),
+       "m.xml:1: error: <joint>: 'springdamper' in a model with a singular mass matrix "
+       "[spring-not-supported]"},
+      {"<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1' elevation='1 2 "
+       "3'/></asset><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
+       "m.xml:1: warning: <geom>: height field 'h' cannot be used: attribute 'elevation' has 3 "
+       "finite numbers, expected 2 x 2 [height-field-not-read]"},
+      {"<mujoco><asset><hfield name='h' file='h.png' size='1 1 1 1'/></asset><worldbody><geom "
+       "type='hfield' hfield='h'/></worldbody></mujoco>",
+       "m.xml:1: warning: <geom>: height field 'h' cannot be used: PNG files are not read "
+       "[height-field-not-read]"},
+      {"<mujoco><asset><hfield name='h' nrow='1e9' ncol='1e9' size='1 1 1 "
+       "1'/></asset><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
+       "m.xml:1: warning: <geom>: height field 'h' cannot be used: 1000000000 x 1000000000 points, "
+       "expected whole numbers, together at most 4000000 [height-field-not-read]"},
+      {"<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody><geom "
+       "type='hfield' hfield='h' euler='0 0 3'/></worldbody></mujoco>",
+       "m.xml:1: warning: a rotated height field is not read [height-field-not-read]"},
+      {body_with("<geom type='hfield' hfield='h'/>",
+                 "<asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset>"),
+       "m.xml:1: warning: a height field of a body is not read [height-field-not-read]"},
+      {"<mujoco><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
+       "m.xml:1: error: <geom>: height field 'h' is not in <asset> [height-field-unknown]"},
       {body_with("<joint damping='1 2'/>"),
        "m.xml:1: error: <joint>: more than one number in 'damping' is not supported "
        "[polynomial-not-supported]"},

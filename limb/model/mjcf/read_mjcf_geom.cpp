@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -132,6 +133,8 @@ void read_mesh_geom(const Attributes& a, const MeshLibrary& meshes, Geom& geom,
   geometry.mesh_uri = asset->file;
   geometry.mesh_scale = asset->scale;
   geometry.mesh_path = asset->path;
+  geometry.X_GM = asset->X_GM;
+  geometry.mesh_vertices = asset->vertices;
   geom.geometry = geometry;
 }
 
@@ -146,6 +149,43 @@ void read_fitted_geom(const Attributes& a, Shape shape, const MeshLibrary& meshe
   const auto mass = read_mass(a);
   if (asset == nullptr || !mass || !(mass->value > 0)) return;
   geom.mesh = MeshGeom{asset, *mass, shape, a.number("fitscale", 1)};
+}
+
+/// Bounding box of a body's primitives, its origin and those of its child bodies, in its axes.
+Eigen::AlignedBox3d extent_of(const std::vector<Geom>& geoms,
+                              const std::vector<Vector3<double>>& children) {
+  Eigen::AlignedBox3d box(Vector3<double>::Zero().eval());
+  for (const Vector3<double>& p : children) box.extend(p);
+  for (const Geom& geom : geoms) {
+    if (!geom.geometry) continue;
+    const Geometry& g = *geom.geometry;
+    const Matrix3<double>& R = g.X_LG.R;
+    Vector3<double> half = Vector3<double>::Zero();  // along the axes of the body
+    switch (g.shape) {
+      case Shape::box:
+        half = R.cwiseAbs() * g.size / 2;
+        break;
+      case Shape::sphere:
+        half.setConstant(g.size[0]);
+        break;
+      case Shape::capsule:
+        half = (R.col(2).cwiseAbs() * g.size[1] / 2).array() + g.size[0];
+        break;
+      case Shape::cylinder:
+        for (int i = 0; i < 3; ++i) {
+          half[i] = std::abs(R(i, 2)) * g.size[1] / 2 + std::hypot(R(i, 0), R(i, 1)) * g.size[0];
+        }
+        break;
+      case Shape::ellipsoid:
+        for (int i = 0; i < 3; ++i) half[i] = R.row(i).transpose().cwiseProduct(g.size).norm();
+        break;
+      default:
+        continue;
+    }
+    box.extend(Vector3<double>(g.X_LG.p - half));
+    box.extend(Vector3<double>(g.X_LG.p + half));
+  }
+  return box;
 }
 
 /// boundinertia and balanceinertia, which MuJoCo applies to the principal moments.
@@ -175,7 +215,7 @@ std::optional<Segment> read_fromto(const Attributes& a) {
 }
 
 Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& compiler,
-               const MeshLibrary& meshes) {
+               const MeshLibrary& meshes, const HeightFieldLibrary& height_fields) {
   Geom geom;
   const std::string type = a.keyword(
       "type",
@@ -202,9 +242,8 @@ Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& co
     geometry.shape = Shape::plane;
     geom.geometry = geometry;
   } else if (type == "hfield") {
-    if (collides) {
-      a.warn("height-field-not-read", "height fields are not read", "nothing touches this geom");
-    }
+    if (collides) geom.height_field = height_fields.find(a);
+    if (geom.height_field) geom.height_field->geometry = geometry;
   } else if (shape && a.has("mesh")) {
     read_fitted_geom(a, *shape, meshes, geom);
   } else if (shape && !(along_segment && !segment)) {
@@ -249,7 +288,7 @@ std::optional<InertialDescription<double>> read_inertial(const Attributes& a,
 std::optional<InertialDescription<double>> body_inertial(
     const std::optional<InertialDescription<double>>& written, std::vector<Geom>& geoms,
     MeshLibrary& meshes, const Compiler& compiler, const Pose<double>& pose_written,
-    const Node& body, Diagnostics& diagnostics) {
+    const std::vector<Vector3<double>>& children, const Node& body, Diagnostics& diagnostics) {
   using FromGeom = Compiler::InertiaFromGeom;
   std::optional<InertialDescription<double>> result = written;
   const bool from_geoms = compiler.inertiafromgeom == FromGeom::yes ||
@@ -260,10 +299,11 @@ std::optional<InertialDescription<double>> body_inertial(
   if (from_geoms) {
     double mass = 0;
     Vector3<double> first_moment = Vector3<double>::Zero();
+    MeshLibrary::ReplacementBox box{extent_of(geoms, children)};
     for (Geom& geom : geoms) {
       if (!counts(geom)) continue;
       if (geom.mesh) {
-        geom.inertia = meshes.inertia(*geom.mesh, geom.X_BG, compiler, body, diagnostics);
+        geom.inertia = meshes.inertia(*geom.mesh, geom.X_BG, compiler, body, box, diagnostics);
       }
       if (!geom.inertia) continue;
       mass += geom.inertia->mass();

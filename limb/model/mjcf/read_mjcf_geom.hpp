@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "limb/model/core/description.hpp"
+#include "limb/model/mjcf/read_mjcf_height_field.hpp"
 #include "limb/model/mjcf/read_mjcf_mesh.hpp"
 
 /// Geoms of MJCF as shapes and as mass, and the inertial of a body.
@@ -16,11 +17,12 @@ struct Geom {
   Pose<double> X_BG;
   std::optional<MeshGeom> mesh;  ///< the mass depends on a mesh that is not read yet
   double group = 0;
+  std::optional<HeightFieldDescription> height_field;  ///< of a geom that can touch
 };
 
 /// @param X_BF  pose of the enclosing <frame> in the body
 Geom read_geom(const Attributes& attributes, const Pose<double>& X_BF, const Compiler& compiler,
-               const MeshLibrary& meshes);
+               const MeshLibrary& meshes, const HeightFieldLibrary& height_fields);
 
 /// An <inertial> element.
 std::optional<InertialDescription<double>> read_inertial(const Attributes& attributes,
@@ -29,11 +31,11 @@ std::optional<InertialDescription<double>> read_inertial(const Attributes& attri
 
 /// Mass properties of a body from its optional <inertial> and its geoms, by the compiler's rules
 /// except settotalmass. Reads the meshes on which it depends. pose_written: the pose of the body
-/// element as written.
+/// element as written. children: origins of the child bodies.
 std::optional<InertialDescription<double>> body_inertial(
     const std::optional<InertialDescription<double>>& written, std::vector<Geom>& geoms,
     MeshLibrary& meshes, const Compiler& compiler, const Pose<double>& pose_written,
-    const Node& body, Diagnostics& diagnostics);
+    const std::vector<Vector3<double>>& children, const Node& body, Diagnostics& diagnostics);
 
 /// Pose of the segment of `fromto` (z along it) and its half length; nullopt if the attribute is
 /// missing or invalid.

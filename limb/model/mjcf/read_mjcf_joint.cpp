@@ -80,13 +80,21 @@ void read_dynamics(const Attributes& a, const Compiler& compiler, JointDescripti
             "the motion would differ", "remove 'stiffness'");
     joint.stiffness = 0;
   }
-  std::vector<double> spring_damper = {0, 0};
-  (void)a.overlay("springdamper", spring_damper);
-  if (spring_damper[0] > 0 && spring_damper[1] > 0) {
-    a.error("spring-not-supported", "'springdamper' is not supported",
-            "MuJoCo computes stiffness and damping of the joint from it",
-            "write 'stiffness' and 'damping'");
+}
+
+/// Replaces stiffness and damping of the joint, which need all masses (set_spring_dampers).
+void read_spring_damper(const Attributes& a, BodyJoint& joint) {
+  std::vector<double> values = {0, 0};
+  (void)a.overlay("springdamper", values);
+  if (!(values[0] > 0 && values[1] > 0)) return;
+  JointDescription<double>& d = joint.description;
+  if (d.type == JointType::spherical || d.type == JointType::free) {
+    a.error("spring-not-supported", "'springdamper' of a ball or free joint is not supported",
+            "the motion would differ", "remove 'springdamper'");
+    return;
   }
+  joint.spring_damper = SpringDamper{values[0], values[1]};
+  d.stiffness = d.damping = 0;
 }
 
 }  // namespace
@@ -137,6 +145,7 @@ BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const 
   const Attributes a(node, "joint", default_class, context.diagnostics);
   d.type = joint_type(a.keyword("type", {"free", "ball", "slide", "hinge"}, "hinge"));
   read_dynamics(a, context.compiler, d);
+  read_spring_damper(a, joint);
   read_limits(a, context.compiler, d);
   if (d.type == JointType::free) return joint;
 

@@ -85,17 +85,23 @@ void replace_by_hull(TriangleMesh& mesh, double max_vertices) {
   }
 }
 
-/// refpos, refquat, then scale.
-void place(TriangleMesh& mesh, const Attributes& a, const Vector3<double>& scale) {
-  const Vector3<double> refpos = a.vector("refpos");
-  Matrix3<double> R = Matrix3<double>::Identity();
+/// refpos and refquat; nullopt if the latter is zero.
+std::optional<Pose<double>> reference_pose(const Attributes& a) {
+  Pose<double> X{Matrix3<double>::Identity(), a.vector("refpos")};
   if (const auto q = a.numbers("refquat", 4)) {
     const Eigen::Quaterniond quaternion((*q)[0], (*q)[1], (*q)[2], (*q)[3]);
-    if (!(quaternion.norm() > 1e-15)) throw Error("mesh: attribute 'refquat' is zero");
-    R = quaternion.normalized().toRotationMatrix();
+    if (!(quaternion.norm() > 1e-15)) return std::nullopt;
+    X.R = quaternion.normalized().toRotationMatrix();
   }
+  return X;
+}
+
+/// refpos, refquat, then scale.
+void place(TriangleMesh& mesh, const Attributes& a, const Vector3<double>& scale) {
+  const auto X = reference_pose(a);
+  if (!X) throw Error("mesh: attribute 'refquat' is zero");
   for (auto& vertex : mesh.vertices) {
-    vertex = scale.cwiseProduct(R.transpose() * (vertex - refpos)).eval();
+    vertex = scale.cwiseProduct(X->R.transpose() * (vertex - X->p)).eval();
   }
   if (scale.prod() < 0) {
     for (auto& triangle : mesh.triangles) std::swap(triangle[1], triangle[2]);
@@ -164,6 +170,16 @@ void MeshLibrary::read(const Node& section, const Compiler& compiler, const Defa
       }
     }
     mesh.scale = a.vector("scale", Vector3<double>::Ones());
+    Diagnostics repeated;  // where a mass needs the mesh
+    const Attributes placement(node, "mesh", *mesh.default_class, repeated);
+    if (const auto X_MG = reference_pose(placement)) mesh.X_GM = X_MG->inverse();
+    if (file.empty() && a.has("vertex")) {
+      try {
+        mesh.vertices =
+            std::make_shared<std::vector<Vector3<double>>>(inline_mesh(placement).vertices);
+      } catch (const Error&) {
+      }
+    }
     // Without a name a mesh has that of its file, without folder and extension.
     mesh.name = a.text("name", file.stem().string());
     const auto [entry, is_new] = assets_.emplace(mesh.name, mesh);
@@ -245,7 +261,11 @@ const MeshShape* MeshLibrary::shape(const MeshAsset& asset, const Compiler& comp
 }
 
 void MeshLibrary::report(const MeshAsset& asset, const Node& body, const std::string& what,
-                         Diagnostics& diagnostics) const {
+                         Diagnostics& diagnostics) {
+  if (missing_ == MissingMeshes::box) {
+    unusable_.emplace(&asset, what);
+    return;
+  }
   const std::string message = fmt::format("mesh '{}': {}", shortened(asset.name), what);
   if (missing_ == MissingMeshes::ignore) {
     add(diagnostics, Severity::warning, *asset.node, "mesh-mass-ignored", message,
@@ -255,17 +275,55 @@ void MeshLibrary::report(const MeshAsset& asset, const Node& body, const std::st
   add(diagnostics, Severity::error, *asset.node, "mesh-mass-unknown", message,
       fmt::format("mass and inertia of {} depend on it", body.title()),
       "provide the mesh, name its folder as a root, write an <inertial> for the body, or ignore "
-      "such meshes: --missing-meshes ignore");
+      "such meshes: --missing-meshes ignore, or box");
+}
+
+/// The box in place of a mesh that cannot be used.
+std::optional<Inertia<double>> MeshLibrary::box_inertia(const MeshGeom& geom, Pose<double>& X_BG,
+                                                        const Node& body, ReplacementBox& box,
+                                                        Diagnostics& diagnostics) const {
+  constexpr double kSmallest = 0.01;  // m
+  const Vector3<double> edges = box.extent.sizes().cwiseMax(kSmallest), p = box.extent.center();
+  std::optional<Inertia<double>> result;
+  // Several meshes with a density fill the box together.
+  if (geom.mass.is_mass || !box.has_density) {
+    GeomMass mass = geom.mass;
+    mass.shell = false;
+    X_BG = {Matrix3<double>::Identity(), p};
+    result = primitive_inertia(Shape::box, edges / 2, mass);
+    box.has_density = box.has_density || !mass.is_mass;
+  }
+  if (result && !is_moderate(*result, p)) {
+    add(diagnostics, Severity::error, *geom.asset->node, "mesh-mass-unknown",
+        fmt::format("mesh '{}': {}", shortened(geom.asset->name), unusable_.at(geom.asset)),
+        fmt::format("a box in its place would be too large in {}", body.title()));
+    return std::nullopt;
+  }
+  add(diagnostics, Severity::warning, *geom.asset->node, "mesh-mass-box",
+      fmt::format("mesh '{}': {}; {}", shortened(geom.asset->name), unusable_.at(geom.asset),
+                  result
+                      ? fmt::format("in {} a box of {:.4g} x {:.4g} x {:.4g} m at [{:.4g}, "
+                                    "{:.4g}, {:.4g}] has its mass, {:.4g} kg",
+                                    body.title(), edges[0], edges[1], edges[2], p[0], p[1], p[2],
+                                    result->mass())
+                      : fmt::format("it is part of the box of another mesh of {}", body.title())),
+      fmt::format("mass and inertia of {} are a guess, as asked for", body.title()),
+      "provide the mesh");
+  return result;
 }
 
 std::optional<Inertia<double>> MeshLibrary::inertia(const MeshGeom& geom, Pose<double>& X_BG,
                                                     const Compiler& compiler, const Node& body,
-                                                    Diagnostics& diagnostics) {
+                                                    ReplacementBox& box, Diagnostics& diagnostics) {
+  const auto replace = [&]() -> std::optional<Inertia<double>> {
+    if (missing_ != MissingMeshes::box) return std::nullopt;
+    return box_inertia(geom, X_BG, body, box, diagnostics);
+  };
   const MeshShape* mesh = shape(*geom.asset, compiler, body, diagnostics);
-  if (mesh == nullptr) return std::nullopt;
+  if (mesh == nullptr) return replace();
   const auto refuse = [&](const char* what) {
     report(*geom.asset, body, what, diagnostics);
-    return std::nullopt;
+    return replace();
   };
   X_BG.p = X_BG * mesh->unit.com;
   Inertia<double> result;
@@ -283,8 +341,8 @@ std::optional<Inertia<double>> MeshLibrary::inertia(const MeshGeom& geom, Pose<d
       }
       X_BG.p = X_BG * mesh->box_centre;
     }
-    const Vector3<double>& box = compiler.fitaabb ? mesh->box_half : mesh->inertia_box;
-    const Vector3<double> half = geom.fitscale * fitted_half(*geom.fitted, box, compiler.fitaabb);
+    const Vector3<double>& edges = compiler.fitaabb ? mesh->box_half : mesh->inertia_box;
+    const Vector3<double> half = geom.fitscale * fitted_half(*geom.fitted, edges, compiler.fitaabb);
     try {
       result = primitive_inertia(*geom.fitted, half, geom.mass);
     } catch (const Error&) {

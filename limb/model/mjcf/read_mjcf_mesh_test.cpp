@@ -151,6 +151,45 @@ TEST(MjcfMesh, MissingMeshIsAnErrorOnceOrIgnored) {
   EXPECT_FALSE(ignored.description.links[0].inertial);
 }
 
+// The box is that of the other shapes, the origin and those of the children, at least 1 cm thick.
+TEST(MjcfMesh, MissingMeshIsReplacedByABox) {
+  ReadOptions options;
+  options.missing_meshes = MissingMeshes::box;
+  const std::string missing = asset("file='missing.stl'");
+  const ParsedMjcf density = parse_text(
+      body_with("<geom type='mesh' mesh='m'/><geom type='mesh' mesh='m'/><geom type='box' "
+                "size='0.1 0.2 0.05' pos='0.1 0 0' mass='0'/><body pos='0.6 0 0'><geom "
+                "size='0.1'/></body>",
+                missing),
+      options);
+  ASSERT_EQ(density.diagnostics.size(), 2u);
+  EXPECT_EQ(density.first(),
+            "m.xml:1: warning: mesh 'm': file 'missing.stl' was not found in the folder of the "
+            "model or the given roots; in body 'b' a box of 0.6 x 0.4 x 0.1 m at [0.3, 0, 0] has "
+            "its mass, 24 kg [mesh-mass-box]");
+  EXPECT_NE(density.diagnostics[1].message.find("part of the box of another mesh"),
+            std::string::npos);
+  const auto solid = [](const Vector3<double>& edges, double mass) {
+    return Matrix3<double>((mass / 12 *
+                            Vector3<double>(edges[1] * edges[1] + edges[2] * edges[2],
+                                            edges[0] * edges[0] + edges[2] * edges[2],
+                                            edges[0] * edges[0] + edges[1] * edges[1]))
+                               .asDiagonal());
+  };
+  ASSERT_TRUE(density.description.links[0].inertial);
+  expect_near(*density.description.links[0].inertial, 24, {0.3, 0, 0}, solid({0.6, 0.4, 0.1}, 24));
+  // Masses that are given count each, whatever the box; nothing but the origin is known.
+  const ParsedMjcf mass = parse_text(
+      body_with("<geom type='mesh' mesh='m' mass='1'/><geom type='mesh' mesh='m' mass='2'/>",
+                missing),
+      options);
+  ASSERT_TRUE(mass.description.links[0].inertial);
+  expect_near(*mass.description.links[0].inertial, 3, {0, 0, 0}, solid({0.01, 0.01, 0.01}, 3));
+  // Meshes that are found are not replaced.
+  EXPECT_TRUE(parse_text(body_with("<geom type='mesh' mesh='m'/>", asset(kBox)), options)
+                  .diagnostics.empty());
+}
+
 TEST(MjcfMesh, NamedRefusals) {
   const auto first = [](const std::string& attributes, const std::string& geom = "type='mesh'") {
     return parse_text(body_with("<geom mesh='m' " + geom + "/>", asset(attributes))).first();

@@ -224,6 +224,19 @@ void add_world_geoms(ReadContext& context) {
   }
   for (Geom& geom : context.world_geoms) {
     if (geom.geometry) context.result.scene.fixed.push_back(*geom.geometry);
+    if (!geom.height_field) continue;
+    const Geometry& field = geom.height_field->geometry;
+    constexpr double kRounding = 1e-12;  // of a rotation matrix from numbers of a file
+    if ((field.X_LG.R - Matrix3<double>::Identity()).norm() > kRounding) {
+      context.diagnostics.push_back({Diagnostic::Severity::warning,
+                                     "height-field-not-read",
+                                     field.source,
+                                     "a rotated height field is not read",
+                                     "nothing touches this geom",
+                                     {}});
+    } else {
+      context.result.scene.height_fields.push_back(*geom.height_field);
+    }
   }
 }
 

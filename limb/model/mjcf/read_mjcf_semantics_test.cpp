@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <fstream>
 #include <numbers>
 
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/base/testing/worst.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/testing/mjcf_text.hpp"
@@ -511,6 +514,65 @@ TEST(MjcfDefaults, FewerNumbersKeepTheRest) {
   EXPECT_EQ(shapes.at(1).size, Vector(0.2, 0.4, 0.6));
   EXPECT_LT((shapes.at(1).X_LG.R - orientations()[0].R).norm(), kRotation);
   EXPECT_EQ(parsed.description.links.at(0).inertial->mass, 4);
+}
+
+// A point mass m on a lever has the inertia m l^2 about its hinge. With the hinge on a cart of mass
+// M that moves across the lever, 1 / (M^-1)_ii is M for the cart and l^2 m M / (M + m) for the
+// hinge.
+TEST(MjcfSpringDamper, FollowsFromTheInverseMassMatrix) {
+  const auto joints = [](const std::string& text) {
+    const testing::ParsedMjcf parsed = parse_text(text);
+    EXPECT_TRUE(parsed.diagnostics.empty()) << parsed.first();
+    return parsed.description.joints;
+  };
+  const std::string point = "<inertial mass='2' pos='0 0 0.5' diaginertia='0 0 0'/>";
+  const auto single = joints(
+      body_with("<joint springdamper='0.1 0.5' stiffness='7' damping='8' axis='0 1 0'/>" + point));
+  EXPECT_NEAR(single[0].stiffness, 0.5 / (0.05 * 0.05), 1e3 * kEps * 200);
+  EXPECT_NEAR(single[0].damping, 2 * 0.5 / 0.1, 100 * kEps * 10);
+  const auto cart = joints(
+      "<mujoco><worldbody><body name='cart'><joint name='x' type='slide' axis='1 0 0' "
+      "springdamper='1 1' armature='1'/><inertial mass='5' pos='0 0 0' diaginertia='0 0 0'/>"
+      "<body name='b' pos='0 0 1'><joint name='h' axis='0 1 0' springdamper='1 1'/>" +
+      point + "</body></body></worldbody></mujoco>");
+  EXPECT_NEAR(cart[0].stiffness, 6, 100 * kEps * 6);
+  EXPECT_NEAR(cart[1].stiffness, 0.25 * 2 * 6 / 8, 100 * kEps);
+  EXPECT_NEAR(cart[1].damping, 2 * 0.25 * 2 * 6 / 8, 100 * kEps);
+  // One of the two numbers is not positive: stiffness and damping stay.
+  const auto off =
+      joints(body_with("<joint springdamper='1 0' stiffness='7' damping='8'/>" + point));
+  EXPECT_EQ(off[0].stiffness, 7);
+  EXPECT_EQ(off[0].damping, 8);
+}
+
+// Rows of the elevation start at the largest y; values are scaled to 0 to 1, then by size[2].
+TEST(MjcfHeightField, ElevationAndBinaryFile) {
+  const testing::TemporaryFolder folder;
+  std::ofstream file(folder.file("h.bin"), std::ios::binary);
+  const std::int32_t sizes[] = {2, 3};
+  const float values[] = {5, 6, 9, 1, 2, 3};
+  file.write(reinterpret_cast<const char*>(sizes), sizeof(sizes));
+  file.write(reinterpret_cast<const char*>(values), sizeof(values));
+  file.close();
+  const testing::ParsedMjcf parsed = parse_text(
+      "<mujoco><asset><hfield name='h' nrow='2' ncol='3' size='2 1 0.8 0.1' elevation='1 2 3  5 6 "
+      "9'/><hfield file='h.bin' name='f' size='2 1 0.8 0.1'/><hfield name='flat' nrow='4' "
+      "ncol='4' size='2 1 0.8 0.1'/></asset><worldbody><geom type='hfield' hfield='h' pos='1 2 "
+      "3' friction='0.3'/><geom type='hfield' hfield='f'/><geom type='hfield' hfield='flat'/><geom "
+      "type='hfield' hfield='h' contype='0' conaffinity='0'/></worldbody></mujoco>",
+      {}, folder.file("m.xml"));
+  EXPECT_TRUE(parsed.diagnostics.empty()) << parsed.first();
+  const auto& fields = parsed.description.scene.height_fields;
+  ASSERT_EQ(fields.size(), 3u);
+  MatrixX<double> expected(3, 2);  // rows along x, columns along y
+  expected << 0.4, 0, 0.5, 0.1, 0.8, 0.2;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_LT((fields[static_cast<std::size_t>(i)].heights - expected).norm(), 10 * kEps);
+    EXPECT_EQ(fields[static_cast<std::size_t>(i)].half, Vector2<double>(2, 1));
+  }
+  EXPECT_EQ(fields[0].geometry.X_LG.p, Vector(1, 2, 3));
+  EXPECT_EQ(fields[0].geometry.friction, 0.3);
+  EXPECT_EQ(fields[2].heights, MatrixX<double>::Zero(4, 4));
 }
 
 }  // namespace
