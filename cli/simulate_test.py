@@ -101,14 +101,14 @@ class SimulateTest(unittest.TestCase):
     def test_scene_of_an_mjcf_file(self):
         """Ground, keyframe and servo of the file; what is not simulated is said."""
         model = self.path("m.xml")
-        model.write_text("""<mujoco><asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom type="plane" size="0 0 1"/><geom type="mesh" mesh="m"/>
+        model.write_text("""<mujoco><asset><mesh name="m" file="m.stl"/></asset><worldbody><geom type="plane" size="0 0 1"/><geom type="mesh" mesh="m"/>
             <body pos="0 0 0.5"><freejoint name="f"/><geom size="0.1"/></body>
             <body pos="5 0 1"><joint name="j" damping="1"/><geom size="0.1"/></body></worldbody>
             <actuator><position joint="j" kp="20"/></actuator>
             <keyframe><key name="up" qpos="0 0 0.8" ctrl="0.3"/></keyframe></mujoco>""")
         result = run("simulate", model, "--duration", 3, "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("limb simulate: contact: 1 fixed mesh shape is not used\n", result.stderr)
+        self.assertIn("limb simulate: contact: 1 fixed mesh shape is not used (the file was not found)\n", result.stderr)
         start = json.loads(result.stdout)
         self.assertAlmostEqual(start["q"][2], 0.1, delta=2e-5)
         self.assertAlmostEqual(start["q"][7], 0, delta=1e-9)

@@ -15,7 +15,7 @@ using M4 = Matrix4<double>;
 using V3 = Vector3<double>;
 using V2 = Vector2<double>;
 
-constexpr const char* kKinds[] = {"sphere", "capsule", "cylinder", "box", "ellipsoid"};
+constexpr const char* kKinds[] = {"sphere", "capsule", "cylinder", "box", "ellipsoid", "mesh"};
 
 Pose<double> pose_of(const char* call, const char* name, nb::handle X) {
   if (X.is_none()) return {};
@@ -113,16 +113,28 @@ std::vector<ContactShape> contact_shapes(const Robot& robot) {
   if (!left_out.empty()) {
     std::string all;
     for (const std::string& name : left_out) all += (all.empty() ? "'" : ", '") + name + "'";
-    const std::string text = "contact_shapes: meshes and planes do not collide; left out: " + all;
+    const std::string text =
+        "contact_shapes: planes and meshes that cannot be read do not collide; left out: " + all;
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 2) != 0) throw nb::python_error();
   }
   return shapes;
 }
 
-using ShapeState = std::tuple<std::string, int, int, M4, V3, double, double, bool>;
+using ShapeState = std::tuple<std::string, int, int, M4, V3, double, double, bool, std::vector<V3>>;
 ShapeState state_of(const ContactShape& s) {
-  return {s.name, s.body.value(),     static_cast<int>(s.kind), s.X_BS.matrix(),
-          s.size, s.surface.friction, s.surface.restitution,    s.own_surface};
+  std::vector<V3> vertices;
+  if (s.hull != nullptr) {
+    for (const auto& vertex : s.hull->vertices.colwise()) vertices.emplace_back(vertex);
+  }
+  return {s.name,
+          s.body.value(),
+          static_cast<int>(s.kind),
+          s.X_BS.matrix(),
+          s.size,
+          s.surface.friction,
+          s.surface.restitution,
+          s.own_surface,
+          std::move(vertices)};
 }
 
 std::optional<double> if_own_surface(const ContactShape& s, double value) {
@@ -163,14 +175,18 @@ void bind_shape(nb::module_& m) {
            })
       .def("__getstate__", [](const ContactShape& s) { return state_of(s); })
       .def("__setstate__", [](ContactShape& s, const ShapeState& state) {
-        const auto& [name, body, kind, X, size, friction, restitution, own_surface] = state;
+        const auto& [name, body, kind, X, size, friction, restitution, own_surface, vertices] =
+            state;
+        std::shared_ptr<const MeshHull> hull;
+        if (!vertices.empty()) hull = std::make_shared<MeshHull>(make_hull(vertices));
         new (&s) ContactShape{name,
                               BodyId(body),
                               static_cast<ContactShape::Kind>(kind),
                               Pose<double>::from_matrix(X),
                               size,
                               {friction, restitution},
-                              own_surface};
+                              own_surface,
+                              std::move(hull)};
       });
   m.def("contact_shapes", &contact_shapes, "robot"_a,
         "The solids of a robot: collision shapes, or visual shapes for links without any.");

@@ -1,5 +1,7 @@
 #include "limb/sim/contact/collide.hpp"
 
+#include "limb/sim/contact/collide_mesh.hpp"
+
 #include <cmath>
 
 namespace limb {
@@ -50,6 +52,7 @@ double bounding_radius(Kind kind, const Vector& size) {
     case Kind::cylinder:
       return std::hypot(size[0], size[1] / 2);
     case Kind::box:
+    case Kind::mesh:
       return size.norm() / 2;
     default:
       return size.maxCoeff();
@@ -111,6 +114,9 @@ void collide(const PlacedShape& a, const Ground::HalfSpace& b, double margin,
       add_point(c + R * p_S, b, margin, 0, points);
       return;
     }
+    case Kind::mesh:
+      collide_mesh(a, b, margin, points);
+      return;
   }
 }
 

@@ -37,20 +37,22 @@ struct PlacedShape {
   ContactShape::Kind kind;
   Vector3<double> size;
   Pose<double> X_WS;
+  const MeshHull* hull = nullptr;  ///< of a mesh
 };
 
 /// Radius of a sphere about the shape's origin that contains the shape.
 double bounding_radius(ContactShape::Kind kind, const Vector3<double>& size);
 
 /// Adds the places where the shape is closer than the margin. A box has at most four of its corners
-/// at a time, a cylinder points of its rims.
+/// at a time, a cylinder points of its rims, a mesh up to eight spread vertices of its hull.
 void collide(const PlacedShape& a, const Ground::HalfSpace& b, double margin,
              CollisionPoints& points);
-/// Here and below, cylinders and ellipsoids are replaced by the largest capsule or sphere inside.
+/// Here and below, cylinders and ellipsoids are replaced by the largest capsule or sphere inside,
+/// and a mesh and a box touch where a vertex of one is in or near the other, not with edges only.
 void collide(const PlacedShape& a, const Ground::Box& b, double margin, CollisionPoints& points);
 void collide(const PlacedShape& a, const Ground::HeightField& b, double margin,
              CollisionPoints& points);
-/// Two shapes of the robot; normals point from b to a.
+/// Two shapes of the robot; normals point from b to a. Two meshes do not touch.
 void collide(const PlacedShape& a, const PlacedShape& b, double margin, CollisionPoints& points);
 
 }  // namespace limb

@@ -4,6 +4,8 @@
 
 #include "limb/sim/contact/capsule.hpp"
 #include "limb/sim/contact/collide.hpp"
+#include "limb/sim/contact/collide_mesh.hpp"
+#include "limb/sim/contact/nearest.hpp"
 
 namespace limb {
 namespace {
@@ -11,11 +13,8 @@ namespace {
 using Vector = Vector3<double>;
 using Field = Ground::HeightField;
 
-struct Cells {
-  Eigen::Index i0, i1, j0, j1;  ///< first, and one past the last
-};
+}  // namespace
 
-/// Cells within a horizontal distance of a point.
 Cells cells_near(const Field& field, const Vector& p, double distance) {
   const auto cell_range = [](double x, double corner, double cell, double cutoff,
                              Eigen::Index points, Eigen::Index& first, Eigen::Index& last) {
@@ -33,7 +32,7 @@ Cells cells_near(const Field& field, const Vector& p, double distance) {
   return cells;
 }
 
-Vector vertex(const Field& field, Eigen::Index i, Eigen::Index j) {
+Vector field_vertex(const Field& field, Eigen::Index i, Eigen::Index j) {
   return {field.corner[0] + double(i) * field.cell[0], field.corner[1] + double(j) * field.cell[1],
           field.heights(i, j)};
 }
@@ -45,8 +44,7 @@ bool is_over(const Field& field, const Vector& p) {
          v <= double(field.heights.cols() - 1);
 }
 
-/// The point of a triangle nearest to p, and whether it is inside and not on the boundary.
-/// [Ericson 2005, Sec. 5.1.5]
+// [Ericson 2005, Sec. 5.1.5]
 Vector nearest_on_triangle(const Vector& p, const Vector& a, const Vector& b, const Vector& c,
                            bool& inside) {
   inside = false;
@@ -69,6 +67,8 @@ Vector nearest_on_triangle(const Vector& p, const Vector& a, const Vector& b, co
   const double scale = 1 / (va + vb + vc);
   return a + ab * (vb * scale) + ac * (vc * scale);
 }
+
+namespace {
 
 /// A point on or below the surface: pushed out along the normal of the triangle.
 void under_surface(const Field& field, const Vector& p, double radius, double margin, int feature,
@@ -95,8 +95,8 @@ void sphere_field(const Vector& p, double radius, const Field& field, double mar
   for (Eigen::Index i = cells.i0; i < cells.i1; ++i) {
     for (Eigen::Index j = cells.j0; j < cells.j1; ++j) {
       for (int half = 0; half < 2; ++half) {
-        const Vector b = vertex(field, i + 1, j), c = vertex(field, i, j + 1);
-        const Vector a = half == 0 ? vertex(field, i, j) : vertex(field, i + 1, j + 1);
+        const Vector b = field_vertex(field, i + 1, j), c = field_vertex(field, i, j + 1);
+        const Vector a = half == 0 ? field_vertex(field, i, j) : field_vertex(field, i + 1, j + 1);
         bool inside = false;
         const Vector q = nearest_on_triangle(p, a, b, c, inside);
         const double distance = (p - q).norm(), gap = distance - radius;
@@ -133,7 +133,7 @@ void box_field(const PlacedShape& a, const Field& field, double margin, Collisio
   const Cells cells = cells_near(field, a.X_WS.p, half.norm() + margin);
   for (Eigen::Index i = cells.i0; i <= cells.i1; ++i) {
     for (Eigen::Index j = cells.j0; j <= cells.j1; ++j) {
-      const Vector p = vertex(field, i, j), local = R.transpose() * (p - a.X_WS.p);
+      const Vector p = field_vertex(field, i, j), local = R.transpose() * (p - a.X_WS.p);
       // The face through which a vertex of the field leaves the box; it must face down.
       int face = -1;
       double gap = -1e300;
@@ -164,6 +164,10 @@ void collide(const PlacedShape& a, const Ground::HeightField& b, double margin,
              CollisionPoints& points) {
   const double radius = bounding_radius(a.kind, a.size);
   if (a.X_WS.p[2] - radius - margin > b.heights.maxCoeff()) return;
+  if (a.kind == ContactShape::Kind::mesh) {
+    collide_mesh(a, b, margin, points);
+    return;
+  }
   if (a.kind == ContactShape::Kind::box) {
     box_field(a, b, margin, points);
     return;

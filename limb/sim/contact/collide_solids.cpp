@@ -5,6 +5,7 @@
 
 #include "limb/sim/contact/capsule.hpp"
 #include "limb/sim/contact/collide.hpp"
+#include "limb/sim/contact/collide_mesh.hpp"
 
 namespace limb {
 namespace {
@@ -256,7 +257,9 @@ void collide(const PlacedShape& a, const Ground::Box& b, double margin, Collisio
   const double cutoff = bounding_radius(a.kind, a.size) + b.half.norm() + margin;
   if ((a.X_WS.p - b.X_WG.p).squaredNorm() > cutoff * cutoff) return;
   const SolidBox box{b.X_WG, b.half};
-  if (a.kind == ContactShape::Kind::box) {
+  if (a.kind == ContactShape::Kind::mesh) {
+    collide_mesh_box(a, b.X_WG, b.half, margin, 1, points);
+  } else if (a.kind == ContactShape::Kind::box) {
     const SolidBox own{a.X_WS, a.size / 2};
     BoxBox(own, box).find(margin, points);
   } else {
@@ -265,6 +268,11 @@ void collide(const PlacedShape& a, const Ground::Box& b, double margin, Collisio
 }
 
 void collide(const PlacedShape& a, const PlacedShape& b, double margin, CollisionPoints& points) {
+  if (a.kind == ContactShape::Kind::mesh || b.kind == ContactShape::Kind::mesh) {
+    const bool mesh_a = a.kind == ContactShape::Kind::mesh;
+    collide_mesh(mesh_a ? a : b, mesh_a ? b : a, margin, mesh_a ? 1 : -1, points);
+    return;
+  }
   const bool box_a = a.kind == ContactShape::Kind::box, box_b = b.kind == ContactShape::Kind::box;
   const SolidBox solid_a{a.X_WS, a.size / 2}, solid_b{b.X_WS, b.size / 2};
   if (box_a && box_b) {

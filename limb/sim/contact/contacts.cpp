@@ -80,7 +80,10 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     if (shape.own_surface) check_surface("Contacts", shape.surface);
     shape_radius_.push_back(bounding_radius(shape.kind, shape.size));
     body_radius_.push_back(shape.X_BS.p.norm() + shape_radius_.back());
-    placed_.push_back({shape.kind, shape.size, {}});
+    if (shape.kind == ContactShape::Kind::mesh && shape.hull == nullptr) {
+      fail("Contacts", name + ".hull", "null", "the convex hull of a mesh");
+    }
+    placed_.push_back({shape.kind, shape.size, {}, shape.hull.get()});
   }
   const std::size_t columns = at(setup_.ground.size()) + setup_.shapes.size();
   for (const auto& row : setup_.friction) {

@@ -45,15 +45,37 @@ std::optional<ContactShape::Kind> contact_kind(Geometry::Shape shape) {
       return ContactShape::Kind::box;
     case Geometry::Shape::ellipsoid:
       return ContactShape::Kind::ellipsoid;
+    case Geometry::Shape::mesh:
+      return ContactShape::Kind::mesh;
     default:
       return std::nullopt;
   }
+}
+
+std::optional<ContactShape> contact_shape(const Geometry& geometry, const Pose<double>& X_BG,
+                                          HullLibrary& hulls, std::string* why) {
+  const auto kind = contact_kind(geometry.shape);
+  if (!kind) {
+    if (why != nullptr) *why = "a plane does not move";
+    return std::nullopt;
+  }
+  ContactShape shape;
+  shape.kind = *kind;
+  shape.X_BS = X_BG;
+  shape.size = geometry.size;
+  if (*kind != ContactShape::Kind::mesh) return shape;
+  shape.hull = hulls.find(geometry, why);
+  if (shape.hull == nullptr) return std::nullopt;
+  shape.X_BS.p = X_BG * shape.hull->centre;
+  shape.size = shape.hull->size;
+  return shape;
 }
 
 std::vector<ContactShape> shapes_of(const Description<double>& description,
                                     const Model<double>& model,
                                     std::vector<std::string>* left_out) {
   std::vector<ContactShape> shapes;
+  HullLibrary hulls;
   for (const LinkDescription<double>& link : description.links) {
     if (link.name == kWorldLink) continue;
     const Frame<double>& frame = model.frame(model.find_frame(link.name));
@@ -62,18 +84,14 @@ std::vector<ContactShape> shapes_of(const Description<double>& description,
     const bool collision = std::any_of(link.geometry.begin(), link.geometry.end(), collides);
     for (const Geometry& g : link.geometry) {
       if (collision && !collides(g)) continue;
-      const auto kind = contact_kind(g.shape);
-      if (!kind) {
+      auto shape = contact_shape(g, frame.X_BF * g.X_LG, hulls);
+      if (!shape) {
         if (left_out != nullptr) left_out->push_back(link.name);
         continue;
       }
-      ContactShape shape;
-      shape.kind = *kind;
-      shape.name = link.name;
-      shape.body = frame.body;
-      shape.X_BS = frame.X_BF * g.X_LG;
-      shape.size = g.size;
-      shapes.push_back(std::move(shape));
+      shape->name = link.name;
+      shape->body = frame.body;
+      shapes.push_back(std::move(*shape));
     }
   }
   return shapes;

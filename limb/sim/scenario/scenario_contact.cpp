@@ -48,7 +48,8 @@ class ContactReader {
     if (s_.contact->shapes.empty()) s_.contact->shapes = shapes_of(s_.description, s_.model);
     if (s_.contact->shapes.empty()) {
       fields_.error(*ground, "scenario-bad-value", "ground: the robot has no shapes for contact",
-                    "meshes are not used for contact", "declare its feet: [[contact.foot]]");
+                    "planes and meshes whose file is missing are not used for contact",
+                    "declare its feet: [[contact.foot]]");
     }
     if (s_.simulation.method != IntegrationMethod::semi_implicit_euler) {
       fields_.error(*ground, "scenario-bad-value",

@@ -86,6 +86,7 @@ class SceneContact {
 
   void build() {
     for (const Geometry& shape : s_.description.scene.fixed) add_fixed(shape, {}, kWorldLink);
+    for (const HeightFieldDescription& field : s_.description.scene.height_fields) add_field(field);
     for (const auto& link : s_.description.links) {
       const Frame<double>& frame = s_.model.frame(s_.model.find_frame(link.name));
       for (const Geometry& shape : link.geometry) {
@@ -97,11 +98,12 @@ class SceneContact {
       }
     }
     for (const auto& [what, count] : left_out_) {
-      s_.remarks.push_back(
-          fmt::format("contact: {} {}{} not used", count, what, count == 1 ? " is" : "s are"));
+      s_.remarks.push_back(fmt::format("contact: {} {}{} not used ({})", count, what.first,
+                                       count == 1 ? " is" : "s are", what.second));
     }
     if (shapes_.empty()) return;
     set_friction();
+    if (mesh_pairs_) s_.remarks.push_back("contact: meshes do not touch each other");
     if (!touches_) return;
     setup_.parameters.self_contact = true;
     setup_.configuration.assign(s_.q.begin(), s_.q.end());
@@ -137,24 +139,41 @@ class SceneContact {
     } else if (shape.shape == Geometry::Shape::box && link == kWorldLink) {
       setup_.ground.add_box(X, shape.size, surface);
       boxes_.push_back({&shape, link, {}});
-    } else if (const auto kind = contact_kind(shape.shape)) {
-      setup_.shapes.push_back({link, BodyId(0), *kind, X, shape.size, surface, true});
-      shapes_.push_back({&shape, link, BodyId(0)});
     } else {
-      ++left_out_["fixed mesh shape"];
+      add_shape(shape, X, BodyId(0), link, "fixed mesh shape");
     }
   }
 
+  void add_field(const HeightFieldDescription& field) {
+    if (!collides(field.geometry)) return;
+    const Vector3<double>& p = field.geometry.X_LG.p;
+    const Vector2<double> cells(double(field.heights.rows() - 1), double(field.heights.cols() - 1));
+    setup_.ground.add_height_field(p.head<2>() - field.half, 2 * field.half.cwiseQuotient(cells),
+                                   (field.heights.array() + p[2]).matrix(),
+                                   {*field.geometry.friction, 0});
+    fields_.push_back({&field.geometry, kWorldLink, {}});
+  }
+
   void add_moving(const Geometry& shape, const Frame<double>& frame, const std::string& link) {
-    if (!collides(shape)) return;
-    const auto kind = contact_kind(shape.shape);
-    if (!kind) {
-      ++left_out_["mesh shape"];
+    if (collides(shape)) {
+      add_shape(shape, frame.X_BF * shape.X_LG, frame.body, link, "mesh shape");
+    }
+  }
+
+  void add_shape(const Geometry& shape, const Pose<double>& X, BodyId body, const std::string& link,
+                 const char* mesh) {
+    std::string why;
+    auto solid = contact_shape(shape, X, hulls_, &why);
+    if (!solid) {
+      ++left_out_[{mesh, why}];
       return;
     }
-    setup_.shapes.push_back(
-        {link, frame.body, *kind, frame.X_BF * shape.X_LG, shape.size, {*shape.friction, 0}, true});
-    shapes_.push_back({&shape, link, frame.body});
+    solid->name = link;
+    solid->body = body;
+    solid->surface = {*shape.friction, 0};
+    solid->own_surface = true;
+    setup_.shapes.push_back(std::move(*solid));
+    shapes_.push_back({&shape, link, body});
   }
 
   /// By the masks of the shapes, the excluded links and the pairs of the file.
@@ -179,30 +198,36 @@ class SceneContact {
   }
 
   void set_friction() {
-    const auto solids = planes_.size() + boxes_.size();
+    std::vector<Entry> ground = planes_;  // in the order of Ground
+    ground.insert(ground.end(), boxes_.begin(), boxes_.end());
+    ground.insert(ground.end(), fields_.begin(), fields_.end());
+    const auto solids = ground.size();
     const auto n = shapes_.size();
     auto& f = setup_.friction;
     f.assign(n, std::vector<double>(solids + n, kNoContact));
     for (std::size_t i = 0; i < n; ++i) {
       if (shapes_[i].body.value() == 0) continue;
       for (std::size_t k = 0; k < solids + n; ++k) {
-        const Entry& other = k < planes_.size() ? planes_[k]
-                             : k < solids       ? boxes_[k - planes_.size()]
-                                                : shapes_[k - solids];
+        const Entry& other = k < solids ? ground[k] : shapes_[k - solids];
         if (k >= solids && other.body == shapes_[i].body) continue;
         const double both = friction(shapes_[i], other);
         f[i][k] = both;
         if (k >= solids) f[k - solids][solids + i] = both;
         touches_ = touches_ || !std::isnan(both);
+        mesh_pairs_ = mesh_pairs_ || (k >= solids && !std::isnan(both) &&
+                                      shapes_[i].shape->shape == Geometry::Shape::mesh &&
+                                      other.shape->shape == Geometry::Shape::mesh);
       }
     }
   }
 
   Scenario& s_;
   ContactSetup setup_;
-  std::vector<Entry> planes_, boxes_, shapes_;
-  std::map<std::string, int> left_out_;
+  std::vector<Entry> planes_, boxes_, fields_, shapes_;
+  HullLibrary hulls_;
+  std::map<std::pair<std::string, std::string>, int> left_out_;  ///< what and why
   bool touches_ = false;
+  bool mesh_pairs_ = false;  ///< two meshes could touch
 };
 
 void set_controls(const std::vector<double>& control, Scenario& s) {

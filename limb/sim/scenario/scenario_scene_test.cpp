@@ -224,13 +224,15 @@ TEST_F(Scene, FixedRoundShapesAreObstacles) {
 // What is not simulated is said.
 TEST_F(Scene, RemarksNameWhatIsNotUsed) {
   const Scenario s = scenario(
-      "<asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset><worldbody><geom "
-      "type='mesh' "
-      "mesh='m'/><geom type='mesh' mesh='m'/><body><freejoint/><geom size='0.1'/><geom type='mesh' "
-      "mesh='m'/></body></worldbody>");
-  ASSERT_EQ(s.remarks.size(), 2u);
-  EXPECT_EQ(s.remarks[0], "contact: 2 fixed mesh shapes are not used");
-  EXPECT_EQ(s.remarks[1], "contact: 1 mesh shape is not used");
+      "<asset><mesh name='m' file='m.obj'/><mesh name='n' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>"
+      "</asset><worldbody><geom type='mesh' mesh='m'/><geom type='mesh' mesh='m'/><geom "
+      "type='mesh' mesh='n'/><body><freejoint/><inertial mass='1' pos='0 0 0' diaginertia='1 1 "
+      "1'/><geom size='0.1'/><geom type='mesh' mesh='m'/><geom type='mesh' mesh='n'/></body>"
+      "</worldbody>");
+  ASSERT_EQ(s.remarks.size(), 3u);
+  EXPECT_EQ(s.remarks[0], "contact: 2 fixed mesh shapes are not used (the file was not found)");
+  EXPECT_EQ(s.remarks[1], "contact: 1 mesh shape is not used (the file was not found)");
+  EXPECT_EQ(s.remarks[2], "contact: meshes do not touch each other");
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ inline double lowest(const DropRobot& robot, const VectorX<double>& q) {
   for (const ContactShape& s : robot.setup.shapes) {
     const Pose<double> X = kinematics.X_WB[static_cast<std::size_t>(s.body.value())] * s.X_BS;
     CollisionPoints points;
-    collide(PlacedShape{s.kind, s.size, X}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3, points);
+    collide(PlacedShape{s.kind, s.size, X, s.hull.get()}, Ground::HalfSpace{{0, 0, 1}, 0, {}}, 1e3,
+            points);
     for (int i = 0; i < points.size(); ++i) low.add(points[i].gap);
   }
   return low.value();
