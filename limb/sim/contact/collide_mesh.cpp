@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "limb/sim/contact/capsule.hpp"
 #include "limb/sim/contact/contact_manifold.hpp"
@@ -30,20 +31,41 @@ void collide_sphere(const PlacedShape& mesh, const Vector& p, double radius, dou
 struct ClosestPart {
   double begin, end;
 };
-ClosestPart closest_part(const MeshHull& hull, const Vector& a, const Vector& b) {
+
+/// nullopt if the segment is farther away than `cutoff`.
+std::optional<ClosestPart> closest_part(const MeshHull& hull, const Vector& a, const Vector& b,
+                                        double cutoff) {
   const Vector d = b - a;
-  constexpr double kFar = std::numeric_limits<double>::infinity();
-  // The distance to a convex solid is convex along the segment.
-  double low = 0, high = 1;
-  while (high - low > 1e-6) {
-    const double left = low + (high - low) / 3, right = high - (high - low) / 3;
-    const bool ahead =
-        hull.nearest(a + left * d, kFar).distance > hull.nearest(a + right * d, kFar).distance;
-    (ahead ? low : high) = ahead ? left : right;
+  const double length = d.norm();
+  const auto distance = [&](double t) {
+    return hull.nearest(a + t * d, std::numeric_limits<double>::infinity()).distance;
+  };
+  // The distance to a convex solid is convex along the segment: search by golden sections.
+  constexpr double kSection = 0.6180339887498949;
+  double low = 0, high = 1, left = 1 - kSection, right = kSection;
+  double at_left = distance(left), at_right = distance(right);
+  while (high - low > 1e-5) {
+    // It changes by at most the distance between two points.
+    if (std::min(at_left, at_right) - (high - low) * length > cutoff) return std::nullopt;
+    if (at_left > at_right) {
+      low = left;
+      left = right;
+      at_left = at_right;
+      right = low + kSection * (high - low);
+      at_right = distance(right);
+    } else {
+      high = right;
+      right = left;
+      at_right = at_left;
+      left = high - kSection * (high - low);
+      at_left = distance(left);
+    }
   }
   const double t = (low + high) / 2;
-  const MeshHull::Nearest nearest = hull.nearest(a + t * d, kFar);
-  if (nearest.face < 0) return {t, t};
+  const MeshHull::Nearest nearest =
+      hull.nearest(a + t * d, std::numeric_limits<double>::infinity());
+  if (nearest.distance > cutoff) return std::nullopt;
+  if (nearest.face < 0) return ClosestPart{t, t};
   // Points over the face: their projection on its plane is on the same side of all other planes.
   constexpr double kSame = 1e-5;  // m
   const Vector n = hull.normals.col(nearest.face);
@@ -60,7 +82,7 @@ ClosestPart closest_part(const MeshHull& hull, const Vector& a, const Vector& b)
     if (along > 1 - 1e-9) continue;
     clip(hull.normals.col(i) - along * n, hull.offsets[i] - along * offset);
   }
-  return {std::min(part.begin, t), std::max(part.end, t)};
+  return ClosestPart{std::min(part.begin, t), std::max(part.end, t)};
 }
 
 void collide_capsule(const PlacedShape& mesh, const Capsule& capsule, double margin, double sign,
@@ -75,11 +97,13 @@ void collide_capsule(const PlacedShape& mesh, const Capsule& capsule, double mar
   const auto local = [&](const Vector& p) {
     return Vector(mesh.X_WS.R.transpose() * (p - mesh.X_WS.p));
   };
-  const ClosestPart part = closest_part(*mesh.hull, local(capsule.a), local(capsule.b));
+  const auto part =
+      closest_part(*mesh.hull, local(capsule.a), local(capsule.b), capsule.radius + margin);
+  if (!part) return;
   constexpr double kApart = 1e-2;  // of the length; closer points are one
-  if (part.begin > kApart && part.begin < 1 - kApart) sphere_at(part.begin, 2);
-  if (part.end > kApart && part.end < 1 - kApart && part.end - part.begin > kApart) {
-    sphere_at(part.end, 3);
+  if (part->begin > kApart && part->begin < 1 - kApart) sphere_at(part->begin, 2);
+  if (part->end > kApart && part->end < 1 - kApart && part->end - part->begin > kApart) {
+    sphere_at(part->end, 3);
   }
 }
 

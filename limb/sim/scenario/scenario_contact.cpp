@@ -1,6 +1,7 @@
 #include "limb/sim/scenario/scenario_contact.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,7 @@ class ContactReader {
     if (contact != nullptr && fields_.expect_table(*contact, "scenario", "contact")) {
       read_parameters(*contact);
     }
-    if (s_.contact->shapes.empty()) s_.contact->shapes = shapes_of(s_.description, s_.model);
+    if (s_.contact->shapes.empty()) use_all_shapes();
     if (s_.contact->shapes.empty()) {
       fields_.error(*ground, "scenario-bad-value", "ground: the robot has no shapes for contact",
                     "planes and meshes whose file is missing are not used for contact",
@@ -60,6 +61,18 @@ class ContactReader {
   }
 
  private:
+  void use_all_shapes() {
+    std::vector<std::string> left_out;
+    s_.contact->shapes = shapes_of(s_.description, s_.model, &left_out);
+    if (left_out.empty() || s_.contact->shapes.empty()) return;
+    const std::size_t count = left_out.size();
+    constexpr std::size_t kMost = 5;  // names
+    if (count > kMost) left_out.resize(kMost);
+    s_.remarks.push_back(fmt::format(
+        "contact: {} shape{} not used (meshes that cannot be read, planes): {}{}", count,
+        count == 1 ? " is" : "s are", fmt::join(left_out, ", "), count > kMost ? ", ..." : ""));
+  }
+
   ContactSurface read_surface(const TomlValue& t, const std::string& owner,
                               ContactSurface surface = {}) {
     values_.set(t, owner, "friction", "", Sign::not_negative, surface.friction);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
+#include "limb/base/testing/temporary_folder.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/max_abs.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
@@ -163,6 +165,36 @@ TEST(ContactScenario, HumanoidStandsUntilItIsPushedOver) {
   const RunSummary undisturbed = at(8);
   EXPECT_LT((undisturbed.q.head<3>() - start.head<3>()).norm(), 5e-3);
   EXPECT_LT(undisturbed.v.norm(), 1e-3);
+}
+
+// A URDF whose collision geometry is a mesh rests on a plane; one without its file is said.
+TEST(ContactScenario, MeshesRestOnTheGround) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.file("cube.obj"))
+      << "v -1 -1 -1\nv 1 -1 -1\nv -1 1 -1\nv 1 1 -1\nv -1 -1 1\nv 1 -1 1\nv -1 1 1\nv 1 1 1\n"
+         "f 1 2 3\n";
+  const auto robot = [&](const std::string& more) {
+    std::ofstream(folder.file("r.urdf"))
+        << "<robot name='r'><link name='base'><inertial><mass value='2'/><inertia ixx='0.01' "
+           "ixy='0' ixz='0' iyy='0.01' iyz='0' izz='0.01'/></inertial><collision><origin xyz='0 0 "
+           "-0.1'/><geometry><mesh filename='cube.obj' scale='0.1 0.1 0.05'/></geometry>"
+           "</collision>" +
+               more + "</link></robot>";
+    return parse("model = \"" + folder.file("r.urdf") +
+                 "\"\nbase = \"free\"\nduration = 1\n[initial]\nq = [0, 0, 0.2, 0.05, 0, 0, "
+                 "1]\n[ground]\nkind = \"plane\"\n");
+  };
+  Scenario s = robot("");
+  ASSERT_TRUE(s.contact);
+  ASSERT_EQ(s.contact->shapes.size(), 1u);
+  EXPECT_TRUE(s.remarks.empty());
+  const RunSummary summary = run_scenario(s, nullptr, {});
+  EXPECT_NEAR(summary.q[2], 0.15, 2e-5);  // the allowed overlap is 1e-5
+  EXPECT_LT(max_abs(summary.v), 1e-6);
+  s = robot("<collision><geometry><mesh filename='none.stl'/></geometry></collision>");
+  ASSERT_EQ(s.remarks.size(), 1u);
+  EXPECT_EQ(s.remarks[0],
+            "contact: 1 shape is not used (meshes that cannot be read, planes): base");
 }
 
 }  // namespace

@@ -221,6 +221,44 @@ TEST_F(Scene, FixedRoundShapesAreObstacles) {
   EXPECT_LT(max_abs(r.v), 1e-3);
 }
 
+const char* kCube =
+    "<asset><mesh name='cube' scale='0.2 0.2 0.1' vertex='-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 "
+    "1 "
+    "-1 1 -1 1 1 1 1 1'/></asset>";
+
+// A ball on a fixed mesh, and a mesh on a plane and on a fixed box.
+TEST_F(Scene, MeshesAreSolid) {
+  const RunSummary r = run(
+      std::string(kCube) +
+          "<worldbody><geom type='plane' size='0 0 1'/><geom type='mesh' mesh='cube' pos='0 0 "
+          "0.2'/><body pos='0 0 0.5'><freejoint/><geom size='0.1'/></body><body pos='2 0 0.4' "
+          "euler='0.1 0.2 0'><freejoint/><geom type='mesh' mesh='cube' pos='0 0 0.05'/></body>"
+          "<geom type='box' size='1 1 0.1' pos='5 0 0.2'/><body pos='5 0 0.5'><freejoint/><geom "
+          "type='mesh' mesh='cube'/></body></worldbody>",
+      2);
+  // Within the allowed overlap, 1e-5; the mesh and the frame of its body differ by 0.05.
+  EXPECT_NEAR(r.q[2], 0.4, 2e-5);
+  EXPECT_NEAR(r.q[7 + 2], 0.05, 2e-5);
+  EXPECT_NEAR(r.q[14 + 2], 0.4, 2e-5);
+  EXPECT_LT(max_abs(r.v), 1e-6);
+}
+
+// Rows of the elevation are at decreasing y; four plateaus, and a ball on each.
+TEST_F(Scene, HeightFieldIsGround) {
+  std::string balls;
+  for (const char* place : {"-1.5 1.5", "1.5 1.5", "-1.5 -1.5", "1.5 -1.5"}) {
+    balls += std::string("<body pos='") + place + " 1'><freejoint/><geom size='0.1'/></body>";
+  }
+  const RunSummary r = run(
+      "<asset><hfield name='h' nrow='4' ncol='4' size='2 2 0.3 0.1' elevation='3 3 1 1  3 3 1 1  0 "
+      "0 2 2  0 0 2 2'/></asset><worldbody><geom type='hfield' hfield='h' pos='0 0 0.05'/>" +
+          balls + "</worldbody>",
+      2);
+  const double heights[] = {0.3, 0.1, 0, 0.2};
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(r.q[7 * i + 2], 0.15 + heights[i], 2e-5) << i;
+  EXPECT_LT(max_abs(r.v), 1e-6);
+}
+
 // What is not simulated is said.
 TEST_F(Scene, RemarksNameWhatIsNotUsed) {
   const Scenario s = scenario(
