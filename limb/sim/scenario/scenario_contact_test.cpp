@@ -181,8 +181,8 @@ TEST(ContactScenario, MeshesRestOnTheGround) {
            "</collision>" +
                more + "</link></robot>";
     return parse("model = \"" + folder.file("r.urdf") +
-                 "\"\nbase = \"free\"\nduration = 1\n[initial]\nq = [0, 0, 0.2, 0.05, 0, 0, "
-                 "1]\n[ground]\nkind = \"plane\"\n");
+                 "\"\nbase = \"free\"\nduration = 1\n[initial]\nq = [0, 0, 0.2, 0.06, 0, 0, "
+                 "0.9981983770774223]\n[ground]\nkind = \"plane\"\n");
   };
   Scenario s = robot("");
   ASSERT_TRUE(s.contact);
