@@ -333,6 +333,24 @@ def test_errors_name_the_argument(ball, quadruped):
         World(ball).set_contact("plane")
 
 
+def test_meshes_touch_with_their_hull(tmp_path):
+    """A cube of 0.2 m as a mesh: kind, size, a copy, and the height at which it rests."""
+    corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    (tmp_path / "cube.obj").write_text("".join("v {} {} {}\n".format(*c) for c in corners) + "f 1 2 3\n")
+    (tmp_path / "cube.urdf").write_text(
+        '<robot name="m"><link name="base"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" '
+        'ixz="0" iyz="0"/></inertial><collision><origin xyz="0 0 0.03"/><geometry><mesh filename="cube.obj" '
+        'scale="0.1 0.1 0.1"/></geometry></collision></link></robot>')
+    robot = limb.load(str(tmp_path / "cube.urdf"), base="free")
+    shape, = contact_shapes(robot)
+    assert shape.kind == "mesh" and shape.size == pytest.approx([0.2, 0.2, 0.2], rel=1e-15)
+    for shapes in ([shape], pickle.loads(pickle.dumps([shape]))):
+        simulation, _ = run(robot, Ground.plane(), [0, 0, 0.3, 0, 0, 0, 1], shapes=shapes)
+        assert simulation.q[2] == pytest.approx(0.07, abs=2e-5)  # the slop is 1e-5
+    with pytest.raises(limb.Error, match="kind is 'mesh', expected"):
+        ContactShape(robot, "base", "mesh", 0.1)
+
+
 def test_skipped_meshes_give_a_warning(tmp_path):
     path = tmp_path / "mesh.urdf"
     path.write_text('<robot name="m"><link name="base"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '

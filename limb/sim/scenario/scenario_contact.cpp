@@ -66,11 +66,13 @@ class ContactReader {
     s_.contact->shapes = shapes_of(s_.description, s_.model, &left_out);
     if (left_out.empty() || s_.contact->shapes.empty()) return;
     const std::size_t count = left_out.size();
-    constexpr std::size_t kMost = 5;  // names
-    if (count > kMost) left_out.resize(kMost);
+    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());  // by link
+    constexpr std::size_t kMost = 5;                                                // names
+    const bool more = left_out.size() > kMost;
+    if (more) left_out.resize(kMost);
     s_.remarks.push_back(fmt::format(
         "contact: {} shape{} not used (meshes that cannot be read, planes): {}{}", count,
-        count == 1 ? " is" : "s are", fmt::join(left_out, ", "), count > kMost ? ", ..." : ""));
+        count == 1 ? " is" : "s are", fmt::join(left_out, ", "), more ? ", ..." : ""));
   }
 
   ContactSurface read_surface(const TomlValue& t, const std::string& owner,
