@@ -17,6 +17,8 @@
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/model/recipe/toml.hpp"
+#include "limb/sim/scenario/initial_clearance.hpp"
+#include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/scenario/scenario_scene.hpp"
 
@@ -104,10 +106,14 @@ class Simulate final : public Verb {
     app.add_option("--keyframe", keyframe_,
                    "initial state and controls: a keyframe of the MJCF file")
         ->type_name("NAME");
-    app.add_option("--ground", ground_, "ground of an MJCF file: file (its fixed shapes) or none")
-        ->check(CLI::IsMember({"file", "none"}))
+    app.add_option("--ground", ground_,
+                   "file (the fixed shapes of an MJCF file), plane (z = 0, a free robot starts on "
+                   "it) or none")
+        ->check(CLI::IsMember({"file", "plane", "none"}))
         ->type_name("KIND")
         ->capture_default_str();
+    add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
+               NumberRange::not_negative());
     app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
@@ -191,6 +197,10 @@ class Simulate final : public Verb {
     s.seed = seed_.value_or(s.seed);
     if (keyframe_) set_keyframe(kCall, *keyframe_, s);
     if (ground_ == "none") s.contact.reset();
+    if (ground_ == "plane") set_plane(kCall, s);
+    // On a plane that its file does not know, a robot starts without overlap.
+    const bool placed = ground_ == "plane" && !keyframe_ && has_free_base(s.model);
+    if (clearance_ || placed) set_clearance(kCall, clearance_.value_or(0), s);
     if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     check_times(kCall, s);
@@ -353,7 +363,7 @@ class Simulate final : public Verb {
   }
 
   RobotOptions robot_;
-  std::optional<double> duration_, step_;
+  std::optional<double> duration_, step_, clearance_;
   std::optional<std::uint64_t> seed_;
   std::optional<int> batch_;
   int threads_ = 0;

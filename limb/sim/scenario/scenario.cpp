@@ -8,6 +8,7 @@
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/sim/scenario/initial_clearance.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_controller.hpp"
 #include "limb/sim/scenario/scenario_legged.hpp"
@@ -50,9 +51,10 @@ class ScenarioReader {
     }
     read_run(document);
     read_contact(document, fields_, values_, s_);
-    if (const TomlValue* initial = table(document, "initial", {"q", "v"})) {
+    if (const TomlValue* initial = table(document, "initial", {"q", "v", "clearance"})) {
       values_.configuration(*initial, "initial", "q", s_.q);
       values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
+      read_clearance(*initial);
     }
     read_controller(document);
     for (const TomlValue* row : fields_.rows(document, "actuator")) read_actuator(*row);
@@ -110,6 +112,17 @@ class ScenarioReader {
     s_.world.stops = stops == "none"   ? WorldOptions::Stops::none
                      : stops == "hard" ? WorldOptions::Stops::hard
                                        : WorldOptions::Stops::soft;
+  }
+
+  void read_clearance(const TomlValue& initial) {
+    const auto clearance =
+        values_.number(initial, "initial", "clearance", "m,mm,cm", Sign::not_negative);
+    if (!clearance) return;
+    try {
+      set_clearance("initial", *clearance, s_);
+    } catch (const Error& error) {
+      fields_.error(*initial.find("clearance"), "scenario-bad-value", error.what());
+    }
   }
 
   void read_controller(const TomlValue& document) {

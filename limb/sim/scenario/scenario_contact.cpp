@@ -287,6 +287,21 @@ void read_contact(const TomlValue& document, RecipeFields& fields, ScenarioValue
   ContactReader(fields, values, scenario).read(document);
 }
 
+void set_plane(const std::string& call, Scenario& s) {
+  s.contact.emplace();
+  s.contact->ground = Ground::plane();
+  s.contact->shapes = shapes_of(s.description, s.model);
+  if (s.contact->shapes.empty()) {
+    throw Error(call +
+                ": the robot has no shapes that could touch the ground: declare its feet in a "
+                "scenario, [[contact.foot]]");
+  }
+  if (s.simulation.method != IntegrationMethod::semi_implicit_euler) {
+    fail(call, "integrator", to_text(s.simulation.method), "semi-implicit-euler",
+         "contacts are impulses of its steps");
+  }
+}
+
 ContactLog::ContactLog(const ContactSetup& setup) {
   for (const ContactShape& shape : setup.shapes) {
     const auto found = std::find(names_.begin(), names_.end(), shape.name);

@@ -10,6 +10,11 @@ namespace limb {
 void read_contact(const TomlValue& document, RecipeFields& fields, ScenarioValues& values,
                   Scenario& scenario);
 
+/// Replaces the ground by the plane z = 0, on which all shapes of the robot collide.
+/// @throws Error "call: ..." for a robot without shapes, or another integrator than the
+/// semi-implicit one.
+void set_plane(const std::string& call, Scenario& scenario);
+
 /// Writes contact into a log: three topics.
 ///
 ///   contact  per foot or link with shapes: force fx, fy, fz, N; its normal and tangential parts,

@@ -1,0 +1,126 @@
+"""Simulates every robot file at hand with the defaults of `limb simulate`, from its own pose and from random
+ones, as it is and dropped on a plane, and prints a table: which runs finished, which ended with a reason,
+how the energy changed, and the deepest overlap.
+
+    PYTHONPATH=build/python .venv/bin/python tests/simulations/simulate_robots.py --output runs.tsv
+    ... --poses 1 --duration 0.5 --only cassie          fewer runs
+
+Files are those of the agreement tests (tests/agreement/robot_collections.py), with the recipes of models/ and
+of the reference folder. A run is one line of runs.tsv; a run of a robot that limb does not accept counts as refused.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/agreement"))
+from robot_collections import collections, robot_files  # noqa: E402
+
+import limb  # noqa: E402
+
+LIMB = Path(os.environ.get("LIMB_CLI", ROOT / "build/limb")).resolve()
+COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "energy_error", "penetration", "wall", "message")
+
+
+def all_files():
+    """(id, path) of every robot: URDF, MJCF, recipes."""
+    files = robot_files(".urdf")[0] + robot_files(".xml")[0]
+    for folder in [ROOT / "models", *(f for n, f, _ in collections(".urdf") if f and n.startswith("shared"))]:
+        for path in sorted(folder.glob("*.toml")):
+            files.append((f"{folder.name}/{path.name}", path))
+    return files
+
+
+def scenario(path, case, pose, duration, folder):
+    """A scenario file of one case; None for a case that the robot does not have, such as free bases in a dropped run
+    of a robot without shapes. @raises limb.Error if the robot is refused."""
+    text = f'model = "{path}"\nduration = {duration}\n'
+    dropped = case == "dropped"
+    robot = limb.load(str(path), base="free" if dropped else "described")
+    if dropped:
+        text += 'base = "free"\n[ground]\nkind = "plane"\n'
+    initial = ""
+    if pose > 0:
+        q = robot.random_configuration(seed=pose)
+        initial += f"q = {[float(x) for x in q]}\n"
+    if dropped:
+        initial += "clearance = 0.05\n"
+    if initial:
+        text += "[initial]\n" + initial
+    target = Path(folder) / "scenario.toml"
+    target.write_text(text)
+    return target
+
+
+def run(name, path, case, pose, duration, max_wall):
+    row = dict.fromkeys(COLUMNS, "")
+    row |= {"file": name, "case": case if pose == 0 else f"{case}, pose {pose}"}
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.time()
+        try:
+            target = scenario(path, case, pose, duration, folder)
+        except limb.Error as error:
+            return row | {"verdict": "refused", "message": str(error).splitlines()[0]}
+        try:
+            done = subprocess.run([LIMB, "simulate", target, "--json", "--max-wall", str(max_wall)], capture_output=True,
+                                  text=True, timeout=10 * max_wall)
+        except subprocess.TimeoutExpired:
+            return row | {"verdict": "hung", "wall": f"{time.time() - start:.1f}"}
+        row["wall"] = f"{time.time() - start:.2f}"
+        messages = [line for line in done.stderr.splitlines() if line]
+        row["message"] = messages[-1].replace("\t", " ") if messages and done.returncode else ""
+        if done.returncode not in (0, 1, 2):
+            return row | {"verdict": f"crashed ({done.returncode})"}
+        if done.returncode == 1:
+            return row | {"verdict": "refused"}
+        summary = json.loads(done.stdout)
+        for key in ("t", "energy_start", "energy_end", "energy_error", "penetration"):
+            value = summary.get(key)
+            row[key] = "" if value is None else f"{value:.6g}"
+        return row | {"verdict": "finished" if done.returncode == 0 else "ended"}
+
+
+def cases(poses):
+    return [(case, pose) for case in ("alone", "dropped") for pose in range(poses + 1)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--poses", type=int, default=5, help="random poses per robot and case, default 5")
+    parser.add_argument("--duration", type=float, default=2, help="s simulated per run, default 2")
+    parser.add_argument("--max-wall", type=float, default=60, help="s of computing per run, default 60")
+    parser.add_argument("--only", default="", help="files whose name contains this")
+    parser.add_argument("--case", default="", help="alone or dropped, default both")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--output", type=Path, help="all runs as a .tsv file")
+    options = parser.parse_args()
+    jobs = [(name, path, case, pose) for name, path in all_files() if options.only in name
+            for case, pose in cases(options.poses) if options.case in ("", case)]
+    rows = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        tasks = [pool.submit(run, *job, options.duration, options.max_wall) for job in jobs]
+        for i, task in enumerate(tasks):
+            rows.append(task.result())
+            if sys.stderr.isatty():
+                print(f"\r{i + 1} of {len(tasks)} runs", end="", file=sys.stderr)
+    if options.output:
+        lines = ["\t".join(COLUMNS)] + ["\t".join(row[c] for c in COLUMNS) for row in rows]
+        options.output.write_text("\n".join(lines) + "\n")
+    for case in ("alone", "dropped"):
+        verdicts = Counter(row["verdict"] for row in rows if row["case"].startswith(case))
+        print(f"{case}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
+    for row in rows:
+        if row["verdict"] not in ("finished", "refused"):
+            print("  ".join((row["file"], row["case"], row["verdict"], row["t"], row["message"])))
+
+
+if __name__ == "__main__":
+    main()
