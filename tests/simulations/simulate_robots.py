@@ -2,7 +2,7 @@
 ones, as it is and dropped on a plane, and prints a table: which runs finished, which ended with a reason,
 how the energy changed, and the deepest overlap.
 
-    PYTHONPATH=build/python .venv/bin/python tests/simulations/simulate_robots.py --output runs.tsv
+    python3 tests/simulations/simulate_robots.py --output runs.tsv
     ... --poses 1 --duration 0.5 --only cassie          fewer runs
 
 Files are those of the agreement tests (tests/agreement/robot_collections.py), with the recipes of models/ and
@@ -24,10 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/agreement"))
 from robot_collections import collections, robot_files  # noqa: E402
 
-import limb  # noqa: E402
-
 LIMB = Path(os.environ.get("LIMB_CLI", ROOT / "build/limb")).resolve()
-COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "energy_error", "penetration", "wall", "message")
+COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "largest_energy_change", "penetration", "wall", "message")
 
 
 def all_files():
@@ -40,19 +38,12 @@ def all_files():
 
 
 def scenario(path, case, pose, duration, folder):
-    """A scenario file of one case; None for a case that the robot does not have, such as free bases in a dropped run
-    of a robot without shapes. @raises limb.Error if the robot is refused."""
-    text = f'model = "{path}"\nduration = {duration}\n'
+    """A scenario file of one case."""
+    text = f'model = "{path}"\nduration = {duration}\nseed = {pose}\n'
     dropped = case == "dropped"
-    robot = limb.load(str(path), base="free" if dropped else "described")
     if dropped:
         text += 'base = "free"\n[ground]\nkind = "plane"\n'
-    initial = ""
-    if pose > 0:
-        q = robot.random_configuration(seed=pose)
-        initial += f"q = {[float(x) for x in q]}\n"
-    if dropped:
-        initial += "clearance = 0.05\n"
+    initial = ('q = "random"\n' if pose > 0 else "") + ("clearance = 0.05\n" if dropped else "")
     if initial:
         text += "[initial]\n" + initial
     target = Path(folder) / "scenario.toml"
@@ -65,10 +56,7 @@ def run(name, path, case, pose, duration, max_wall):
     row |= {"file": name, "case": case if pose == 0 else f"{case}, pose {pose}"}
     with tempfile.TemporaryDirectory() as folder:
         start = time.time()
-        try:
-            target = scenario(path, case, pose, duration, folder)
-        except limb.Error as error:
-            return row | {"verdict": "refused", "message": str(error).splitlines()[0]}
+        target = scenario(path, case, pose, duration, folder)
         try:
             done = subprocess.run([LIMB, "simulate", target, "--json", "--max-wall", str(max_wall)], capture_output=True,
                                   text=True, timeout=10 * max_wall)
@@ -82,7 +70,7 @@ def run(name, path, case, pose, duration, max_wall):
         if done.returncode == 1:
             return row | {"verdict": "refused"}
         summary = json.loads(done.stdout)
-        for key in ("t", "energy_start", "energy_end", "energy_error", "penetration"):
+        for key in ("t", "energy_start", "energy_end", "largest_energy_change", "penetration"):
             value = summary.get(key)
             row[key] = "" if value is None else f"{value:.6g}"
         return row | {"verdict": "finished" if done.returncode == 0 else "ended"}

@@ -8,6 +8,7 @@
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/sim/scenario/initial_clearance.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_controller.hpp"
@@ -23,6 +24,9 @@ using Sign = ScenarioValues::Sign;
 
 const Keys kSensors = {"accelerometer", "gyroscope", "position", "velocity",
                        "torque",        "truth",     "contact",  "force"};
+
+/// Seed index of a random initial configuration, after those of sensors.
+constexpr std::uint64_t kInitialSeed = 2'000'000;
 
 template <typename Enum>
 Enum at(const Keys& names, const std::string& name) {
@@ -52,7 +56,7 @@ class ScenarioReader {
     read_run(document);
     read_contact(document, fields_, values_, s_);
     if (const TomlValue* initial = table(document, "initial", {"q", "v", "clearance"})) {
-      values_.configuration(*initial, "initial", "q", s_.q);
+      read_initial_position(*initial);
       values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
       read_clearance(*initial);
     }
@@ -112,6 +116,25 @@ class ScenarioReader {
     s_.world.stops = stops == "none"   ? WorldOptions::Stops::none
                      : stops == "hard" ? WorldOptions::Stops::hard
                                        : WorldOptions::Stops::soft;
+  }
+
+  /// Coordinates, or "random": within the limits of the joints, by the seed.
+  void read_initial_position(const TomlValue& initial) {
+    const TomlValue* q = initial.find("q");
+    if (q == nullptr || q->kind != TomlValue::Kind::text) {
+      values_.configuration(initial, "initial", "q", s_.q);
+      return;
+    }
+    if (q->text != "random") {
+      fields_.wrong_type(*q, "initial", "q", "numbers, joints by name, or \"random\"");
+      return;
+    }
+    std::mt19937_64 engine(derived_seed(s_.seed, kInitialSeed));
+    try {
+      random_configuration<double>(s_.model, engine, s_.q);
+    } catch (const Error& error) {
+      fields_.error(*q, "scenario-bad-value", error.what());
+    }
   }
 
   void read_clearance(const TomlValue& initial) {
