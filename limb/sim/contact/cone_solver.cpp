@@ -12,6 +12,9 @@ constexpr double kNegligible = 1e-12;
 /// Added to the diagonal of the rows of Newton's matrix whose impulse is free (scaled to 1).
 constexpr double kRegularization = 1e-10;
 
+/// Columns of Newton's matrix that are eliminated at a time.
+constexpr int kLanes = 8;
+
 std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
@@ -23,64 +26,31 @@ double length(double x, double y) {
 /// Relative to the largest entry of A.
 constexpr double kRankTolerance = 1e-13;
 
-struct Projection {
-  double value[3];
-  double D[3][3];  ///< derivative, by rows
-};
-
-/// Projection onto the cone |z_t| <= mu z_n.
-Projection project(const double* z, double mu) {
-  Projection P = {};
-  const double size = std::sqrt(z[1] * z[1] + z[2] * z[2]);
-  if (size <= mu * z[0]) {
-    for (int r = 0; r < 3; ++r) {
-      P.value[r] = z[r];
-      P.D[r][r] = 1;
-    }
-    return P;
-  }
-  const double part = 1 / (1 + mu * mu), normal = (z[0] + mu * size) * part;
-  if (normal <= 0) return P;
-  const double d[2] = {z[1] / size, z[2] / size};
-  const double row[3] = {part, part * mu * d[0],
-                         part * mu * d[1]};  // derivative of the normal component
-  P.value[0] = normal;
-  for (int c = 0; c < 3; ++c) P.D[0][c] = row[c];
-  for (int r = 0; r < 2; ++r) {
-    P.value[r + 1] = mu * normal * d[r];
-    for (int c = 0; c < 3; ++c) {
-      P.D[r + 1][c] = mu * d[r] * row[c];
-      if (c > 0) P.D[r + 1][c] += mu * normal / size * ((r == c - 1 ? 1 : 0) - d[r] * d[c - 1]);
-    }
-  }
-  return P;
-}
-
 }  // namespace
 
-void ConeSolver::resize(int contacts, int rows) {
+void ConeSolver::resize(int contacts, int rows, std::span<const Spin> spins) {
   contacts_ = contacts;
   rows_ = rows;
   n_ = 3 * contacts + rows;
+  spins_.clear();
+  for (const Spin& spin : spins) {
+    spins_.push_back({spin, n_, 0});
+    n_ += spin.rows;
+  }
   if (n_ > A.rows()) {
     const int capacity = std::max(2 * static_cast<int>(A.rows()), n_);
-    A = K_ = G_ = MatrixX<double>::Zero(capacity, capacity);
+    A = G_ = MatrixX<double>::Zero(capacity, capacity);
+    K_ = MatrixX<double>::Zero(capacity + kLanes, capacity);
+    factor_ = MatrixX<double>::Zero(kLanes, capacity);
     w_ = trial_ = scratch_ = proximal_weight_ = slip_change_ = VectorX<double>::Zero(capacity);
     b = p = u_ = best_ = swept_ = proximal_center_ = slip_ = step_ = mu = lower = upper = rho_ =
         VectorX<double>::Zero(capacity);
   }
-  if (at(contacts) > blocks_.size()) blocks_.resize(2 * at(contacts));
-}
-
-double ConeSolver::times_p(int i) const {
-  const double *a = A.col(i).data(), *x = p.data();
-  double sum[4] = {};
-  int k = 0;
-  for (; k + 4 <= n_; k += 4) {
-    for (int j = 0; j < 4; ++j) sum[j] += a[k + j] * x[k + j];
+  if (at(contacts) > blocks_.size()) {
+    blocks_.resize(2 * at(contacts));
+    branch_.resize(blocks_.size());
   }
-  for (; k < n_; ++k) sum[0] += a[k] * x[k];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  free_.reserve(static_cast<std::size_t>(A.rows()));
 }
 
 void ConeSolver::prepare() {
@@ -117,6 +87,14 @@ void ConeSolver::prepare() {
   for (int r = 0; r < rows_; ++r) {
     const double W = A(3 * contacts_ + r, 3 * contacts_ + r);
     rho_[r] = W > kNegligible * largest ? 1 / W : 0;
+  }
+  for (std::size_t s = 0; s < spins_.size(); ++s) {
+    SpinRows& spin = spins_[s];
+    Block& w = blocks_[at(spin.spin.contact)];
+    if (w.spins++ == 0) w.first_spin = static_cast<int>(s);
+    double trace = 0;
+    for (int r = 0; r < spin.spin.rows; ++r) trace += A(spin.row + r, spin.row + r);
+    spin.rho = trace > kNegligible * largest && w.rho_n > 0 ? spin.spin.rows / trace : 0;
   }
 }
 
@@ -183,34 +161,81 @@ void ConeSolver::solve_contact(int c, const double* b_local, double* p_local) {
   p_local[2] = w.sine * t0 + w.cosine * t1;
 }
 
+/// Needs u, and keeps it up to date: contacts without impulse that separate cost nothing.
 void ConeSolver::sweep() {
+  const auto n = static_cast<Eigen::Index>(n_);
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
+    double* const x = p.data() + i;
+    const double *const u = u_.data() + i, before[3] = {x[0], x[1], x[2]};
+    if (before[0] == 0 && u[0] >= 0) continue;  // then the tangential impulses are zero too
     double local[3];
     for (int r = 0; r < 3; ++r) {
-      local[r] = b[i + r] + times_p(i + r);
-      for (int k = 0; k < 3; ++k) local[r] -= A(i + k, i + r) * p[i + k];
+      local[r] = u[r];
+      for (int k = 0; k < 3; ++k) local[r] -= A(i + k, i + r) * before[k];
     }
-    solve_contact(c, local, p.data() + i);
+    solve_contact(c, local, x);
+    u_.head(n) += (x[0] - before[0]) * A.col(i).head(n) +
+                  (x[1] - before[1]) * A.col(i + 1).head(n) +
+                  (x[2] - before[2]) * A.col(i + 2).head(n);
   }
   sweep_rows();
+  if (!spins_.empty()) sweep_spins();
+}
+
+/// Scales the impulses of some rows to a size of at most `bound`.
+void ConeSolver::project_disc(int i, int rows, double bound) {
+  const double size = rows == 1 ? std::abs(p[i]) : length(p[i], p[i + 1]);
+  if (size <= bound) return;
+  for (int r = 0; r < rows; ++r) p[i + r] *= bound / size;
+}
+
+/// The normal impulses are given: exact for one row, a projected gradient step for two.
+void ConeSolver::sweep_spins() {
+  const auto n = static_cast<Eigen::Index>(n_);
+  for (const SpinRows& spin : spins_) {
+    const double bound = spin_bound(spin);
+    const int i = spin.row, rows = spin.spin.rows;
+    double before[2] = {};
+    for (int r = 0; r < rows; ++r) {
+      before[r] = p[i + r];
+      p[i + r] -= spin.rho * u_[i + r];
+    }
+    project_disc(i, rows, bound);
+    for (int r = 0; r < rows; ++r) {
+      if (p[i + r] != before[r]) u_.head(n) += (p[i + r] - before[r]) * A.col(i + r).head(n);
+    }
+  }
 }
 
 void ConeSolver::sweep_rows() {
+  const auto n = static_cast<Eigen::Index>(n_);
   for (int r = 0; r < rows_; ++r) {
     const int i = 3 * contacts_ + r;
-    const double velocity = b[i] + times_p(i);
-    p[i] = std::clamp(p[i] - rho_[r] * velocity, lower[r], upper[r]);
+    const double before = p[i];
+    p[i] = std::clamp(before - rho_[r] * u_[i], lower[r], upper[r]);
+    if (p[i] != before) u_.head(n) += (p[i] - before) * A.col(i).head(n);
   }
 }
 
-/// Residual of the equations of Alart and Curnier, as a velocity. Writes u.
+/// Writes u.
 double ConeSolver::residual() {
   const auto n = static_cast<Eigen::Index>(n_);
   u_.head(n) = b.head(n);
-  for (int j = 0; j < n_; ++j) {
+  for (int c = 0; c < contacts_; ++c) {
+    const int i = 3 * c;
+    if (p[i] == 0) continue;
+    u_.head(n) +=
+        p[i] * A.col(i).head(n) + p[i + 1] * A.col(i + 1).head(n) + p[i + 2] * A.col(i + 2).head(n);
+  }
+  for (int j = 3 * contacts_; j < n_; ++j) {
     if (p[j] != 0) u_.head(n) += p[j] * A.col(j).head(n);
   }
+  return violation();
+}
+
+/// Residual of the equations of Alart and Curnier at p and u, as a velocity.
+double ConeSolver::violation() const {
   double worst = 0;
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
@@ -218,14 +243,7 @@ double ConeSolver::residual() {
     if (w.rho_n == 0) continue;
     const double normal = std::max(p[i] - w.rho_n * u_[i], 0.0);
     worst = std::max(worst, std::abs(p[i] - normal) * w.W_nn);
-    if (w.rho_t == 0) continue;
-    double z1 = p[i + 1] - w.rho_t * u_[i + 1], z2 = p[i + 2] - w.rho_t * u_[i + 2];
-    const double size = std::sqrt(z1 * z1 + z2 * z2), bound = mu[c] * p[i];
-    if (size > bound) {
-      z1 *= bound / size;
-      z2 *= bound / size;
-    }
-    worst = std::max(worst, length(p[i + 1] - z1, p[i + 2] - z2) / w.rho_t);
+    worst = std::max(worst, disc_violation(i + 1, 2, w.rho_t, mu[c] * p[i]));
   }
   for (int r = 0; r < rows_; ++r) {
     const int i = 3 * contacts_ + r;
@@ -233,116 +251,241 @@ double ConeSolver::residual() {
     const double next = std::clamp(p[i] - rho_[r] * u_[i], lower[r], upper[r]);
     worst = std::max(worst, std::abs(p[i] - next) / rho_[r]);
   }
+  for (const SpinRows& spin : spins_) {
+    worst = std::max(worst, disc_violation(spin.row, spin.spin.rows, spin.rho, spin_bound(spin)));
+  }
   return worst;
 }
 
+/// Residual of rows whose impulses are bounded in size, as a velocity.
+double ConeSolver::disc_violation(int i, int rows, double rho, double bound) const {
+  if (rho == 0) return 0;
+  double z[2] = {}, change[2] = {};
+  for (int r = 0; r < rows; ++r) z[r] = p[i + r] - rho * u_[i + r];
+  const double size = length(z[0], z[1]), part = size > bound ? bound / size : 1;
+  for (int r = 0; r < rows; ++r) change[r] = p[i + r] - part * z[r];
+  return length(change[0], change[1]) / rho;
+}
+
 /// Solves K x = step in place by Gaussian elimination with row pivoting. @returns false if K is
-/// singular.
+/// singular. The right-hand side is column n of K. Eight pivots at a time, and eight columns: those
+/// of the pivots first, then the others, where each load of a row serves eight multiplications.
 bool ConeSolver::eliminate(int n) {
-  for (int k = 0; k < n; ++k) {
-    int pivot = k;
-    for (int i = k + 1; i < n; ++i) {
-      if (std::abs(K_(k, i)) > std::abs(K_(k, pivot))) pivot = i;
+  using Lanes = Eigen::Array<double, kLanes, 1>;
+  const auto row = [&](int i) { return K_.col(i).data(); };
+  const auto lanes = [](double* x) { return Eigen::Map<Lanes>(x); };
+  const int columns = (n + 1 + kLanes - 1) / kLanes * kLanes;
+  for (int i = 0; i < n; ++i) {
+    row(i)[n] = step_[i];
+    for (int j = n + 1; j < columns; ++j) row(i)[j] = 0;
+  }
+  for (int first = 0; first < n; first += kLanes) {
+    const int count = std::min(kLanes, n - first), end = first + kLanes;
+    for (int k = first; k < first + count; ++k) {
+      int pivot = k;
+      double largest = std::abs(row(k)[k]);
+      for (int i = k + 1; i < n; ++i) {
+        const double size = std::abs(row(i)[k]);
+        if (size > largest) {
+          largest = size;
+          pivot = i;
+        }
+      }
+      if (!(largest > 0)) return false;
+      if (pivot != k) {
+        for (int c = first; c < columns; c += kLanes) {
+          const Lanes x = lanes(row(k) + c);
+          lanes(row(k) + c) = lanes(row(pivot) + c);
+          lanes(row(pivot) + c) = x;
+        }
+        for (int j = 0; j < k - first; ++j) std::swap(factor_(j, k), factor_(j, pivot));
+      }
+      const Lanes from = lanes(row(k) + first);
+      const double inverse = 1 / row(k)[k];
+      for (int i = k + 1; i < n; ++i) {
+        const double factor = row(i)[k] * inverse;
+        factor_(k - first, i) = factor;
+        lanes(row(i) + first) -= factor * from;
+      }
     }
-    if (!(std::abs(K_(k, pivot)) > 0)) return false;
-    if (pivot != k) {
-      K_.col(k).segment(k, n - k).swap(K_.col(pivot).segment(k, n - k));
-      std::swap(step_[k], step_[pivot]);
-    }
-    const double inverse = 1 / K_(k, k);
-    for (int i = k + 1; i < n; ++i) {
-      const double factor = K_(k, i) * inverse;
-      if (factor == 0) continue;
-      K_.col(i).segment(k, n - k) -= factor * K_.col(k).segment(k, n - k);
-      step_[i] -= factor * step_[k];
+    for (int c = end; c < columns; c += kLanes) {
+      Lanes pivots[kLanes];
+      for (int k = 0; k < count; ++k) {
+        Lanes sum = lanes(row(first + k) + c);
+        for (int j = 0; j < k; ++j) sum -= factor_(j, first + k) * pivots[j];
+        lanes(row(first + k) + c) = pivots[k] = sum;
+      }
+      for (int i = end; i < n; ++i) {
+        const double* const f = factor_.col(i).data();
+        Lanes even = lanes(row(i) + c), odd = Lanes::Zero();
+        for (int j = 0; j < kLanes; j += 2) {
+          even -= f[j] * pivots[j];
+          odd += f[j + 1] * pivots[j + 1];
+        }
+        lanes(row(i) + c) = even - odd;
+      }
     }
   }
   for (int k = n - 1; k >= 0; --k) {
-    double sum = step_[k];
-    for (int j = k + 1; j < n; ++j) sum -= K_(j, k) * step_[j];
-    step_[k] = sum / K_(k, k);
+    const double* const from = row(k);
+    double sum[4] = {from[n], 0, 0, 0};
+    int j = k + 1;
+    for (; j + 3 < n; j += 4) {
+      for (int l = 0; l < 4; ++l) sum[l] -= from[j + l] * step_[j + l];
+    }
+    for (; j < n; ++j) sum[0] -= from[j] * step_[j];
+    step_[k] = ((sum[0] + sum[1]) + (sum[2] + sum[3])) / from[k];
   }
   return true;
 }
 
-/// Row of Newton's matrix for the equation u_i = 0.
-void ConeSolver::velocity_row(int i, double rho) {
-  K_.col(i).head(n_) = rho * A.col(i).head(n_);
-  K_(i, i) += kRegularization;
-  step_[i] = -rho * u_[i];
+/// Sets an impulse that is fixed in a step of Newton's method, and updates u.
+void ConeSolver::fix(int i, double to) {
+  const double change = to - p[i];
+  if (change == 0) return;
+  p[i] = to;
+  u_.head(n_) += change * A.col(i).head(n_);
 }
 
-/// Row of Newton's matrix for the equation p_i = to.
-void ConeSolver::fixed_row(int i, double to) {
-  K_.col(i).head(n_).setZero();
-  K_(i, i) = 1;
-  step_[i] = to - p[i];
+/// Row k of Newton's matrix: entries of x A.col(i) + y A.col(j) in the columns of the free
+/// impulses.
+void ConeSolver::gather_row(int k, double x, int i, double y, int j) {
+  double* const row = K_.col(k).data();
+  const double *const a = A.col(i).data(), *const other = A.col(j).data();
+  const int m = static_cast<int>(free_.size());
+  const int* const at_free = free_.data();
+  if (y == 0) {
+    for (int l = 0; l < m; ++l) row[l] = x * a[at_free[l]];
+  } else {
+    for (int l = 0; l < m; ++l) row[l] = x * a[at_free[l]] + y * other[at_free[l]];
+  }
 }
 
-void ConeSolver::newton_rows() {
-  for (int r = 0; r < rows_; ++r) {
-    const int i = 3 * contacts_ + r;
-    const double z = p[i] - rho_[r] * u_[i];
-    if (rho_[r] == 0 || z <= lower[r] || z >= upper[r]) {
-      fixed_row(i, std::clamp(z, lower[r], upper[r]));
-    } else {
-      velocity_row(i, rho_[r]);
+/// Rows k.. of Newton's matrix, for the impulses from row i on, whose size is at most `coefficient`
+/// times the normal impulse of the contact.
+void ConeSolver::disc_rows(int k, int i, int rows, double rho, double coefficient, int contact) {
+  double z[2] = {};
+  for (int r = 0; r < rows; ++r) z[r] = p[i + r] - rho * u_[i + r];
+  const double size = length(z[0], z[1]), bound = coefficient * p[3 * contact];
+  if (size <= bound) {
+    for (int r = 0; r < rows; ++r) {
+      gather_row(k + r, rho, i + r, 0, i);
+      K_(k + r, k + r) += kRegularization;
+      step_[k + r] = -rho * u_[i + r];
     }
+    return;
+  }
+  // p - bound z / |z| = 0, z = p - rho u
+  const int column = blocks_[at(contact)].column;
+  const double d[2] = {z[0] / size, z[1] / size}, part = rows == 1 ? 0 : bound / size;
+  const double P[2][2] = {{part * d[1] * d[1], -part * d[0] * d[1]},
+                          {-part * d[0] * d[1], part * d[0] * d[0]}};
+  for (int r = 0; r < rows; ++r) {
+    gather_row(k + r, rho * P[r][0], i, rho * P[r][1], i + rows - 1);
+    for (int c = 0; c < rows; ++c) K_(k + c, k + r) += (r == c ? 1 : 0) - P[r][c];
+    K_(column, k + r) -= coefficient * d[r];
+    step_[k + r] = bound * d[r] - p[i + r];
   }
 }
 
 /// One step of Newton's method with the present branch of each equation, then projection into the
-/// cones. Needs u. Rows whose impulse is free get 1e-10 on their scaled diagonal, so that redundant
-/// contacts have a unique, shortest step.
+/// cones. Needs u. Only free impulses are unknowns: those of separated contacts and of rows at a
+/// bound are set first. Rows whose impulse is free get 1e-10 on their scaled diagonal, so that
+/// redundant contacts have a unique, shortest step.
 bool ConeSolver::newton_step() {
-  const auto n = static_cast<Eigen::Index>(n_);
+  // Which impulses are free.
+  free_.clear();
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
     const Block& w = blocks_[at(c)];
-    const double rho = w.rho_t;
-    if (w.rho_n == 0 || p[i] - w.rho_n * u_[i] <= 0) {
-      for (int r = 0; r < 3; ++r) fixed_row(i + r, 0);
-      continue;
-    }
-    velocity_row(i, w.rho_n);
-    const double z1 = p[i + 1] - rho * u_[i + 1], z2 = p[i + 2] - rho * u_[i + 2];
-    const double size = std::sqrt(z1 * z1 + z2 * z2), bound = mu[c] * p[i];
-    if (rho == 0) {
-      fixed_row(i + 1, 0);
-      fixed_row(i + 2, 0);
-    } else if (size <= bound) {
-      velocity_row(i + 1, rho);
-      velocity_row(i + 2, rho);
-    } else {
-      // p_t - bound z / |z| = 0, z = p_t - rho u_t
-      const double d1 = z1 / size, d2 = z2 / size, part = bound / size;
-      const double P11 = part * d2 * d2, P12 = -part * d1 * d2, P22 = part * d1 * d1;
-      K_.col(i + 1).head(n) = rho * (P11 * A.col(i + 1).head(n) + P12 * A.col(i + 2).head(n));
-      K_.col(i + 2).head(n) = rho * (P12 * A.col(i + 1).head(n) + P22 * A.col(i + 2).head(n));
-      K_(i + 1, i + 1) += 1 - P11;
-      K_(i + 2, i + 1) -= P12;
-      K_(i + 1, i + 2) -= P12;
-      K_(i + 2, i + 2) += 1 - P22;
-      K_(i, i + 1) -= mu[c] * d1;
-      K_(i, i + 2) -= mu[c] * d2;
-      step_[i + 1] = bound * d1 - p[i + 1];
-      step_[i + 2] = bound * d2 - p[i + 2];
-    }
+    const bool separated = w.rho_n == 0 || p[i] - w.rho_n * u_[i] <= 0;
+    branch_[at(c)] = separated ? Branch::separated : Branch::stick;
   }
-  newton_rows();
-  if (!eliminate(n_)) return false;
-  p.head(n) += step_.head(n);
-  for (int i = 0; i < n_; ++i) {
-    if (!std::isfinite(p[i])) return false;
+  for (int r = 0; r < rows_; ++r) {
+    const int i = 3 * contacts_ + r;
+    const double z = p[i] - rho_[r] * u_[i];
+    const bool fixed = rho_[r] == 0 || z <= lower[r] || z >= upper[r];
+    step_[i] = fixed ? std::clamp(z, lower[r], upper[r]) : std::numeric_limits<double>::quiet_NaN();
   }
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
-    p[i] = std::max(p[i], 0.0);
-    const double size = length(p[i + 1], p[i + 2]), bound = mu[c] * p[i];
-    if (size <= bound) continue;
-    p[i + 1] *= bound / size;
-    p[i + 2] *= bound / size;
+    const bool separated = branch_[at(c)] == Branch::separated;
+    if (separated) fix(i, 0);
+    if (separated || mu[c] == 0 || blocks_[at(c)].rho_t == 0) {
+      fix(i + 1, 0);
+      fix(i + 2, 0);
+    }
+    if (separated) continue;
+    blocks_[at(c)].column = static_cast<int>(free_.size());
+    free_.push_back(i);
+    if (mu[c] == 0 || blocks_[at(c)].rho_t == 0) {
+      branch_[at(c)] = Branch::normal;
+    } else {
+      free_.push_back(i + 1);
+      free_.push_back(i + 2);
+    }
   }
+  for (int r = 0; r < rows_; ++r) {
+    const int i = 3 * contacts_ + r;
+    if (std::isnan(step_[i])) {
+      free_.push_back(i);
+    } else {
+      fix(i, step_[i]);
+    }
+  }
+  const int first_spin = static_cast<int>(free_.size());
+  for (const SpinRows& spin : spins_) {
+    const bool fixed = branch_[at(spin.spin.contact)] == Branch::separated || spin.rho == 0 ||
+                       spin.spin.radius == 0;
+    for (int r = 0; r < spin.spin.rows; ++r) {
+      if (fixed) {
+        fix(spin.row + r, 0);
+      } else {
+        free_.push_back(spin.row + r);
+      }
+    }
+  }
+  // Their equations.
+  const int m = static_cast<int>(free_.size());
+  for (int k = 0; k < first_spin;) {
+    const int i = free_[at(k)];
+    if (i >= 3 * contacts_) {
+      const double rho = rho_[i - 3 * contacts_];
+      gather_row(k, rho, i, 0, i);
+      K_(k, k) += kRegularization;
+      step_[k++] = -rho * u_[i];
+      continue;
+    }
+    const int c = i / 3;
+    const Block& w = blocks_[at(c)];
+    gather_row(k, w.rho_n, i, 0, i);
+    K_(k, k) += kRegularization;
+    step_[k] = -w.rho_n * u_[i];
+    if (branch_[at(c)] == Branch::normal) {
+      ++k;
+      continue;
+    }
+    disc_rows(k + 1, i + 1, 2, w.rho_t, mu[c], c);
+    k += 3;
+  }
+  int k_spin = first_spin;
+  for (const SpinRows& spin : spins_) {
+    if (k_spin == m || free_[at(k_spin)] != spin.row) continue;  // fixed
+    disc_rows(k_spin, spin.row, spin.spin.rows, spin.rho, spin.spin.radius, spin.spin.contact);
+    k_spin += spin.spin.rows;
+  }
+  if (!eliminate(m)) return false;
+  for (int k = 0; k < m; ++k) {
+    if (!std::isfinite(step_[k])) return false;
+    p[free_[at(k)]] += step_[k];
+  }
+  for (int c = 0; c < contacts_; ++c) {
+    if (branch_[at(c)] == Branch::separated) continue;
+    const int i = 3 * c;
+    p[i] = std::max(p[i], 0.0);
+    project_disc(i + 1, 2, mu[c] * p[i]);
+  }
+  for (const SpinRows& spin : spins_) project_disc(spin.row, spin.spin.rows, spin_bound(spin));
   for (int r = 0; r < rows_; ++r) {
     const int i = 3 * contacts_ + r;
     p[i] = std::clamp(p[i], lower[r], upper[r]);
@@ -355,11 +498,14 @@ void ConeSolver::refine_by_newton(double from, const Options& options, Report& r
   constexpr int kSteps = 8;
   double now = from;
   for (int k = 0; k < kSteps && now > options.tolerance; ++k) {
+    if (report.newton_steps >= options.max_newton_steps) return;
+    is_best_ = false;
     ++report.newton_steps;
     if (!newton_step()) return;
     now = residual();
     keep_best(now, report);
-    if (!(now < 10 * from)) return;
+    is_best_ = report.residual == now;
+    if (!(now < 100 * from)) return;
   }
 }
 
@@ -374,6 +520,8 @@ void ConeSolver::keep_best(double now, Report& report) {
 // s = mu |u_t| of the last one, minimize p A p / 2 + p (b + s n) over the cones. Each has a
 // solution, and its u is unique; the map from s to mu |u_t| has a fixed point.
 // [Acary 2011, fixed point; De Saxce 1998]
+//
+// With spins, s also has the sum of their r |w|.
 //
 // A may be singular, so each problem gets the proximal term (e / 2) |p - p_last|^2 in the scale of
 // A's diagonal; an iterate need not be near a solution of its problem before s is updated. With
@@ -418,44 +566,121 @@ void ConeSolver::velocities_of(const VectorX<double>& impulses, VectorX<double>&
   }
 }
 
-/// p_last - (b + G w + s n) / e of contact c.
-void ConeSolver::proximal_argument(int c, const VectorX<double>& w, double* z) const {
-  for (int r = 0; r < 3; ++r) {
-    const int i = 3 * c + r;
-    double u = b[i] + (r == 0 ? slip_[c] : 0);
-    for (int k = 0; k < rank_; ++k) u += G_(k, i) * w[k];
-    z[r] = proximal_center_[i] - u / proximal_weight_[i];
-  }
-}
-
-double ConeSolver::proximal_argument_row(int r, const VectorX<double>& w) const {
-  const int i = 3 * contacts_ + r;
+/// p_last - (b + G w + s n) / e of row i, without s.
+double ConeSolver::proximal_argument(int i, const VectorX<double>& w) const {
   double u = b[i];
   for (int k = 0; k < rank_; ++k) u += G_(k, i) * w[k];
   return proximal_center_[i] - u / proximal_weight_[i];
+}
+
+/// Projection of the rows of a contact, spins included, onto its cone, in the metric of e.
+struct ConeSolver::Projection {
+  int size = 0;
+  int row[6];
+  double value[6];
+  double D[6][6];  ///< derivative with respect to the argument, by rows, if there is an impulse
+};
+
+ConeSolver::Projection ConeSolver::project_contact(int c, const VectorX<double>& w) const {
+  // The normal impulse, then the tangential ones and each spin: at most `coefficient` times it.
+  struct Disc {
+    int first, rows;
+    double coefficient, size;
+    bool bounded;
+  };
+  Projection P = {};
+  Disc discs[3];
+  int count = 0;
+  const Block& block = blocks_[at(c)];
+  const auto add_rows = [&](int i, int rows) {
+    for (int r = 0; r < rows; ++r) P.row[P.size++] = i + r;
+  };
+  add_rows(3 * c, 3);
+  discs[count++] = {1, 2, mu[c], 0, true};
+  for (int s = 0; s < block.spins; ++s) {
+    const SpinRows& spin = spins_[at(block.first_spin + s)];
+    discs[count++] = {P.size, spin.spin.rows, spin.rho > 0 ? spin.spin.radius : 0, 0, true};
+    add_rows(spin.row, spin.spin.rows);
+  }
+  double z[6] = {}, e[6] = {};
+  for (int r = 0; r < P.size; ++r) {
+    z[r] = proximal_argument(P.row[r], w);
+    e[r] = proximal_weight_[P.row[r]];
+  }
+  z[0] -= slip_[c] / e[0];
+  for (int k = 0; k < count; ++k) {
+    const double* x = z + discs[k].first;
+    discs[k].size = discs[k].rows == 1 ? std::abs(x[0]) : length(x[0], x[1]);
+  }
+  // The derivative of the squared distance along the normal is concave: from below, the discs that
+  // bind only become fewer.
+  double normal = 0, mass = 0;
+  for (bool changed = true; changed;) {
+    double sum = e[0] * z[0];
+    mass = e[0];
+    for (int k = 0; k < count; ++k) {
+      const Disc& disc = discs[k];
+      if (!disc.bounded) continue;
+      sum += e[disc.first] * disc.coefficient * disc.size;
+      mass += e[disc.first] * disc.coefficient * disc.coefficient;
+    }
+    normal = sum / mass;
+    changed = false;
+    for (int k = 0; k < count; ++k) {
+      if (!discs[k].bounded || discs[k].size > discs[k].coefficient * normal) continue;
+      discs[k].bounded = false;
+      changed = true;
+    }
+  }
+  if (normal <= 0) return P;
+  double by[6] = {e[0] / mass};  // derivative of the normal impulse
+  for (int k = 0; k < count; ++k) {
+    const Disc& disc = discs[k];
+    for (int r = disc.first; disc.bounded && r < disc.first + disc.rows; ++r) {
+      by[r] = e[r] * disc.coefficient * (disc.size > 0 ? z[r] / disc.size : 0) / mass;
+    }
+  }
+  P.value[0] = normal;
+  for (int j = 0; j < P.size; ++j) P.D[0][j] = by[j];
+  for (int k = 0; k < count; ++k) {
+    const Disc& disc = discs[k];
+    for (int r = disc.first; r < disc.first + disc.rows; ++r) {
+      if (!disc.bounded || disc.size == 0) {
+        P.value[r] = disc.bounded ? 0 : z[r];
+        P.D[r][r] = disc.bounded ? 0 : 1;
+        continue;
+      }
+      const double d = z[r] / disc.size, bound = disc.coefficient * normal;
+      P.value[r] = bound * d;
+      for (int j = 0; j < P.size; ++j) P.D[r][j] = disc.coefficient * d * by[j];
+      for (int j = disc.first; j < disc.first + disc.rows; ++j) {
+        P.D[r][j] += bound / disc.size * ((j == r ? 1 : 0) - d * z[j] / disc.size);
+      }
+    }
+  }
+  return P;
 }
 
 /// Value of the dual; writes the impulses to p.
 double ConeSolver::dual(const VectorX<double>& w) {
   double value = 0;
   for (int k = 0; k < rank_; ++k) value += w[k] * w[k] / 2;
+  for (const SpinRows& spin : spins_) p.segment(spin.row, spin.spin.rows).setZero();
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
     p[i] = p[i + 1] = p[i + 2] = 0;
-    if (blocks_[static_cast<std::size_t>(c)].rho_n == 0) continue;
-    double z[3];
-    proximal_argument(c, w, z);
-    const Projection P = project(z, mu[c]);
-    for (int r = 0; r < 3; ++r) {
-      p[i + r] = P.value[r];
-      value += proximal_weight_[i + r] * P.value[r] * P.value[r] / 2;
+    if (blocks_[at(c)].rho_n == 0) continue;
+    const Projection P = project_contact(c, w);
+    for (int r = 0; r < P.size; ++r) {
+      p[P.row[r]] = P.value[r];
+      value += proximal_weight_[P.row[r]] * P.value[r] * P.value[r] / 2;
     }
   }
   for (int r = 0; r < rows_; ++r) {
     const int i = 3 * contacts_ + r;
     p[i] = 0;
     if (rho_[r] == 0) continue;
-    const double z = proximal_argument_row(r, w);
+    const double z = proximal_argument(i, w);
     p[i] = std::clamp(z, lower[r], upper[r]);
     value += proximal_weight_[i] * (z * z - (z - p[i]) * (z - p[i])) / 2;
   }
@@ -469,27 +694,27 @@ void ConeSolver::dual_hessian(const VectorX<double>& w) {
     K_(k, k) = 1;
   }
   for (int c = 0; c < contacts_; ++c) {
-    if (blocks_[static_cast<std::size_t>(c)].rho_n == 0) continue;
-    const int i = 3 * c;
-    double z[3];
-    proximal_argument(c, w, z);
-    const Projection P = project(z, mu[c]);
+    if (blocks_[at(c)].rho_n == 0) continue;
+    const Projection P = project_contact(c, w);
     if (P.value[0] <= 0) continue;
     for (int j = 0; j < rank_; ++j) {
-      double t[3];
-      for (int r = 0; r < 3; ++r) {
-        t[r] = (P.D[r][0] * G_(j, i) + P.D[r][1] * G_(j, i + 1) + P.D[r][2] * G_(j, i + 2)) /
-               proximal_weight_[i];
+      double t[6] = {};
+      for (int r = 0; r < P.size; ++r) {
+        for (int k = 0; k < P.size; ++k) {
+          t[r] += P.D[r][k] * G_(j, P.row[k]) / proximal_weight_[P.row[k]];
+        }
       }
       for (int k = j; k < rank_; ++k) {
-        K_(k, j) += t[0] * G_(k, i) + t[1] * G_(k, i + 1) + t[2] * G_(k, i + 2);
+        double sum = 0;
+        for (int r = 0; r < P.size; ++r) sum += t[r] * G_(k, P.row[r]);
+        K_(k, j) += sum;
       }
     }
   }
   for (int r = 0; r < rows_; ++r) {
     if (rho_[r] == 0) continue;
     const int i = 3 * contacts_ + r;
-    const double z = proximal_argument_row(r, w);
+    const double z = proximal_argument(i, w);
     if (z <= lower[r] || z >= upper[r]) continue;
     for (int j = 0; j < rank_; ++j) {
       const double t = G_(j, i) / proximal_weight_[i];
@@ -522,7 +747,7 @@ void ConeSolver::solve_hessian() {
 
 /// One proximal step from w_, with proximal_center_ as p_last. Writes p. @returns whether Newton's
 /// method converged.
-bool ConeSolver::proximal_point(Report& report) {
+bool ConeSolver::proximal_point(const Options& options, Report& report) {
   constexpr int kNewton = 40, kHalvings = 25;
   constexpr double kSmall = 1e-11;
   double value = dual(w_);
@@ -536,6 +761,7 @@ bool ConeSolver::proximal_point(Report& report) {
     }
     gradient = std::sqrt(gradient);
     if (!(gradient > kSmall * (1e-2 + std::sqrt(size)))) return true;
+    if (report.newton_steps >= options.max_newton_steps) return false;
     scratch_.head(rank_) = step_.head(rank_);
     dual_hessian(w_);
     solve_hessian();
@@ -568,7 +794,12 @@ void ConeSolver::update_slip(bool first, double& stride) {
   double along = 0, now = 0, before = 0;
   for (int c = 0; c < contacts_; ++c) {
     const int i = 3 * c;
-    const double speed = mu[c] * std::sqrt(u_[i + 1] * u_[i + 1] + u_[i + 2] * u_[i + 2]);
+    double speed = mu[c] * length(u_[i + 1], u_[i + 2]);
+    const Block& block = blocks_[at(c)];
+    for (int s = 0; s < block.spins; ++s) {
+      const SpinRows& spin = spins_[at(block.first_spin + s)];
+      speed += spin.spin.radius * length(u_[spin.row], spin.spin.rows == 1 ? 0 : u_[spin.row + 1]);
+    }
     if (first) slip_[c] = speed;
     const double change = speed - slip_[c];
     along += change * slip_change_[c];
@@ -593,6 +824,7 @@ void ConeSolver::solve_proximal(const Options& options, Report& report) {
   residual();
   double weight = kFirstWeight, stride = 1, last = std::numeric_limits<double>::infinity();
   for (int k = 0; k < options.max_proximal_steps; ++k) {
+    if (report.newton_steps >= options.max_newton_steps) return;
     update_slip(k == 0, stride);
     for (int c = 0; c < contacts_; ++c) {
       const int i = 3 * c;
@@ -603,9 +835,14 @@ void ConeSolver::solve_proximal(const Options& options, Report& report) {
       const int i = 3 * contacts_ + r;
       proximal_weight_[i] = weight * A(i, i);
     }
+    for (const SpinRows& spin : spins_) {
+      const int i = spin.row, end = i + spin.spin.rows;
+      const double mean = (A(i, i) + A(end - 1, end - 1)) / 2;
+      for (int r = i; r < end; ++r) proximal_weight_[r] = weight * (mean > 0 ? mean : 1);
+    }
     proximal_center_.head(n) = p.head(n);
     velocities_of(p, w_);
-    const bool there = proximal_point(report);
+    const bool there = proximal_point(options, report);
     const double now = residual();
     keep_best(now, report);
     proximal_center_.head(n) = p.head(n);
@@ -638,37 +875,57 @@ void ConeSolver::limit_energy() {
 
 ConeSolver::Report ConeSolver::solve(const Options& options) {
   // A few sweeps find which contacts stick, slide or separate; Newton's method then needs few
-  // steps. Where it makes no progress, more sweeps follow before the next attempt. With jammed
-  // contacts the sweeps may cycle; the proximal point method is slower but does not.
-  constexpr int kSweeps = 45, kMaxAtOnce = 24;
+  // steps. Where it makes no progress, more sweeps follow before the next attempt: with dozens of
+  // jammed contacts up to thousands. If these cycle, the proximal point method does not, but each
+  // of its steps takes the time of many sweeps.
+  constexpr int kMaxAtOnce = 96;
   const auto n = static_cast<Eigen::Index>(n_);
+  const double acceptable = std::max(options.tolerance, options.acceptable);
   Report report;
   prepare();
   report.residual = residual();
   best_.head(n) = p.head(n);
+  is_best_ = true;
   int at_once = 4;
-  while (!(report.residual <= options.tolerance) && report.sweeps < kSweeps) {
+  const bool warm = (p.head(n).array() != 0).any();
+  if (warm && report.residual > options.tolerance) {
+    refine_by_newton(report.residual, options, report);
+    if (!is_best_) {
+      p.head(n) = best_.head(n);
+      residual();
+    }
+  }
+  while (!(report.residual <= options.tolerance) && report.sweeps < options.max_sweeps) {
     const double best_before = report.residual;
     double swept = best_before;
     for (int k = 0; k < at_once && swept > options.tolerance; ++k, ++report.sweeps) {
       sweep();
       // After the last sweep, and after the first ones, which often suffice after a warm start.
-      if (report.sweeps < 4 || k == at_once - 1) swept = residual();
+      if (report.sweeps < 4 || k == at_once - 1) swept = violation();
     }
+    is_best_ = false;
     swept_.head(n) = p.head(n);
     keep_best(swept, report);
     refine_by_newton(swept, options, report);
+    if (report.residual <= options.tolerance) break;
+    // Redundant contacts whose targets contradict each other slightly: nothing better is near.
+    if (report.residual <= acceptable && report.residual > best_before / 2) break;
     if (report.residual < std::min(best_before, swept / 2)) {
       p.head(n) = best_.head(n);
     } else {
       p.head(n) = swept_.head(n);
       at_once = std::min(2 * at_once, kMaxAtOnce);
     }
+    residual();  // u of that p
   }
-  const double acceptable = std::max(options.tolerance, options.acceptable);
-  if (!(report.residual <= acceptable)) solve_proximal(options, report);
-  p.head(n) = best_.head(n);
-  report.residual = residual();
+  if (!(report.residual <= acceptable)) {
+    is_best_ = false;
+    solve_proximal(options, report);
+  }
+  if (!is_best_) {
+    p.head(n) = best_.head(n);
+    report.residual = residual();
+  }
   if (!(report.residual <= acceptable)) {
     report.converged = false;
     limit_energy();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "limb/math/scalar.hpp"
@@ -12,6 +13,9 @@ namespace limb {
 ///   contact  (n, t1, t2):  p_n >= 0, u_n >= 0, p_n u_n = 0,  |p_t| <= mu p_n,
 ///                          and p_t = -mu p_n u_t / |u_t| if it slides
 ///   row:                   lower <= p <= upper; u = 0 between, u >= 0 at lower, u <= 0 at upper
+///   spin of a contact:     |m| <= r p_n, and m = -r p_n w / |w| if it turns; w is its part of u
+///   and
+///                          m of p, one row (about the normal) or two (about the tangents)
 ///
 /// The friction cone is the exact second-order cone. A is symmetric and may be singular: redundant
 /// contacts are common. Sweeps over the contacts, each solved exactly with the others fixed (block
@@ -26,6 +30,8 @@ class ConeSolver {
     /// m/s; accepted residual if slightly inconsistent redundant contacts prevent the tolerance.
     double acceptable = 1e-6;
     int max_proximal_steps = 400;  ///< where sweeps and Newton's method cycle
+    // In all, of one solve: they bound its time. Nearly all solves need less than a tenth.
+    int max_sweeps = 3000, max_newton_steps = 400;
   };
   struct Report {
     int sweeps = 0, newton_steps = 0;
@@ -35,8 +41,15 @@ class ConeSolver {
     bool converged = true;
   };
 
-  /// Contacts come first, three rows each, then the bounded rows. The values of p are lost.
-  void resize(int contacts, int rows);
+  /// Torsional or rolling friction of a contact: the bound of its moment, per normal force.
+  struct Spin {
+    int contact, rows;  ///< rows: 1 or 2
+    double radius;      ///< m
+  };
+
+  /// Contacts come first, three rows each, then the bounded rows, then those of the spins in order
+  /// of their contacts. The values of p are lost.
+  void resize(int contacts, int rows, std::span<const Spin> spins = {});
   int contacts() const { return contacts_; }
   int size() const { return n_; }
 
@@ -59,37 +72,57 @@ class ConeSolver {
     double sigma[2] = {}, cosine = 1, sine = 0;
     double rho_n = 0, rho_t = 0;  ///< impulse per velocity; 0: no motion in this direction
     double slip = 0;              ///< last multiplier of sliding
+    int first_spin = 0, spins = 0;
+    int column = 0;  ///< of the normal impulse in Newton's matrix
+  };
+  struct SpinRows {
+    Spin spin;
+    int row;
+    double rho;  ///< as of a contact
   };
   void prepare();
   void solve_contact(int c, const double* b_local, double* p_local);
   void sweep();
   void sweep_rows();
+  void sweep_spins();
+  double disc_violation(int i, int rows, double rho, double bound) const;
+  void project_disc(int i, int rows, double bound);
+  double spin_bound(const SpinRows& spin) const {
+    return spin.spin.radius * p[3 * spin.spin.contact];
+  }
   double residual();
-  double times_p(int i) const;
+  double violation() const;
   void keep_best(double now, Report& report);
-  void velocity_row(int i, double rho);
-  void fixed_row(int i, double to);
-  void newton_rows();
+  void fix(int i, double to);
+  void gather_row(int k, double x, int i, double y, int j);
+  void disc_rows(int k, int i, int rows, double rho, double coefficient, int contact);
   bool newton_step();
   bool eliminate(int n);
   void refine_by_newton(double from, const Options& options, Report& report);
   void factorize_response();
   void velocities_of(const VectorX<double>& impulses, VectorX<double>& w) const;
-  void proximal_argument(int c, const VectorX<double>& w, double* z) const;
-  double proximal_argument_row(int r, const VectorX<double>& w) const;
+  double proximal_argument(int i, const VectorX<double>& w) const;
+  struct Projection;
+  Projection project_contact(int c, const VectorX<double>& w) const;
   double dual(const VectorX<double>& w);
   void dual_hessian(const VectorX<double>& w);
   void solve_hessian();
-  bool proximal_point(Report& report);
+  bool proximal_point(const Options& options, Report& report);
   void update_slip(bool first, double& stride);
   void solve_proximal(const Options& options, Report& report);
   void limit_energy();
 
   int contacts_ = 0, rows_ = 0, n_ = 0;
   std::vector<Block> blocks_;
-  VectorX<double> rho_;  ///< of bounded rows
+  enum class Branch : char { separated, normal, stick };  ///< normal: without tangential impulse
+  std::vector<Branch> branch_;  ///< of each contact, in a step of Newton's method
+  std::vector<int> free_;       ///< rows of the unknowns of that step
+  std::vector<SpinRows> spins_;
+  VectorX<double> rho_;   ///< of bounded rows
+  bool is_best_ = false;  ///< p is best_, and u its velocity
   VectorX<double> u_, best_, swept_, proximal_center_, step_, slip_;
-  MatrixX<double> K_;  ///< Newton's matrix, by rows: K_.col(i) is row i
+  MatrixX<double> K_;  ///< Newton's matrix of the free rows: K_.col(k) is row k
+  MatrixX<double> factor_;
   // Proximal point method: A = G G^T, G_.col(i) is row i of G; velocities w; weights e.
   MatrixX<double> G_;
   int rank_ = 0;

@@ -17,9 +17,12 @@ namespace {
 using Vector = VectorX<double>;
 using Matrix = MatrixX<double>;
 
+using Spins = std::vector<ConeSolver::Spin>;
+
 /// A random robot with unit mass matrix: A = J J^T, b = J v.
-void fill(testing::Random& random, int dofs, int contacts, int rows, ConeSolver& solver) {
-  solver.resize(contacts, rows);
+void fill(testing::Random& random, int dofs, int contacts, int rows, ConeSolver& solver,
+          const Spins& spins = {}) {
+  solver.resize(contacts, rows, spins);
   const int n = solver.size();
   Matrix J(n, dofs);
   for (int i = 0; i < n; ++i) {
@@ -38,7 +41,7 @@ void fill(testing::Random& random, int dofs, int contacts, int rows, ConeSolver&
 }
 
 /// The largest violation of the law as the header states it, independent of the solver's residual.
-double violation(const ConeSolver& s) {
+double violation(const ConeSolver& s, int rows = 0, const Spins& spins = {}) {
   const int n = s.size();
   const Vector u = s.A.topLeftCorner(n, n) * s.p.head(n) + s.b.head(n);
   Worst worst;
@@ -49,11 +52,19 @@ double violation(const ConeSolver& s) {
     // Maximal dissipation: p_t . u_t = -mu p_n |u_t|.
     worst.add(std::abs(pt.dot(ut) + s.mu[c] * p * ut.norm()));
   }
-  for (int r = 0; 3 * s.contacts() + r < n; ++r) {
+  for (int r = 0; r < rows; ++r) {
     const double p = s.p[3 * s.contacts() + r], ur = u[3 * s.contacts() + r];
     worst.add(s.lower[r] - p, p - s.upper[r], std::min(p - s.lower[r], ur),
               std::min(s.upper[r] - p, -ur));
   }
+  int i = 3 * s.contacts() + rows;
+  for (const ConeSolver::Spin& spin : spins) {
+    const Vector m = s.p.segment(i, spin.rows), w = u.segment(i, spin.rows);
+    const double bound = spin.radius * s.p[3 * spin.contact];
+    worst.add(m.norm() - bound, std::abs(m.dot(w) + bound * w.norm()));
+    i += spin.rows;
+  }
+  EXPECT_EQ(i, n);
   return worst.value();
 }
 
@@ -75,13 +86,104 @@ TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
     EXPECT_LT(change, 1e-9) << "seed " << seed;
     if (!report.converged) continue;
     const double scale = 1 + max_abs(solver.p.head(solver.size()));
-    worst.add(violation(solver) / scale);
+    worst.add(violation(solver, rows) / scale);
   }
   std::printf("sweeps per problem %.1f, not solved %d, worst violation %.1e\n", sweeps / 2000.,
               failed, worst.value());
   // The residual is 1e-10; complementarity multiplies it by impulses of about 10.
   EXPECT_LT(worst.value(), 1e-8);
   EXPECT_EQ(failed, 0);
+}
+
+// The same with torsional and rolling friction of some contacts.
+TEST(ConeSolver, ObeysTheLawOfSpins) {
+  int failed = 0;
+  Worst worst;
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    testing::Random random(seed);
+    ConeSolver solver;
+    const int contacts = 1 + static_cast<int>(seed % 5), rows = static_cast<int>(seed % 3);
+    Spins spins;
+    for (int c = 0; c < contacts; ++c) {
+      if ((seed + static_cast<unsigned>(c)) % 3 != 0) {
+        spins.push_back({c, 1, random.uniform(0, 0.5)});
+      }
+      if ((seed + static_cast<unsigned>(c)) % 4 == 0) {
+        spins.push_back({c, 2, random.uniform(0, 0.5)});
+      }
+    }
+    fill(random, 6 + static_cast<int>(seed % 16), contacts, rows, solver, spins);
+    const auto report = solver.solve({1e-10, 1e-10, 400});
+    failed += report.converged ? 0 : 1;
+    const int n = solver.size();
+    const Vector p = solver.p.head(n);
+    const double change = p.dot(solver.b.head(n)) + p.dot(solver.A.topLeftCorner(n, n) * p) / 2;
+    EXPECT_LT(change, 1e-9) << "seed " << seed;
+    if (!report.converged) continue;
+    worst.add(violation(solver, rows, spins) / (1 + max_abs(p)));
+  }
+  std::printf("not solved %d, worst violation %.1e\n", failed, worst.value());
+  EXPECT_LT(worst.value(), 1e-8);  // as above
+  EXPECT_EQ(failed, 0);
+}
+
+// A unit mass with unit inertia that presses with p_n = 1 and turns with 1 rad/s about the normal
+// and about a tangent: friction stops it, or its moment is r p_n.
+TEST(ConeSolver, OneSpinInClosedForm) {
+  for (const double radius : {0.0, 0.3, 0.999, 1.001, 2.0}) {
+    ConeSolver solver;
+    solver.resize(1, 0, Spins{{0, 1, radius}, {0, 2, radius}});
+    solver.A.setIdentity();
+    solver.b.head(6) << -1, 0, 0, 1, 0.6, -0.8;
+    solver.p.setZero();
+    solver.mu[0] = 0.5;
+    EXPECT_TRUE(solver.solve({}).converged);
+    const double moment = std::min(radius, 1.0);
+    EXPECT_NEAR(solver.p[0], 1, 1e-15);
+    EXPECT_NEAR(solver.p[3], -moment, 4e-15);
+    EXPECT_NEAR(solver.p[4], -0.6 * moment, 4e-15);
+    EXPECT_NEAR(solver.p[5], 0.8 * moment, 4e-15);
+  }
+}
+
+// Problems of very different scales, jammed and redundant: whatever happens, the work is bounded,
+// the impulses are finite, inside their cones and add no energy, and the report says if they are
+// not exact.
+TEST(ConeSolver, WorkIsBounded) {
+  int most = 0, failed = 0;
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    testing::Random random(seed);
+    ConeSolver solver;
+    const int contacts = 4 + static_cast<int>(seed % 9);
+    fill(random, 4, contacts, 3, solver);
+    const int n = solver.size();
+    const double speed = std::pow(10, random.uniform(-3, 8));
+    for (int i = 0; i < n; ++i) {
+      const double scale = std::pow(10, random.uniform(-4, 4));
+      solver.A.row(i) *= scale;
+      solver.A.col(i) *= scale;
+      // No motion of the robot has these velocities: the exact law may have no solution.
+      solver.b[i] = speed * random.uniform(-1, 1);
+    }
+    ConeSolver::Options options;
+    options.max_newton_steps = 50;
+    options.max_sweeps = 300;
+    const auto report = solver.solve(options);
+    failed += report.converged ? 0 : 1;
+    most = std::max<int>(most, report.newton_steps);
+    EXPECT_LE(report.newton_steps, options.max_newton_steps) << "seed " << seed;
+    EXPECT_LT(report.sweeps, 2 * options.max_sweeps) << "seed " << seed;  // a round may begin
+    EXPECT_EQ(report.converged, report.residual <= options.acceptable) << "seed " << seed;
+    const Vector p = solver.p.head(n);
+    ASSERT_TRUE(p.allFinite()) << "seed " << seed;
+    const double work = p.dot(solver.b.head(n)), square = p.dot(solver.A.topLeftCorner(n, n) * p);
+    EXPECT_LE(work + square / 2, 1e-9 * square) << "seed " << seed;
+    for (int c = 0; c < contacts; ++c) {
+      EXPECT_LE(p.segment<2>(3 * c + 1).norm(), solver.mu[c] * p[3 * c] * (1 + 1e-12));
+    }
+  }
+  std::printf("at most %d Newton steps, not solved %d\n", most, failed);
+  EXPECT_GT(failed, 0);
 }
 
 TEST(ConeSolver, NeverAddsEnergy) {

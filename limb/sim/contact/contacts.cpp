@@ -27,6 +27,10 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
+double length(double x, double y) {
+  return std::sqrt(x * x + y * y);
+}
+
 /// Columns n, t1, t2: right-handed, a function of the normal only.
 Matrix3<double> contact_axes(const Vector& n) {
   const Vector other = std::abs(n[0]) < 0.9 ? Vector::UnitX() : Vector::UnitY();
@@ -35,6 +39,13 @@ Matrix3<double> contact_axes(const Vector& n) {
   axes.col(1) = (other - n * n.dot(other)).normalized();
   axes.col(2) = n.cross(axes.col(1));
   return axes;
+}
+
+/// Whether two such shapes touch in one point, the nearest one.
+bool has_one_point(ContactShape::Kind kind) {
+  using Kind = ContactShape::Kind;
+  return kind == Kind::sphere || kind == Kind::capsule || kind == Kind::cylinder ||
+         kind == Kind::ellipsoid;
 }
 
 }  // namespace
@@ -86,11 +97,16 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     placed_.push_back({shape.kind, shape.size, {}, shape.hull.get()});
   }
   const std::size_t columns = at(setup_.ground.size()) + setup_.shapes.size();
-  for (const auto& row : setup_.friction) {
-    if (setup_.friction.size() == setup_.shapes.size() && row.size() == columns) continue;
-    fail("Contacts", "friction", fmt::format("{} x {}", setup_.friction.size(), row.size()),
-         fmt::format("{} x {}, shapes by solids and shapes", setup_.shapes.size(), columns));
-  }
+  const auto check_table = [&](const char* name, const std::vector<std::vector<double>>& table) {
+    for (const auto& row : table) {
+      if (table.size() == setup_.shapes.size() && row.size() == columns) continue;
+      fail("Contacts", name, fmt::format("{} x {}", table.size(), row.size()),
+           fmt::format("{} x {}, shapes by solids and shapes", setup_.shapes.size(), columns));
+    }
+  };
+  check_table("friction", setup_.friction);
+  check_table("torsion", setup_.torsion);
+  check_table("rolling", setup_.rolling);
   if (!setup_.parameters.self_contact) return;
   // Neighbours overlap at their joint; shapes of one tree that overlap in the given configuration
   // are assumed to do so by design.
@@ -122,24 +138,30 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       const BodyId a = setup_.shapes[i].body, b = setup_.shapes[j].body;
       if (a == b || is_parent(a, b) || is_parent(b, a)) continue;
       const int shape = static_cast<int>(i), other = -1 - static_cast<int>(j);
-      if (!setup_.friction.empty() && std::isnan(given_friction(shape, other))) continue;
+      if (!setup_.friction.empty() && std::isnan(given(setup_.friction, shape, other))) continue;
       collision_points_.clear();
       collide(placed_[i], placed_[j], 0, collision_points_);
-      if (collision_points_.size() == 0 || !overlap_by_design(i, j))
-        pairs_.emplace_back(static_cast<int>(i), static_cast<int>(j));
+      if (collision_points_.size() > 0 && overlap_by_design(i, j)) continue;
+      pairs_.push_back(
+          {static_cast<int>(i), static_cast<int>(j),
+           has_one_point(setup_.shapes[i].kind) && has_one_point(setup_.shapes[j].kind),
+           -std::numeric_limits<double>::infinity()});
     }
   }
+  moved_.assign(placed_.size(), 0);
 }
 
-double Contacts::given_friction(int shape, int other) const {
-  return setup_.friction[at(shape)][at(other >= 0 ? other : setup_.ground.size() - 1 - other)];
+double Contacts::given(const std::vector<std::vector<double>>& table, int shape, int other) const {
+  return table[at(shape)][at(other >= 0 ? other : setup_.ground.size() - 1 - other)];
 }
 
 void Contacts::add_candidates(int shape, int other, const ContactSurface& surface) {
   if (collision_points_.size() == 0) return;
   const ContactShape& own = setup_.shapes[at(shape)];
   ContactSurface used = own.own_surface ? own.surface : surface;
-  if (!setup_.friction.empty()) used.friction = given_friction(shape, other);
+  if (!setup_.friction.empty()) used.friction = given(setup_.friction, shape, other);
+  if (!setup_.torsion.empty()) used.torsion = given(setup_.torsion, shape, other);
+  if (!setup_.rolling.empty()) used.rolling = given(setup_.rolling, shape, other);
   for (int i = 0; i < collision_points_.size(); ++i) {
     Candidate c;
     c.point.shape = shape;
@@ -147,6 +169,8 @@ void Contacts::add_candidates(int shape, int other, const ContactSurface& surfac
     c.point.feature = collision_points_[i].feature;
     c.point.gap = collision_points_[i].gap;
     c.point.friction = used.friction;
+    c.point.torsion = used.torsion;
+    c.point.rolling = used.rolling;
     c.point.p_W = collision_points_[i].p_W;
     c.point.n_W = collision_points_[i].n_W;
     c.axes_W = contact_axes(c.point.n_W);
@@ -173,7 +197,12 @@ void Contacts::find_candidates(double margin) {
   const Kinematics<double>& kinematics = delassus_.kinematics();
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
-    placed_[i].X_WS = kinematics.X_WB[at(shape.body.value())] * shape.X_BS;
+    const Pose<double> X_WS = kinematics.X_WB[at(shape.body.value())] * shape.X_BS;
+    if (!pairs_.empty()) {  // no point of the shape moves farther
+      const Pose<double>& last = placed_[i].X_WS;
+      moved_[i] = (X_WS.p - last.p).norm() + shape_radius_[i] * (X_WS.R - last.R).norm();
+    }
+    placed_[i].X_WS = X_WS;
   }
   const Ground& ground = setup_.ground;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
@@ -181,7 +210,7 @@ void Contacts::find_candidates(double margin) {
     int other = 0;
     const auto collide_with = [&](const auto& solid) {
       const int shape = static_cast<int>(i), index = other++;
-      if (!setup_.friction.empty() && std::isnan(given_friction(shape, index))) return;
+      if (!setup_.friction.empty() && std::isnan(given(setup_.friction, shape, index))) return;
       collision_points_.clear();
       collide(placed_[i], solid, margin, collision_points_);
       add_candidates(shape, index, solid.surface);
@@ -190,18 +219,47 @@ void Contacts::find_candidates(double margin) {
     for (const auto& solid : ground.boxes()) collide_with(solid);
     for (const auto& solid : ground.height_fields()) collide_with(solid);
   }
-  for (const auto& [i, j] : pairs_) {
-    const double reach = shape_radius_[at(i)] + shape_radius_[at(j)] + 2 * margin;
-    if ((placed_[at(i)].X_WS.p - placed_[at(j)].X_WS.p).squaredNorm() > reach * reach) continue;
-    collision_points_.clear();
-    collide(placed_[at(i)], placed_[at(j)], 2 * margin, collision_points_);
-    const ContactShape& b = setup_.shapes[at(j)];
-    add_candidates(i, -1 - j, b.own_surface ? b.surface : setup_.parameters.self_surface);
+  for (Pair& pair : pairs_) find_pair(pair, 2 * margin);
+}
+
+/// The least distance of a pair is known from an earlier step, less what its shapes have moved
+/// since: most pairs are far apart and need no other test.
+void Contacts::find_pair(Pair& pair, double margin) {
+  constexpr double kAhead = 0.05;  // m; a larger distance is not computed
+  const std::size_t i = at(pair.first), j = at(pair.second);
+  constexpr double kRoundingOfDistance = 1e-12;
+  pair.distance -= moved_[i] + moved_[j] + kRoundingOfDistance;
+  if (pair.distance > margin) return;
+  const double spheres =
+      (placed_[i].X_WS.p - placed_[j].X_WS.p).norm() - shape_radius_[i] - shape_radius_[j];
+  pair.distance = spheres;
+  if (spheres > margin) return;
+  collision_points_.clear();
+  if (pair.single) {
+    collide(placed_[i], placed_[j], margin + kAhead, collision_points_);
+    pair.distance = collision_points_.size() == 0 ? margin + kAhead : collision_points_[0].gap;
+    if (pair.distance > margin) return;
+  } else {
+    collide(placed_[i], placed_[j], margin, collision_points_);
   }
+  const ContactShape& other = setup_.shapes[j];
+  add_candidates(pair.first, -1 - pair.second,
+                 other.own_surface ? other.surface : setup_.parameters.self_surface);
+}
+
+/// Adds the time since the last call to a phase; null: starts.
+void Contacts::add_time(double ContactTimes::*phase) {
+  if (times_ == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (phase != nullptr) {
+    times_->*phase += std::chrono::duration<double>(now - last_time_).count();
+  }
+  last_time_ = now;
 }
 
 void Contacts::apply(const Model<double>& model, const RobotState<double>& before, double h,
                      VectorX<double>& v, JointImpulseSolver* joints) {
+  add_time(nullptr);
   if (!ended_at(before.t)) {
     points_.clear();
     joint_impulse_.setZero();
@@ -225,6 +283,7 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   delassus_.update_kinematics(model, before.q);
   double margin =
       kNear + kFarther * max_travel(model, before.v, h) + 4 * h * h * model.gravity().norm();
+  add_time(&ContactTimes::kinematics);
   for (int pass = 0; pass < kPasses; ++pass) {
     v = v_free_;
     solve_with_margin(model, before, h, margin, v, joints);
@@ -240,6 +299,7 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   pending_acceleration_ = (v - v_free_) / h;
   store_result(h);
   limit_path_deviation(model, h, v);
+  add_time(&ContactTimes::rest);
 }
 
 void Contacts::solve_with_margin(const Model<double>& model, const RobotState<double>& before,
@@ -248,6 +308,7 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
   pending_report_ = {};
   has_correction_ = false;
   find_candidates(margin);
+  add_time(&ContactTimes::collision);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
   if (joints != nullptr && joint_impulse_.size() != joints->rows()) {
     joint_impulse_ = VectorX<double>::Zero(joints->rows());
@@ -263,16 +324,33 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
                         c.axes_W);
   }
   for (int r = 0; r < joint_rows; ++r) delassus_.add_joint(model, joints->joint_velocity(r));
-  solver_.resize(n, joint_rows);
+  spins_.clear();
+  for (int c = 0; c < n; ++c) {
+    Candidate& now = candidates_[at(c)];
+    const int other = now.point.other, a = setup_.shapes[at(now.point.shape)].body.value(),
+              b = other >= 0 ? 0 : setup_.shapes[at(-1 - other)].body.value();
+    const auto add = [&](double radius, int first, int rows) {
+      if (!(radius > 0)) return -1;
+      const int row = delassus_.rows();
+      delassus_.add_rotation(a, b, now.axes_W, first, rows);
+      spins_.push_back({c, rows, radius});
+      return row;
+    };
+    now.torsion_row = add(now.point.torsion, 0, 1);
+    now.rolling_row = add(now.point.rolling, 1, 2);
+  }
+  solver_.resize(n, joint_rows, spins_);
   if (u_free_.size() < solver_.A.rows()) {
     u_free_ = u_begin_ = u_end_ = VectorX<double>::Zero(solver_.A.rows());
     free_acceleration_ = impulse_ = delayed_impulse_ = position_impulse_ = u_free_;
   }
   const FactorReport report = delassus_.compute(model, solver_.A);
   check_mass(model, report, before.t);
+  add_time(&ContactTimes::matrix);
   delassus_.row_velocities(before.v, u_begin_);
   delassus_.row_velocities(v, u_free_);
   solve_step(h, joints, joint_rows);
+  add_time(&ContactTimes::solver);
   delassus_.apply_impulses(impulse_, v);
   for (int r = 0; r < joint_rows; ++r) {
     pending_joint_impulse_[joints->row(r)] = impulse_[3 * n + r];
@@ -344,6 +422,7 @@ void Contacts::set_targets(double h, const JointImpulseSolver* joints, int joint
     solver_.lower[r] = joints->lower(r);
     solver_.upper[r] = joints->upper(r);
   }
+  for (int i = 3 * n + joint_rows; i < solver_.size(); ++i) solver_.b[i] = u_free_[i];
 }
 
 /// Starts from the impulses that the same contacts had in the last step.
@@ -352,7 +431,7 @@ void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_
   std::size_t from = 0;
   for (int c = 0; c < n; ++c) {
     const Candidate& now = candidates_[at(c)];
-    Vector p = Vector::Zero();
+    Vector p = Vector::Zero(), moment = Vector::Zero();
     // Both lists have the same order of pairs: the search is short.
     for (std::size_t k = 0; k < points_.size(); ++k) {
       const ContactPoint& last = points_[(from + k) % points_.size()];
@@ -361,13 +440,23 @@ void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_
         continue;
       }
       p = h * (now.axes_W.transpose() * last.force_W);
+      moment = h * (now.axes_W.transpose() * last.moment_W);
       from += k + 1;
       break;
     }
     p[0] = std::max(p[0], 0.0);
-    const double size = std::hypot(p[1], p[2]), bound = now.point.friction * p[0];
+    const double size = length(p[1], p[2]), bound = now.point.friction * p[0];
     if (size > bound) p.tail<2>() *= bound / size;
     solver_.p.segment<3>(3 * c) = p;
+    if (now.torsion_row >= 0) {
+      const double most = now.point.torsion * p[0];
+      solver_.p[now.torsion_row] = std::clamp(moment[0], -most, most);
+    }
+    if (now.rolling_row >= 0) {
+      const double turning = length(moment[1], moment[2]), most = now.point.rolling * p[0];
+      solver_.p.segment<2>(now.rolling_row) =
+          (turning > most ? most / turning : 1) * moment.tail<2>();
+    }
   }
   for (int r = 0; r < joint_rows; ++r) {
     const double last = step_ > 0 ? joint_impulse_[joints->row(r)] * h / step_ : 0;
@@ -379,7 +468,7 @@ void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_
 /// restitution at several contacts with friction may require more energy than there is; then
 /// nothing bounces.
 void Contacts::solve_problem(double h, double time, int joint_rows) {
-  const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
+  const int n = static_cast<int>(candidates_.size()), size = solver_.size();
   ContactReport& report = pending_report_;
   const auto change = [&](int i) {  // of the velocity
     const double soft = i < 3 * n && i % 3 == 0 ? candidates_[at(i / 3)].softness : 0;
@@ -421,7 +510,8 @@ void Contacts::solve_problem(double h, double time, int joint_rows) {
     u_end_[i] = u_free_[i] + change(i);
     // The kinetic energy changes by the sum over all forces of p (u_begin + u_end) / 2.
     const double work = p * ((u_begin_[i] + u_end_[i]) / 2 + free_acceleration_[i] * moment);
-    (i < 3 * n ? report.dissipated : report.joints_dissipated) -= work;
+    const bool of_joint = i >= 3 * n && i < 3 * n + joint_rows;
+    (of_joint ? report.joints_dissipated : report.dissipated) -= work;
     impulse_[i] += p;
     delayed_impulse_[i] += time * p;
     if (i < 3 * n && i % 3 == 0) {
@@ -442,7 +532,7 @@ void Contacts::solve_step(double h, const JointImpulseSolver* joints, int joint_
   impulse_.setZero();
   delayed_impulse_.setZero();
   free_acceleration_.setZero();
-  const auto size = 3 * static_cast<Eigen::Index>(candidates_.size()) + joint_rows;
+  const auto size = static_cast<Eigen::Index>(solver_.size());
   solve_problem(h, 0, joint_rows);
   free_acceleration_.head(size) = (u_end_ - u_begin_).head(size) / h;
   double time = 0;
@@ -487,7 +577,7 @@ double Contacts::next_landing(double h, double last) {
 void Contacts::set_landing(double h, double last, double time, bool all, int joint_rows) {
   constexpr double kTogether = 0.01;  // relative to the step
   const double left = std::max(h - time, kTogether * h);
-  const int n = static_cast<int>(candidates_.size()), size = 3 * n + joint_rows;
+  const int n = static_cast<int>(candidates_.size()), size = solver_.size();
   for (int c = 0; c < n; ++c) {
     Candidate& now = candidates_[at(c)];
     const double t = time - last, u = gap_velocity(c, h, time);
@@ -516,6 +606,7 @@ void Contacts::set_landing(double h, double last, double time, bool all, int joi
     solver_.lower[r] -= solver_.p[3 * n + r];
     solver_.upper[r] -= solver_.p[3 * n + r];
   }
+  for (int i = 3 * n + joint_rows; i < size; ++i) solver_.b[i] = u_end_[i];
   u_begin_.head(size) = u_free_.head(size) = u_end_.head(size);
   solver_.p.head(size).setZero();
 }
@@ -528,11 +619,17 @@ void Contacts::store_result(double h) {
     Candidate& now = candidates_[c];
     const auto i = 3 * static_cast<Eigen::Index>(c);
     const Vector p = impulse_.segment<3>(i), u = u_end_.segment<3>(i);
-    report.cone = std::max(report.cone, (std::hypot(p[1], p[2]) - now.point.friction * p[0]) / h);
+    report.cone = std::max(report.cone, (length(p[1], p[2]) - now.point.friction * p[0]) / h);
     report.penetration = std::max(report.penetration, -now.point.gap);
     report.touching += p[0] > 0 ? 1 : 0;
     now.point.force_W = now.axes_W * p / h;
     now.point.velocity_W = now.axes_W * u;
+    Vector moment = Vector::Zero();
+    if (now.torsion_row >= 0) moment[0] = impulse_[now.torsion_row];
+    if (now.rolling_row >= 0) moment.tail<2>() = impulse_.segment<2>(now.rolling_row);
+    now.point.moment_W = now.axes_W * moment / h;
+    report.cone = std::max({report.cone, (std::abs(moment[0]) - now.point.torsion * p[0]) / h,
+                            (length(moment[1], moment[2]) - now.point.rolling * p[0]) / h});
     if (now.softness > 0 && p[0] > 0) {
       const double depth = std::min(now.point.gap + h * u[0], 0.0);
       pending_stored_ += setup_.parameters.stiffness * depth * depth / 2;
@@ -655,7 +752,7 @@ Force<double> Contacts::force_on(const Model<double>& model, const Kinematics<do
     double sign = belongs_to(model, frame, point.shape) ? 1 : 0;
     if (point.other < 0 && belongs_to(model, frame, -1 - point.other)) sign -= 1;
     sum.f += sign * point.force_W;
-    sum.n += sign * (point.p_W - origin).cross(point.force_W);
+    sum.n += sign * ((point.p_W - origin).cross(point.force_W) + point.moment_W);
   }
   return sum;
 }

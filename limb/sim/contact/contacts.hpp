@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <limits>
 
 #include "limb/sim/contact/collide.hpp"
@@ -41,6 +42,8 @@ struct ContactSetup {
   /// Friction of each shape (row) with each solid of the ground, then with each shape; NaN: they
   /// never touch. Empty: by their surfaces.
   std::vector<std::vector<double>> friction = {};
+  /// The same of torsion and rolling friction (ContactSurface), m. Empty: by their surfaces.
+  std::vector<std::vector<double>> torsion = {}, rolling = {};
   /// Shapes of one tree that overlap here are assumed to do so by design, and never touch. Empty:
   /// the neutral configuration.
   std::vector<double> configuration = {};
@@ -52,10 +55,11 @@ struct ContactPoint {
   int other = 0;    ///< index of the solid of the ground; -1 - i: shape i of the robot
   int feature = 0;  ///< of the pair: constant from step to step
   double gap = 0;   ///< m, at the start of the step
-  double friction = 0;
+  double friction = 0, torsion = 0, rolling = 0;
   Vector3<double> p_W = Vector3<double>::Zero();
   Vector3<double> n_W = Vector3<double>::Zero();         ///< unit normal, towards `shape`
   Vector3<double> force_W = Vector3<double>::Zero();     ///< N on `shape`, mean over the step
+  Vector3<double> moment_W = Vector3<double>::Zero();    ///< N m, of torsional and rolling friction
   Vector3<double> velocity_W = Vector3<double>::Zero();  ///< m/s, of `shape` relative to the
                                                          ///< other, at the end of the step
 };
@@ -66,7 +70,7 @@ struct ContactReport {
   int sweeps = 0, newton_steps = 0;
   double residual = 0;           ///< m/s (ConeSolver)
   double complementarity = 0;    ///< W, largest normal force times separating speed
-  double cone = 0;               ///< N, largest excess of a friction force over its cone
+  double cone = 0;               ///< N, N m, largest excess of a friction force over its cone
   double penetration = 0;        ///< m, deepest overlap at the start of the step
   double dissipated = 0;         ///< J, by contacts in this step
   double joints_dissipated = 0;  ///< J, by joint stops and joint friction in this step
@@ -84,6 +88,15 @@ struct ContactTotals {
   double energy_gain = 0;  ///< J, largest impulse_energy
 };
 
+/// Time spent in the phases of a step, s, summed over steps.
+struct ContactTimes {
+  double kinematics = 0;  ///< poses of all bodies, and bounds of their motion
+  double collision = 0;
+  double matrix = 0;  ///< Jacobians and the Delassus matrix, with the factor of the mass matrix
+  double solver = 0;
+  double rest = 0;  ///< velocities, positions and reports
+};
+
 /// Contact of a robot with the ground and with itself, as impulses in a step of the semi-implicit
 /// Euler method. Hard stops, exact joint friction and loops are part of the same problem, which
 /// ConeSolver solves exactly; the impulses never add energy (docs/contact.md).
@@ -96,8 +109,9 @@ class Contacts {
   const ContactSetup& setup() const { return setup_; }
   /// See DelassusMatrix::set_compiled().
   void set_compiled(const Compiled* compiled) { delassus_.set_compiled(compiled); }
-  /// See DelassusMatrix::set_added_inertia().
-  void set_added_inertia(const VectorX<double>* added) { delassus_.set_added_inertia(added); }
+  /// The mass matrix of the step. If it is already factorized for the configuration and added
+  /// inertia of a step, apply() uses that factor.
+  DelassusMatrix& mass() { return delassus_; }
 
   /// Computes the impulses of a step of length h from the state `before` and adds their effect to
   /// v: on input the velocities at the end of the step without impulses. Includes the rows of
@@ -110,6 +124,9 @@ class Contacts {
   /// s; length of the last computed step, or a shorter one over which contact points move nearly
   /// straight (ContactParameters::max_path_deviation).
   double accepted_step() const { return accepted_step_; }
+
+  /// Measures the phases of the steps from now on; null: no longer. Must outlive its use.
+  void measure(ContactTimes* times) { times_ = times; }
 
   // Results of the last committed step:
 
@@ -146,14 +163,22 @@ class Contacts {
     // this contact's landing.
     double height = 0, landing = 0;
     bool lands = false, bounces = false;
+    int torsion_row = -1, rolling_row = -1;  ///< of its torsional and rolling friction; -1: none
+  };
+  /// Two shapes that are tested for self-contact.
+  struct Pair {
+    int first, second;
+    bool single;      ///< has at most one point, the nearest
+    double distance;  ///< m, lower bound
   };
   double max_travel(const Model<double>& model, const VectorX<double>& v, double h);
   void find_candidates(double margin);
+  void find_pair(Pair& pair, double margin);
   void solve_with_margin(const Model<double>& model, const RobotState<double>& before, double h,
                          double margin, VectorX<double>& v, JointImpulseSolver* joints);
   void add_candidates(int shape, int other, const ContactSurface& surface);
-  /// Friction of a shape with a solid or shape (as in ContactPoint::other) by the setup; NaN: none.
-  double given_friction(int shape, int other) const;
+  /// Entry of a table of the setup for a shape and a solid or shape (as in ContactPoint::other).
+  double given(const std::vector<std::vector<double>>& table, int shape, int other) const;
   void set_targets(double h, const JointImpulseSolver* joints, int joint_rows);
   void warm_start(double h, const JointImpulseSolver* joints, int joint_rows);
   void solve_problem(double h, double time, int joint_rows);
@@ -169,14 +194,16 @@ class Contacts {
 
   ContactSetup setup_;
   std::vector<double> shape_radius_,
-      body_radius_;                         ///< bounds about the origin of the shape, of the body
-  std::vector<std::pair<int, int>> pairs_;  ///< of shapes that are tested for self-contact
+      body_radius_;  ///< bounds about the origin of the shape, of the body
+  std::vector<Pair> pairs_;
+  std::vector<double> moved_;  ///< m; of each shape since the last search, upper bound
   ConfigurationSpace<double> space_;
   DelassusMatrix delassus_;
   ConeSolver solver_;
   CollisionPoints collision_points_;
   std::vector<PlacedShape> placed_;
   std::vector<Candidate> candidates_;
+  std::vector<ConeSolver::Spin> spins_;
   struct Overlap {
     int row;
     double sign, target;  ///< direction out of the overlap, and distance
@@ -197,6 +224,9 @@ class Contacts {
   double accepted_step_ = std::numeric_limits<double>::infinity();
   ContactTotals totals_;
   bool has_correction_ = false;
+  void add_time(double ContactTimes::*phase);
+  ContactTimes* times_ = nullptr;
+  std::chrono::steady_clock::time_point last_time_;
 };
 
 }  // namespace limb

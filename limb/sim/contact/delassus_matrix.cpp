@@ -1,5 +1,6 @@
 #include "limb/sim/contact/delassus_matrix.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -34,6 +35,7 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
       M_(MatrixX<double>::Zero(n_, n_)),
       M_plain_(M_),
       factor_(model),
+      factored_added_(VectorX<double>::Zero(model.uncoupled_nv())),
       kinematics_(model),
       loop_rows_(count_loop_rows(model)),
       q_(VectorX<double>::Zero(model.nq())),
@@ -43,6 +45,19 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
       u_loops_(VectorX<double>::Zero(loop_rows_)),
       p_loops_(u_loops_),
       solve_(std::max(loop_rows_, 1)) {
+  // The ancestors of a velocity in the factor, where L^-T J^T may be nonzero; with couplings, which
+  // mix branches, these are all velocities before it.
+  const auto& F = factor_.packed();
+  paths_.assign(at(n_) * words_, 0);
+  for (int k = 0; k < n_; ++k) {
+    for (int m = 0; m < F.depth[at(k)]; ++m) {
+      const std::size_t i = at(F.path_of(k)[m]);
+      paths_[at(k) * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+  }
+  half_ = VectorX<double>::Zero(8 * n_);
+  joint_support_.assign(words_, 0);
+  body_support_.assign(model.bodies().size() * words_, 0);
   column_ranges_.resize(model.bodies().size());
   speeds_.resize(model.bodies().size());
   bias_motions_.resize(model.bodies().size());
@@ -51,6 +66,9 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
     for_each_ancestor(model, body, [&](std::size_t i, int j, std::size_t index) {
       for_each_column(model, i, j, [&](int column, double ratio) {
         columns_.push_back({static_cast<int>(index), static_cast<int>(i), column, ratio});
+        for (std::size_t w = 0; w < words_; ++w) {
+          body_support_[body * words_ + w] |= paths_[at(column) * words_ + w];
+        }
       });
     });
     column_ranges_[body].end = columns_.size();
@@ -67,11 +85,19 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
 const Kinematics<double>& DelassusMatrix::update_kinematics(const Model<double>& model,
                                                             const VectorX<double>& q) {
   forward_kinematics(model, q, kinematics_);
-  has_plain_ = has_plain_ && q == q_;
-  q_ = q;
+  set_configuration(q);
+  only_loops_ = false;
   blocks_.clear();
+  marked_.clear();
   rows_ = 0;
   return kinematics_;
+}
+
+/// Keeps the mass matrix and its factor if q is the last one.
+void DelassusMatrix::set_configuration(const VectorX<double>& q) {
+  if (q == q_) return;
+  has_plain_ = has_factor_ = false;
+  q_ = q;
 }
 
 const std::vector<DelassusMatrix::Speed>& DelassusMatrix::speed_bounds(const Model<double>& model,
@@ -114,64 +140,75 @@ const std::vector<DelassusMatrix::BiasMotion>& DelassusMatrix::bias_motions(
   return bias_motions_;
 }
 
-DelassusMatrix::Block& DelassusMatrix::add_block(int rows) {
-  blocks_.push_back({rows_, rows});
+/// A block of zeros for the velocities in the sets a and b (null: empty).
+void DelassusMatrix::add_block(int rows, int bodies, const std::uint64_t* a,
+                               const std::uint64_t* b) {
+  const auto begin = marked_.size();
+  for (std::size_t w = 0; w < words_; ++w) {
+    std::uint64_t left = (a != nullptr ? a[w] : 0) | (b != nullptr ? b[w] : 0);
+    for (; left != 0; left &= left - 1) {
+      marked_.push_back(static_cast<int>(64 * w) + std::countr_zero(left));
+    }
+  }
+  blocks_.push_back({rows_, rows, bodies, begin, marked_.size()});
   rows_ += rows;
   if (J_.size() < blocks_.size() * at(n_)) {
     J_.resize(2 * blocks_.size() * at(n_));
     Y_.resize(J_.size());
     Z_.resize(J_.size());
-    support_.resize(2 * blocks_.size() * words_);
   }
   Array4* J = columns(J_, blocks_.size() - 1);
-  for (int k = 0; k < n_; ++k) J[k].setZero();
-  std::uint64_t* bits = support(blocks_.size() - 1);
-  for (std::size_t w = 0; w < words_; ++w) bits[w] = 0;
-  return blocks_.back();
-}
-
-void DelassusMatrix::mark_column(int column) {
-  support(blocks_.size() - 1)[at(column) / 64] |= std::uint64_t{1} << (at(column) % 64);
+  for (const int k : marks(blocks_.back())) J[k].setZero();
 }
 
 /// Adds sign times rows(S, p_WJ) for each velocity that moves the body; p_WJ is its joint's origin.
 template <typename Rows>
 void DelassusMatrix::add_body(int body, double sign, const Rows& rows) {
   Array4* J = columns(J_, blocks_.size() - 1);
-  std::uint64_t* bits = support(blocks_.size() - 1);
   for (std::size_t k = column_ranges_[at(body)].begin; k < column_ranges_[at(body)].end; ++k) {
     const Column& c = columns_[k];
-    const Vector3<double> row = rows(kinematics_.S_W[at(c.index)], kinematics_.X_WB[at(c.body)].p);
-    const double factor = sign * c.ratio;
-    J[c.column] += Array4(factor * row[0], factor * row[1], factor * row[2], 0);
-    bits[at(c.column) / 64] |= std::uint64_t{1} << (at(c.column) % 64);
+    J[c.column] +=
+        sign * c.ratio * rows(kinematics_.S_W[at(c.index)], kinematics_.X_WB[at(c.body)].p);
   }
 }
 
 void DelassusMatrix::add_point(int a, int b, const Vector3<double>& p_W,
                                const Matrix3<double>& axes_W) {
-  add_block(3);
+  add_block(3, bodies(a, b), body_support(a), body_support(b));
+  Array4 axes[3];
+  for (int i = 0; i < 3; ++i) axes[i] = Array4(axes_W(i, 0), axes_W(i, 1), axes_W(i, 2), 0);
   const auto rows = [&](const Motion<double>& S, const Vector3<double>& p_WJ) {
     const double x = p_W[0] - p_WJ[0], y = p_W[1] - p_WJ[1], z = p_W[2] - p_WJ[2];
     const double u = S.v[0] + S.w[1] * z - S.w[2] * y, v = S.v[1] + S.w[2] * x - S.w[0] * z,
                  w = S.v[2] + S.w[0] * y - S.w[1] * x;
-    Vector3<double> row;
-    for (int r = 0; r < 3; ++r) row[r] = axes_W(0, r) * u + axes_W(1, r) * v + axes_W(2, r) * w;
-    return row;
+    return Array4(axes[0] * u + axes[1] * v + axes[2] * w);
   };
   if (a > 0) add_body(a, 1, rows);
   if (b > 0) add_body(b, -1, rows);
 }
 
+void DelassusMatrix::add_rotation(int a, int b, const Matrix3<double>& axes_W, int first,
+                                  int rows) {
+  add_block(rows, bodies(a, b), body_support(a), body_support(b));
+  const auto turn = [&](const Motion<double>& S, const Vector3<double>&) {
+    Array4 row = Array4::Zero();
+    for (int r = 0; r < rows; ++r) row[r] = axes_W.col(first + r).dot(S.w);
+    return row;
+  };
+  if (a > 0) add_body(a, 1, turn);
+  if (b > 0) add_body(b, -1, turn);
+}
+
 void DelassusMatrix::add_joint(const Model<double>& model, int joint_velocity) {
-  add_block(1);
-  const int body = kinematics_.body_of_v[at(joint_velocity)];
+  const int body = kinematics_.body_of_v[at(joint_velocity)],
+            i = joint_velocity - model.bodies()[at(body)].v_start;
+  joint_support_.assign(words_, 0);
+  for_each_column(model, at(body), i, [&](int column, double) {
+    for (std::size_t w = 0; w < words_; ++w) joint_support_[w] |= paths_[at(column) * words_ + w];
+  });
+  add_block(1, -1, joint_support_.data(), nullptr);
   Array4* J = columns(J_, blocks_.size() - 1);
-  for_each_column(model, at(body), joint_velocity - model.bodies()[at(body)].v_start,
-                  [&](int column, double ratio) {
-                    J[column][0] += ratio;
-                    mark_column(column);
-                  });
+  for_each_column(model, at(body), i, [&](int column, double ratio) { J[column][0] += ratio; });
 }
 
 /// Velocity of the second side of each loop relative to its first, in the axes of the first.
@@ -180,20 +217,18 @@ void DelassusMatrix::add_loops(const Model<double>& model) {
     const int a = loop.body_a.value(), b = loop.body_b.value();
     const Pose<double> X_WL = kinematics_.X_WB[at(a)] * loop.X_AL;
     add_point(b, a, (kinematics_.X_WB[at(b)] * loop.X_BL).p, X_WL.R);
-    if (loop.kind != LoopDescription<double>::Kind::weld) continue;
-    add_block(3);
-    const auto turn = [&](const Motion<double>& S, const Vector3<double>&) {
-      return Vector3<double>(X_WL.R.transpose() * S.w);
-    };
-    if (b > 0) add_body(b, 1, turn);
-    if (a > 0) add_body(a, -1, turn);
+    if (loop.kind == LoopDescription<double>::Kind::weld) add_rotation(b, a, X_WL.R, 0, 3);
   }
 }
 
 FactorReport DelassusMatrix::factorize_mass_matrix(const Model<double>& model) {
   constexpr JointEffects kArmature = {true, false, false};
-  if (compiled_ == nullptr && added_ == nullptr) {
-    return factorize_mass<double>(model, work_, q_, factor_, kArmature);
+  const bool same = added_ == nullptr ? factored_added_.isZero(0) : *added_ == factored_added_;
+  if (has_factor_ && same) return {};
+  if (added_ == nullptr) {
+    factored_added_.setZero();
+  } else {
+    factored_added_ = *added_;
   }
   if (!has_plain_) {
     if (compiled_ != nullptr) {
@@ -219,18 +254,23 @@ FactorReport DelassusMatrix::factorize_mass_matrix(const Model<double>& model) {
       }
     }
   }
-  return factorize_mass<double>(model, M_, factor_);
+  const FactorReport report = factorize_mass<double>(model, M_, factor_);
+  has_factor_ = report.ok();
+  return report;
 }
 
 FactorReport DelassusMatrix::factorize(const Model<double>& model, const VectorX<double>& q) {
   if (loop_rows_ == 0) {
-    has_plain_ = has_plain_ && q == q_;
-    q_ = q;
+    set_configuration(q);
     return factorize_mass_matrix(model);
   }
+  const bool same = added_ == nullptr ? factored_added_.isZero(0) : *added_ == factored_added_;
+  if (has_factor_ && same && q == q_ && only_loops_) return {};
   MatrixX<double> none;
   update_kinematics(model, q);
-  return compute(model, none);
+  const FactorReport report = compute(model, none);
+  only_loops_ = report.ok();
+  return report;
 }
 
 void DelassusMatrix::accelerations(const VectorX<double>& tau, VectorX<double>& a) {
@@ -248,54 +288,87 @@ void DelassusMatrix::accelerations(const VectorX<double>& tau, VectorX<double>& 
   a = x_;
 }
 
+/// Y = L^-T J^T and Z = D^-1 Y of kBlocks blocks from the given one on, which move with the same
+/// velocities.
+template <int kBlocks>
+void DelassusMatrix::half_solve(std::size_t block) {
+  using Pack = Eigen::Array<double, 4 * kBlocks, 1>;
+  const auto& F = factor_.packed();
+  const std::span<const int> marked = marks(blocks_[block]);
+  double* const y = half_.data();
+  const auto pack = [&](int k) { return Eigen::Map<Pack>(y + 4 * kBlocks * k); };
+  for (int b = 0; b < kBlocks; ++b) {
+    const Array4* J = columns(J_, block + static_cast<std::size_t>(b));
+    for (const int k : marked) Eigen::Map<Array4>(y + 4 * (kBlocks * k + b)) = J[k];
+  }
+  for (std::size_t i = marked.size(); i-- > 0;) {
+    const int k = marked[i];
+    const int* path = F.path_of(k);
+    const double* row = F.row(k);
+    const Pack value = pack(k);
+    for (int m = F.depth[at(k)] - 2; m >= 0; --m) pack(path[m]) -= row[m] * value;
+  }
+  for (int b = 0; b < kBlocks; ++b) {
+    const std::size_t now = block + static_cast<std::size_t>(b);
+    Array4 *Y = columns(Y_, now), *Z = columns(Z_, now);
+    const auto [first, count] = std::pair(blocks_[now].row, blocks_[now].rows);
+    for (const int k : marked) {
+      Y[k] = Eigen::Map<const Array4>(y + 4 * (kBlocks * k + b));
+      Z[k] = F.inverse[k] * Y[k];
+      double* to = Z_rows_.col(k).data() + first;
+      for (int r = 0; r < count; ++r) to[r] = Z[k][r];
+    }
+  }
+}
+
 FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>& A) {
   const FactorReport report = factorize_mass_matrix(model);
   if (!report.ok()) return report;
   const int user_rows = rows_;
   user_blocks_ = blocks_.size();
   add_loops(model);
-  const auto& F = factor_.packed();
-
-  // Row k of the factor is nonzero only for the ancestors of k, which are marked wherever k is;
-  // with couplings, which mix branches, every row is full.
+  constexpr int kLanes = 8;
+  const int lanes = (rows_ + kLanes - 1) / kLanes * kLanes;
+  if (Z_rows_.rows() < lanes) Z_rows_ = MatrixX<double>::Zero(2 * lanes, n_);
+  Z_rows_.topRows(lanes).setZero();
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
-    const Array4* J = columns(J_, block);
-    Array4 *Y = columns(Y_, block), *Z = columns(Z_, block);
-    std::uint64_t* bits = support(block);
-    for (int k = 0; k < n_; ++k) Y[k] = J[k];
-    for (int k = n_ - 1; k >= 0; --k) {
-      if ((bits[at(k) / 64] >> (at(k) % 64) & 1) == 0) continue;
-      const int* path = F.path_of(k);
-      const double* row = F.row(k);
-      const Array4 value = Y[k];
-      for (int m = F.depth[at(k)] - 2; m >= 0; --m) {
-        Y[path[m]] -= row[m] * value;
-        bits[at(path[m]) / 64] |= std::uint64_t{1} << (at(path[m]) % 64);
-      }
-      Z[k] = F.inverse[k] * value;
+    // Two points of the same bodies, such as the ends of a capsule, are solved together.
+    const bool pair = block + 1 < blocks_.size() &&
+                      blocks_[block].bodies == blocks_[block + 1].bodies &&
+                      blocks_[block].bodies >= 0;
+    if (pair) {
+      half_solve<2>(block);
+      ++block;
+    } else {
+      half_solve<1>(block);
     }
   }
 
+  // A = Y^T Z: the rows of a block at once, against eight rows before it or its own at a time.
   MatrixX<double>& all = loop_rows_ > 0 ? full_ : A;
   if (loop_rows_ > 0 && full_.rows() < rows_) full_ = MatrixX<double>::Zero(2 * rows_, 2 * rows_);
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      const Array4 *Yi = columns(Y_, i), *Zj = columns(Z_, j);
-      const std::uint64_t *in_i = support(i), *in_j = support(j);
-      Array4 sum[3] = {Array4::Zero(), Array4::Zero(), Array4::Zero()};
-      for (std::size_t w = 0; w < words_; ++w) {
-        for (std::uint64_t both = in_i[w] & in_j[w]; both != 0; both &= both - 1) {
-          const auto k = 64 * w + static_cast<std::size_t>(std::countr_zero(both));
-          for (int r = 0; r < 3; ++r) sum[r] += Yi[k][r] * Zj[k];
+  using Lanes = Eigen::Array<double, kLanes, 1>;
+  for (std::size_t block = 0; block < blocks_.size(); ++block) {
+    const int first = blocks_[block].row, count = blocks_[block].rows;
+    const Array4* Y = columns(Y_, block);
+    for (int c = 0; c < first + count; c += kLanes) {
+      Lanes sum[3] = {Lanes::Zero(), Lanes::Zero(), Lanes::Zero()};
+      for (const int k : marks(blocks_[block])) {
+        const Lanes z = Eigen::Map<const Lanes>(Z_rows_.col(k).data() + c);
+        for (int r = 0; r < 3; ++r) sum[r] += Y[k][r] * z;
+      }
+      for (int r = 0; r < count; ++r) {
+        double* to = all.col(first + r).data() + c;
+        if (c + kLanes <= all.rows()) {  // rows of later blocks are written again below
+          Eigen::Map<Lanes> target(to);
+          target = sum[r];
+        } else {
+          for (int j = 0; j < first + count - c; ++j) to[j] = sum[r][j];
         }
       }
-      for (int r = 0; r < blocks_[i].rows; ++r) {
-        for (int c = 0; c < blocks_[j].rows; ++c) {
-          const double entry = sum[r][c];
-          all(blocks_[i].row + r, blocks_[j].row + c) = entry;
-          all(blocks_[j].row + c, blocks_[i].row + r) = entry;
-        }
-      }
+    }
+    for (int r = 0; r < count; ++r) {
+      for (int j = 0; j < first + r; ++j) all(first + r, j) = all(j, first + r);
     }
   }
   if (loop_rows_ > 0) {
@@ -322,14 +395,8 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
 void DelassusMatrix::row_velocities(const VectorX<double>& v, VectorX<double>& u) {
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     const Array4* J = columns(J_, block);
-    const std::uint64_t* bits = support(block);
     Array4 sum = Array4::Zero();
-    for (std::size_t w = 0; w < words_; ++w) {
-      for (std::uint64_t left = bits[w]; left != 0; left &= left - 1) {
-        const auto k = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-        sum += v[static_cast<Eigen::Index>(k)] * J[k];
-      }
-    }
+    for (const int k : marks(blocks_[block])) sum += v[k] * J[k];
     for (int r = 0; r < blocks_[block].rows; ++r) {
       const int row = blocks_[block].row + r;
       (block < user_blocks_ ? u[row] : u_loops_[row - rows_]) = sum[r];
@@ -346,18 +413,13 @@ void DelassusMatrix::solve_response(const VectorX<double>& p) {
   for (int r = 0; loop_rows_ > 0 && r < rows_; ++r) p_loops_ -= p[r] * solved_.col(r);
   for (std::size_t block = 0; block < blocks_.size(); ++block) {
     const Array4* Z = columns(Z_, block);
-    const std::uint64_t* bits = support(block);
     Array4 weights = Array4::Zero();
     for (int r = 0; r < blocks_[block].rows; ++r) {
       const int row = blocks_[block].row + r;
       weights[r] = block < user_blocks_ ? p[row] : p_loops_[row - rows_];
     }
-    for (std::size_t w = 0; w < words_; ++w) {
-      for (std::uint64_t left = bits[w]; left != 0; left &= left - 1) {
-        const auto k = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-        x_[static_cast<Eigen::Index>(k)] += (weights * Z[k]).sum();
-      }
-    }
+    if ((weights == 0).all()) continue;
+    for (const int k : marks(blocks_[block])) x_[k] += (weights * Z[k]).sum();
   }
   const auto& F = factor_.packed();
   kernel::solve_forward(F, n_, x_.data());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "limb/dynamics/factor/mass_factor.hpp"
@@ -47,11 +48,15 @@ class DelassusMatrix {
   /// Adds three rows: the velocity of the point of body a at p_W relative to body b, along the
   /// columns of axes_W.
   void add_point(int a, int b, const Vector3<double>& p_W, const Matrix3<double>& axes_W);
+  /// Adds `rows` (at most three) rows: the angular velocity of body a relative to body b, along the
+  /// columns of axes_W from `first` on.
+  void add_rotation(int a, int b, const Matrix3<double>& axes_W, int first, int rows);
   /// Adds one row: a joint velocity, by its index before couplings.
   void add_joint(const Model<double>& model, int joint_velocity);
   int rows() const { return rows_; }
 
-  /// Factorizes the mass matrix and computes A. @returns as factorize_mass.
+  /// Factorizes the mass matrix, unless its factor is that of the same q and added inertia, and
+  /// computes A. @returns as factorize_mass.
   FactorReport compute(const Model<double>& model, MatrixX<double>& A);
 
   /// Factorizes the mass matrix at q for accelerations() only: there are no rows.
@@ -70,6 +75,8 @@ class DelassusMatrix {
   using Array4 = Eigen::Array<double, 4, 1>;
   struct Block {
     int row = 0, rows = 0;
+    int bodies = -1;                 ///< the same for blocks of the same two bodies; -1: of none
+    std::size_t begin = 0, end = 0;  ///< of its velocities in marked_
   };
   /// A joint velocity that moves a body, and its column and ratio among the robot's velocities.
   struct Column {
@@ -79,15 +86,25 @@ class DelassusMatrix {
   struct ColumnRange {
     std::size_t begin = 0, end = 0;  ///< in columns_
   };
-  Block& add_block(int rows);
+  void add_block(int rows, int bodies, const std::uint64_t* a, const std::uint64_t* b);
+  int bodies(int a, int b) const { return a * static_cast<int>(column_ranges_.size()) + b; }
+  template <int kBlocks>
+  void half_solve(std::size_t block);
   template <typename Rows>
   void add_body(int body, double sign, const Rows& rows);
   void add_loops(const Model<double>& model);
   Array4* columns(std::vector<Array4>& x, std::size_t block) {
     return x.data() + block * static_cast<std::size_t>(n_);
   }
-  std::uint64_t* support(std::size_t block) { return support_.data() + block * words_; }
-  void mark_column(int column);
+  /// The velocities for which a block is nonzero after L^-T J^T, ascending.
+  std::span<const int> marks(const Block& block) const {
+    return {marked_.data() + block.begin, block.end - block.begin};
+  }
+  /// The velocities that move a body, as a set; null: the world.
+  const std::uint64_t* body_support(int body) const {
+    return body > 0 ? body_support_.data() + static_cast<std::size_t>(body) * words_ : nullptr;
+  }
+  void set_configuration(const VectorX<double>& q);
   FactorReport factorize_mass_matrix(const Model<double>& model);
   void solve_response(const VectorX<double>& p);
 
@@ -98,18 +115,25 @@ class DelassusMatrix {
   MatrixX<double> M_, M_plain_;  ///< with and without the added inertia
   bool has_plain_ = false;       ///< M_plain_ is that of q_
   MassFactor<double> factor_;
+  bool has_factor_ = false;         ///< factor_ is that of q_ and factored_added_
+  VectorX<double> factored_added_;  ///< added inertia, or zero
+  bool only_loops_ = false;         ///< the blocks are those of the loops, for this factor
   Kinematics<double> kinematics_;
   std::vector<Block> blocks_;
   int rows_ = 0, loop_rows_ = 0;
   std::size_t user_blocks_ = 0;
   std::vector<Array4> J_, Y_,
-      Z_;  ///< of each block, for each velocity: J^T, L^-T J^T, D^-1 L^-T J^T
+      Z_;                    ///< of each block, for each velocity: J^T, L^-T J^T, D^-1 L^-T J^T
+  MatrixX<double> Z_rows_;   ///< Z with one column per velocity, and zeros where it is not marked
+  std::vector<int> marked_;  ///< velocities of all blocks
+  VectorX<double> half_;     ///< scratch of half_solve()
   std::vector<Column> columns_;
   std::vector<ColumnRange> column_ranges_;  ///< of each body
   std::vector<Speed> speeds_;
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
   std::vector<BiasMotion> bias_motions_;
-  std::vector<std::uint64_t> support_;
+  /// Sets of velocities: with their ancestors in the factor; of each body; of a joint.
+  std::vector<std::uint64_t> paths_, body_support_, joint_support_;
   const VectorX<double>* added_ = nullptr;
   VectorX<double> q_, v_, x_;
   // With loops: A including their rows, A_ll, and A_ll^+ A_lc.

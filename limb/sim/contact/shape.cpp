@@ -14,6 +14,8 @@ void check_surface(const char* call, const ContactSurface& surface) {
   if (!(surface.restitution >= 0 && surface.restitution <= 1)) {
     fail(call, "restitution", to_text(surface.restitution), "0 to 1");
   }
+  check_not_negative(call, "torsion", surface.torsion);
+  check_not_negative(call, "rolling", surface.rolling);
 }
 
 ContactShape make_foot(const Model<double>& model, FrameId frame, double radius) {

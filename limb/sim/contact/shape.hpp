@@ -14,6 +14,12 @@ namespace limb {
 struct ContactSurface {
   double friction = 0.8;   ///< Coulomb coefficient, the same for static and kinetic friction
   double restitution = 0;  ///< separation speed over approach speed, 0 to 1
+  /// m; bound of the moment about the normal, divided by the normal force: for a patch of radius r
+  /// with even pressure, 2/3 of friction times r.
+  double torsion = 0;
+  /// m; bound of the moment about the tangents, divided by the normal force: how far the pressure
+  /// can move ahead of the contact point.
+  double rolling = 0;
 };
 /// @throws Error "call: friction is -1, expected ..."
 void check_surface(const char* call, const ContactSurface& surface);

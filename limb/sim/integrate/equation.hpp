@@ -28,6 +28,11 @@ class Equation {
   /// Writes a and dx/dt at the state. Integrators call it many times per step: it should not
   /// allocate.
   virtual void rates(const RobotState<T>& s, VectorX<T>& a, VectorX<T>& dx) = 0;
+  /// The same at the start of a step of the semi-implicit method, before add_impulses(): an
+  /// equation whose add_impulses() computes the velocities by itself may leave a at zero.
+  virtual void step_rates(const RobotState<T>& s, VectorX<T>& a, VectorX<T>& dx) {
+    rates(s, a, dx);
+  }
   /// Impulses in a step: exact friction, stops, contacts. Changes the velocities v at the end of a
   /// step of length h from the state `before`. Called only by the semi-implicit method, before v
   /// moves the configuration.

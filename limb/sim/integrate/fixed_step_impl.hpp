@@ -52,8 +52,12 @@ void FixedStep<T>::step(Equation<T>& equation, RobotState<T>& s, const T& h) {
     m.stages.combine(h, kWeights, s);
     return;
   }
-  equation.rates(s, m.a, m.dx);
   const bool explicit_euler = method_ == IntegrationMethod::explicit_euler;
+  if (explicit_euler) {
+    equation.rates(s, m.a, m.dx);
+  } else {
+    equation.step_rates(s, m.a, m.dx);
+  }
   if (explicit_euler) m.u = h * s.v;
   s.v += h * m.a;
   s.x += h * m.dx;

@@ -8,6 +8,7 @@
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/energy.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
+#include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/model/canonical/canonical.hpp"
 #include "limb/sim/integrate/check_mass.hpp"
 #include "limb/sim/world/compiled_motion.hpp"
@@ -38,17 +39,18 @@ World::World(Model<double> model, const WorldOptions& options)
       kinematics_(model_),
       actuators_(model_, ideal_actuators(model_)),
       motors_(VectorX<double>::Zero(model_.nv())),
-      a_evaluated_(motors_),
-      implicit_acceleration_(motors_),
       stiffness_{VectorX<double>::Zero(model_.uncoupled_nv()),
                  VectorX<double>::Zero(model_.uncoupled_nv())},
       added_inertia_(stiffness_.damping),
-      factored_inertia_(stiffness_.damping),
-      factored_q_(VectorX<double>::Constant(model_.nq(), std::nan(""))),
+      implicit_acceleration_(motors_),
+      implicit_force_(motors_),
+      implicit_q_(VectorX<double>::Zero(model_.nq())),
       step_mass_(model_),
       space_(model_),
       a_(motors_),
       tau_(motors_),
+      reduced_(motors_),
+      joint_tau_(stiffness_.damping),
       joint_a_(stiffness_.damping),
       joint_v_(stiffness_.damping),
       joint_u_(stiffness_.damping) {
@@ -81,11 +83,11 @@ World::World(Model<double> model, const WorldOptions& options)
   if (!model_.loops().empty()) loops_ = std::make_unique<LoopProjection>(model_);
   if (options.dynamics == WorldOptions::Dynamics::compiled && CompiledMotion::supports(model_)) {
     compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
-    CompileOptions crba_options;
-    crba_options.effects = kEffects;
-    mass_matrix_ =
-        std::make_unique<Compiled>(model_, std::vector{DynamicsFunction::crba}, crba_options);
-    step_mass_.set_compiled(mass_matrix_.get());
+    CompileOptions options_of_step;
+    options_of_step.effects = kEffects;
+    step_functions_ = std::make_unique<Compiled>(
+        model_, std::vector{DynamicsFunction::crba, DynamicsFunction::bias}, options_of_step);
+    step_mass_.set_compiled(step_functions_.get());
   }
 }
 
@@ -132,7 +134,7 @@ double World::next_jump(double t) const {
 
 Contacts& World::set_contact(ContactSetup setup) {
   contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
-  contacts_->set_compiled(mass_matrix_.get());
+  contacts_->set_compiled(step_functions_.get());
   return *contacts_;
 }
 
@@ -150,7 +152,8 @@ void World::read_wrenches(const RobotState<double>& s, std::vector<FrameWrench<d
   rotate_into_frames(now, loads_.world_wrenches, wrenches);
 }
 
-void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
+/// Writes the forces in the state s to loads_.
+void World::evaluate_loads(const RobotState<double>& s, VectorX<double>& dx) {
   motors_.setZero();
   actuators_.evaluate(s, motors_, dx);
   loads_.tau = motors_;
@@ -158,11 +161,13 @@ void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<doubl
   loads_.world_wrenches.clear();
   ForceInput now(model_, s, kinematics_);
   for (const auto& law : laws_) law->add(now, loads_);
+}
+
+/// Accelerations by loads_, those of the state s.
+void World::accelerate(const RobotState<double>& s, VectorX<double>& a) {
   // Where compiled code finds no finite accelerations, the templates find the reason.
-  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a) && a.allFinite()) {
-    a_evaluated_ = a;
-    return;
-  }
+  if (compiled_ != nullptr && compiled_->accelerate(s, loads_, a) && a.allFinite()) return;
+  ForceInput now(model_, s, kinematics_);
   rotate_into_frames(now, loads_.world_wrenches, loads_.wrenches);
   loads_.world_wrenches.clear();
   const FactorReport report =
@@ -170,7 +175,16 @@ void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<doubl
           ? aba(model_, work_, s.q, s.v, loads_.tau, a, kEffects)
           : aba(model_, work_, s.q, s.v, loads_.tau, loads_.wrenches, a, kEffects);
   check_mass(model_, report, s.t);
-  a_evaluated_ = a;
+}
+
+void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
+  evaluate_loads(s, dx);
+  accelerate(s, a);
+}
+
+void World::step_rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
+  evaluate_loads(s, dx);
+  a.setZero();
 }
 
 double World::accepted_step() const {
@@ -186,59 +200,95 @@ void World::limit_rotation(double h, const VectorX<double>& v) {
   constexpr double kShortest = 1e-7;     // s
   if (hinges_.empty()) return;
   double fastest = 0;
-  model_.coupling().expand_velocity(v.data(), joint_v_.data());
-  for (const int i : hinges_) fastest = std::max(fastest, std::abs(joint_v_[i]));
+  const bool same = model_.coupling().is_identity();
+  if (!same) model_.coupling().expand_velocity(v.data(), joint_v_.data());
+  for (const int i : hinges_) fastest = std::max(fastest, std::abs((same ? v : joint_v_)[i]));
   accepted_step_ = std::numeric_limits<double>::infinity();
   if (h * fastest > kMostRotation && h > kShortest) {
     accepted_step_ = std::max(kShortest, kMostRotation / fastest);
   }
 }
 
-/// Changes accelerations a, of the forces in the state `evaluated`, to those of a step of length h
-/// from `before`, at whose end damping and springs act: with F = M a at velocities u,
+/// Velocities v at the end of a step of length h from `before` without impulses, by loads_, the
+/// forces in the state `evaluated`, at whose velocities u the bias force is taken. Damping and
+/// springs act at the end of the step: with the sum F of all forces,
 ///
-///   M a' = F - D (v + h a' - u) - K h (v + h a')
-///   a' = a - (M + S)^-1 (S a + D (v - u) + h K v),   S = h D + h^2 K
+///   M a = F - D (v + h a - u) - K h (v + h a)
+///   (M + S) a = F - D (v - u) - h K v,   S = h D + h^2 K
 ///
-/// @returns false, with a unchanged, if there are no such forces.
-bool World::take_implicitly(const RobotState<double>& before, const RobotState<double>& evaluated,
-                            double h, VectorX<double>& a) {
+/// A robot without loops and wrenches needs no more than the bias force and the factor of M + S,
+/// which contacts share. For others, with the accelerations a0 = M^-1 F of all loops and wrenches,
+///
+///   a = a0 - (M + S)^-1 (S a0 + D (v - u) + h K v)
+void World::advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
+                             double h, VectorX<double>& v) {
   const Coupling<double>& coupling = model_.coupling();
   stiffness_.damping = model_.canonical().damping;
   stiffness_.stiffness.setZero();
   ForceInput now(model_, evaluated, kinematics_);
   for (const auto& law : laws_) law->add_stiffness(now, stiffness_);
   added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
-  implicit_acceleration_.setZero();
-  if (added_inertia_.isZero(0)) return false;
-  // The factor of the first evaluation in a step serves the second one, unless friction or a stop
-  // changed.
-  if (added_inertia_ != factored_inertia_ || before.q != factored_q_) {
-    step_mass_.set_added_inertia(&added_inertia_);
-    const FactorReport report = step_mass_.factorize(model_, before.q);
-    check_mass(model_, report, before.t);
-    factored_inertia_ = added_inertia_;
-    factored_q_ = before.q;
-  }
-  const auto forces = [&](const auto& joint_a, const auto& joint_v, const auto& joint_u) {
-    return (added_inertia_.array() * joint_a.array() +
-            stiffness_.damping.array() * (joint_v - joint_u).array() +
-            h * stiffness_.stiffness.array() * joint_v.array())
-        .matrix();
-  };
-  if (coupling.is_identity()) {
-    tau_ = forces(a, before.v, evaluated.v);
+  implicit_ = !added_inertia_.isZero(0);
+  const bool direct = loops_ == nullptr && loads_.wrenches.empty() && loads_.world_wrenches.empty();
+  DelassusMatrix& mass = step_mass();
+  mass.set_added_inertia(implicit_ ? &added_inertia_ : nullptr);
+  if (direct) {
+    a_.setZero();
   } else {
-    coupling.expand_velocity(a.data(), joint_a_.data());
-    coupling.expand_velocity(before.v.data(), joint_v_.data());
-    coupling.expand_velocity(evaluated.v.data(), joint_u_.data());
-    joint_a_ = forces(joint_a_, joint_v_, joint_u_).eval();
-    coupling.reduce_force(joint_a_.data(), tau_.data());
+    accelerate(evaluated, a_);
   }
-  step_mass_.accelerations(tau_, tau_);
-  implicit_acceleration_ = -tau_;
-  a -= tau_;
-  return true;
+  if (direct || implicit_) {
+    check_mass(model_, mass.factorize(model_, before.q), before.t);
+  }
+  const auto joints = [&](const VectorX<double>& x, VectorX<double>& buffer) -> auto& {
+    if (coupling.is_identity()) return x;
+    coupling.expand_velocity(x.data(), buffer.data());
+    return std::as_const(buffer);
+  };
+  const auto add_reduced = [&](VectorX<double>& tau) {  // of joint_tau_
+    if (coupling.is_identity()) {
+      tau += joint_tau_;
+    } else {
+      coupling.reduce_force(joint_tau_.data(), reduced_.data());
+      tau += reduced_;
+    }
+  };
+  implicit_force_.setZero();
+  if (implicit_) {
+    const VectorX<double>&joint_v = joints(before.v, joint_v_),
+          &joint_u = joints(evaluated.v, joint_u_);
+    joint_tau_ = stiffness_.damping.cwiseProduct(joint_v - joint_u) +
+                 h * stiffness_.stiffness.cwiseProduct(joint_v);
+    if (!direct) joint_tau_ += added_inertia_.cwiseProduct(joints(a_, joint_a_));
+    add_reduced(implicit_force_);
+  }
+  if (direct) {
+    if (step_functions_ != nullptr) {
+      step_functions_->bias(before.q, evaluated.v, tau_);
+    } else {
+      bias<double>(model_, work_, before.q, evaluated.v, tau_, kEffects);
+    }
+    tau_ = loads_.tau - tau_ - implicit_force_;
+    mass.accelerations(tau_, a_);
+    if (implicit_) {
+      joint_tau_ = added_inertia_.cwiseProduct(joints(a_, joint_a_));
+      add_reduced(implicit_force_);
+    }
+  } else if (implicit_) {
+    mass.accelerations(implicit_force_, tau_);
+    a_ -= tau_;
+  }
+  // What implicit_acceleration() needs.
+  has_implicit_acceleration_ = !direct || !implicit_;
+  if (!implicit_) {
+    implicit_acceleration_.setZero();
+  } else if (direct) {
+    implicit_q_ = before.q;
+  } else {
+    implicit_acceleration_ = -tau_;
+  }
+  v = before.v + h * a_;
+  space_.add_axes_rotation(evaluated.v, h, v);
 }
 
 /// Recomputes the velocities at the end of a step of length h without impulses, from the
@@ -258,29 +308,38 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
     }
   }
   if (dx_.size() != before.x.size()) dx_ = before.x;
-  rates(middle_, a_, dx_);
-  take_implicitly(before, middle_, h, a_);
-  v = before.v + h * a_;
-  space_.add_axes_rotation(middle_.v, h, v);
+  evaluate_loads(middle_, dx_);
+  advance_velocity(before, middle_, h, v);
 }
 
 void World::add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) {
-  a_ = a_evaluated_;
-  const bool implicit = take_implicitly(before, before, h, a_);
-  if (implicit) {
-    v = before.v + h * a_;
-    space_.add_axes_rotation(before.v, h, v);
-  }
+  advance_velocity(before, before, h, v);
   // rad/s and m/s together; below, forces quadratic in velocity are negligible.
   constexpr double kSlow = 0.1;
   if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
   limit_rotation(h, v);
   if (contacts_ != nullptr) {
-    contacts_->set_added_inertia(implicit ? &added_inertia_ : nullptr);
+    contacts_->mass().set_added_inertia(implicit_ ? &added_inertia_ : nullptr);
     contacts_->apply(model_, before, h, v, joint_impulses_.get());
   } else if (joint_impulses_ != nullptr) {
-    joint_impulses_->apply(model_, work_, before, h, v, implicit ? &step_mass_ : nullptr);
+    joint_impulses_->apply(model_, work_, before, h, v, implicit_ ? &step_mass_ : nullptr);
   }
+}
+
+const VectorX<double>& World::implicit_acceleration() {
+  if (has_implicit_acceleration_) return implicit_acceleration_;
+  // M (a - a0) = -(S a + D (v - u) + h K v)
+  DelassusMatrix& mass = step_mass();
+  mass.set_added_inertia(nullptr);
+  mass.factorize(model_, implicit_q_);
+  mass.accelerations(implicit_force_, implicit_acceleration_);
+  implicit_acceleration_ *= -1;
+  has_implicit_acceleration_ = true;
+  return implicit_acceleration_;
+}
+
+DelassusMatrix& World::step_mass() {
+  return contacts_ != nullptr && loops_ == nullptr ? contacts_->mass() : step_mass_;
 }
 
 World::Energy World::energy(const RobotState<double>& s) {

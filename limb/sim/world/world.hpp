@@ -100,6 +100,8 @@ class World final : public Equation<double> {
 
   /// @throws Error (computation failed, with the time) if the mass matrix is singular.
   void rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
+  /// Evaluates the forces only: add_impulses() computes the velocities.
+  void step_rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
   void add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) override;
 
   struct Energy {
@@ -111,7 +113,7 @@ class World final : public Equation<double> {
   /// zero for a robot without mass.
   Force<double> momentum(const RobotState<double>& s);
   /// Change of the accelerations of the last step because damping and springs act at its end.
-  const VectorX<double>& implicit_acceleration() const { return implicit_acceleration_; }
+  const VectorX<double>& implicit_acceleration();
   /// Motor torques of the last evaluation, on the velocities of the robot.
   const VectorX<double>& motor_torque() const { return motors_; }
   /// Forces of the last evaluation: tau includes the motors.
@@ -124,8 +126,11 @@ class World final : public Equation<double> {
   void prepare();
   void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
   void limit_rotation(double h, const VectorX<double>& v);
-  bool take_implicitly(const RobotState<double>& before, const RobotState<double>& evaluated,
-                       double h, VectorX<double>& a);
+  void evaluate_loads(const RobotState<double>& s, VectorX<double>& dx);
+  void accelerate(const RobotState<double>& s, VectorX<double>& a);
+  void advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
+                        double h, VectorX<double>& v);
+  DelassusMatrix& step_mass();
 
   Model<double> model_;
   Workspace<double> work_;
@@ -134,23 +139,25 @@ class World final : public Equation<double> {
   std::vector<std::unique_ptr<ForceLaw>> laws_;
   std::unique_ptr<JointImpulseSolver> joint_impulses_;
   std::unique_ptr<LoopProjection> loops_;
-  std::unique_ptr<Compiled> mass_matrix_;  ///< for contacts
+  std::unique_ptr<Compiled> step_functions_;  ///< mass matrix and bias of a step; may be null
   std::unique_ptr<Contacts> contacts_;
   std::unique_ptr<CompiledMotion> compiled_;
   bool prepared_ = true;  ///< compiled for the present laws
   AppliedLoads loads_;
   VectorX<double> motors_;
-  // Implicit forces: accelerations of the last evaluation, stiffness, and the mass matrix with it.
-  VectorX<double> a_evaluated_, implicit_acceleration_;
+  // Implicit forces of the last step: their stiffness, added inertia (zero: not implicit), sum and
+  // configuration, and the change of acceleration, if it is computed.
   JointStiffness stiffness_;
-  VectorX<double> added_inertia_, factored_inertia_, factored_q_;  ///< now, and in step_mass_
+  VectorX<double> added_inertia_;
+  bool implicit_ = false, has_implicit_acceleration_ = true;
+  VectorX<double> implicit_acceleration_, implicit_force_, implicit_q_;
   std::vector<int> hinges_;  ///< joint velocities of hinges in a row
   double accepted_step_ = std::numeric_limits<double>::infinity();
-  DelassusMatrix step_mass_;
-  // Scratch of center_velocity() and take_implicitly():
+  DelassusMatrix step_mass_;  ///< without contacts, or with loops
+  // Scratch of center_velocity() and advance_velocity():
   ConfigurationSpace<double> space_;
   RobotState<double> middle_;
-  VectorX<double> a_, dx_, tau_, joint_a_, joint_v_, joint_u_;
+  VectorX<double> a_, dx_, tau_, reduced_, joint_tau_, joint_a_, joint_v_, joint_u_;
 };
 
 }  // namespace limb
