@@ -37,7 +37,13 @@ class Equation {
   /// step of length h from the state `before`. Called only by the semi-implicit method, before v
   /// moves the configuration.
   virtual void add_impulses(const RobotState<T>& before, const T& h, VectorX<T>& v);
+  /// Called by the implicit midpoint rule, which may divide a step, after each part: its length,
+  /// and the velocities in its middle, at which rates() was evaluated last.
+  virtual void end_part(const T& h, const VectorX<T>& v, bool first);
 };
+
+template <typename T>
+void Equation<T>::end_part(const T&, const VectorX<T>&, bool) {}
 
 template <typename T>
 void Equation<T>::add_impulses(const RobotState<T>&, const T&, VectorX<T>&) {}

@@ -9,7 +9,8 @@ namespace limb {
 /// step. [Hairer 2006, implicit midpoint rule]
 ///
 /// Newton's method on (v, x) at the midpoint; its matrix is computed by finite differences and
-/// reused while the method converges.
+/// reused while the method converges. A step with a discontinuous force, such as a stop that is
+/// reached in it, is divided, with a linearly implicit step across the discontinuity.
 template <Real T>
 class ImplicitMidpoint final : public Integrator<T> {
  public:
@@ -19,15 +20,20 @@ class ImplicitMidpoint final : public Integrator<T> {
   void advance(Equation<T>& equation, RobotState<T>& s, const T& t_end) override;
   /// By a shorter step from the same start.
   void state_at(const T& t, RobotState<T>& s) override;
+  /// Linearly implicit steps since construction.
+  long linear_steps() const { return linear_steps_; }
 
  private:
   struct Memory;
   void residual(Equation<T>& equation, const T& h);
   void differentiate(Equation<T>& equation, const T& h);
   bool solve(Equation<T>& equation, const T& h);
+  bool try_step(Equation<T>& equation, RobotState<T>& s, const T& h);
+  void accept(Equation<T>& equation, RobotState<T>& s, const T& h);
   void step(Equation<T>& equation, RobotState<T>& s, const T& h);
 
   T step_;
+  long linear_steps_ = 0;
   std::unique_ptr<Memory> memory_;
 };
 

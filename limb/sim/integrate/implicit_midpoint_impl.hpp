@@ -14,7 +14,8 @@ struct ImplicitMidpoint<T>::Memory {
   explicit Memory(const ConfigurationSpace<T>& s) : space(s) {}
 
   ConfigurationSpace<T> space;
-  RobotState<T> before, middle;
+  RobotState<T> start;           ///< of the step
+  RobotState<T> before, middle;  ///< of a part of it
   VectorX<T> a, dx, u, r, r0, z;
   MatrixX<T> J;
   Eigen::PartialPivLU<MatrixX<T>> factor;
@@ -35,7 +36,7 @@ ImplicitMidpoint<T>::ImplicitMidpoint(const ConfigurationSpace<T>& space, int ex
   m.before.q.resize(space.nq());
   m.before.v = m.a;
   m.before.x = m.dx;
-  m.middle = m.before;
+  m.start = m.middle = m.before;
   m.J.setIdentity(n + extra, n + extra);
   m.factor = Eigen::PartialPivLU<MatrixX<T>>(n + extra);
 }
@@ -93,8 +94,10 @@ bool ImplicitMidpoint<T>::solve(Equation<T>& equation, const T& h) {
   return false;
 }
 
+/// A step of length h from s, or a part of one; false, with s unchanged, if Newton's method does
+/// not converge.
 template <Real T>
-void ImplicitMidpoint<T>::step(Equation<T>& equation, RobotState<T>& s, const T& h) {
+bool ImplicitMidpoint<T>::try_step(Equation<T>& equation, RobotState<T>& s, const T& h) {
   Memory& m = *memory_;
   const Eigen::Index n = m.a.size();
   copy_state(s, m.before);
@@ -111,17 +114,58 @@ void ImplicitMidpoint<T>::step(Equation<T>& equation, RobotState<T>& s, const T&
     differentiate(equation, h);
     done = solve(equation, h);
   }
-  if (!done) {
-    m.h_of_factor = T(0);
-    if (!std::isfinite(m.r.sum())) fail_motion("implicit-midpoint", double(s.t));
-    fail_step("implicit-midpoint", double(s.t),
-              "Newton's method did not converge (try a shorter step; discontinuous forces have no "
-              "solution)");
-  }
+  if (!done) return false;
+  accept(equation, s, h);
+  return true;
+}
+
+/// The end of a step of length h with the velocities z in its middle.
+template <Real T>
+void ImplicitMidpoint<T>::accept(Equation<T>& equation, RobotState<T>& s, const T& h) {
+  Memory& m = *memory_;
+  const Eigen::Index n = m.a.size();
+  m.middle.v = m.z.head(n);
+  equation.end_part(h, m.middle.v, s.t == m.start.t);
   m.u = h * m.z.head(n);
   m.space.move(m.before.q, m.u, s.q);
   s.v = T(2) * m.z.head(n) - m.before.v;
   s.x = T(2) * m.z.tail(m.dx.size()) - m.before.x;
+  s.t = m.before.t + h;
+}
+
+/// Where a force is discontinuous, such as the damper of a stop that is reached within the step,
+/// the equations may have no solution. The step is then bisected towards the discontinuity, and the
+/// short step across it is linearly implicit: one Newton step, which always exists and keeps stiff
+/// forces stable.
+template <Real T>
+void ImplicitMidpoint<T>::step(Equation<T>& equation, RobotState<T>& s, const T& h) {
+  Memory& m = *memory_;
+  copy_state(s, m.start);
+  if (try_step(equation, s, h)) return;
+  m.h_of_factor = T(0);
+  constexpr int kParts = 64;
+  const T part = h / T(kParts);
+  int left = kParts;
+  while (left > 0) {
+    // The longest power of two of parts that converges.
+    int parts = left;
+    while ((parts & (parts - 1)) != 0) parts &= parts - 1;
+    bool done = false;
+    for (; parts > 0 && !done; parts /= 2) {
+      done = try_step(equation, s, T(parts) * part);
+      if (done) left -= parts;
+    }
+    if (done) continue;
+    m.z.head(m.a.size()) = s.v;
+    m.z.tail(m.dx.size()) = s.x;
+    differentiate(equation, part);
+    m.z -= m.factor.solve(m.r0);
+    if (!m.z.allFinite()) fail_motion("implicit-midpoint", double(s.t));
+    accept(equation, s, part);
+    --left;
+    ++linear_steps_;
+  }
+  m.h_of_factor = T(0);
 }
 
 template <Real T>
@@ -134,7 +178,7 @@ void ImplicitMidpoint<T>::advance(Equation<T>& equation, RobotState<T>& s, const
 
 template <Real T>
 void ImplicitMidpoint<T>::state_at(const T& t, RobotState<T>& s) {
-  copy_state(memory_->before, s);
+  copy_state(memory_->start, s);
   step(*memory_->equation, s, t - s.t);
   s.t = t;
 }
