@@ -147,7 +147,7 @@ class Plot final : public Verb {
     if (title == "program residual") return ", relative to the weight";
     if (title == "momentum linear") return ", N s";
     if (title == "momentum angular") return " about the mass centre, N m s";
-    return title == "energy" ? ", J" : "";
+    return title == "energy" || title == "energy work" ? ", J" : "";
   }
 
   /// The requested charts, one per group of a topic.
@@ -156,10 +156,13 @@ class Plot final : public Verb {
     for (const LogSeries& series : log.series) {
       for (std::size_t i = 0; i < series.fields.size(); ++i) {
         const std::string& field = series.fields[i];
+        // The many lines of the energy ledger are a chart only on request.
+        const bool work = series.topic == "energy" && field.starts_with("work.");
         const bool shown =
-            only_.empty() ||
+            (only_.empty() && !work) ||
             std::any_of(only_.begin(), only_.end(), [&](const std::string& requested) {
-              return is_below(series.topic + "." + field, requested);
+              return is_below(series.topic + "." + field, requested) &&
+                     (!work || requested.starts_with("energy.work"));
             });
         if (!shown) continue;
         const std::size_t dot = field.find('.');

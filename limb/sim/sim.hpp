@@ -14,6 +14,7 @@
 #include "limb/sim/scenario/scenario.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/world/controllers.hpp"
+#include "limb/sim/world/energy_ledger.hpp"
 #include "limb/sim/world/legged_controllers.hpp"
 #include "limb/sim/world/sensors.hpp"
 #include "limb/sim/world/simulation.hpp"

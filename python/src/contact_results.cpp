@@ -39,8 +39,8 @@ nb::object contact_points(const Contacts& contacts) {
 
 nb::object contact_report(const ContactReport& r) {
   return result_of("ContactReport", r.contacts, r.touching, r.residual, r.complementarity, r.cone,
-                   r.penetration, r.dissipated, r.joints_dissipated, r.sweeps, r.newton_steps,
-                   r.converged);
+                   r.penetration, r.dissipated, r.friction_dissipated + r.stops_dissipated,
+                   r.sweeps, r.newton_steps, r.converged);
 }
 
 ContactRecord::ContactRecord(const Contacts& contacts) {

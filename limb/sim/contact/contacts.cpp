@@ -73,7 +73,8 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       delassus_(model),
       correction_(VectorX<double>::Zero(model.nv())),
       pending_acceleration_(correction_),
-      acceleration_(correction_) {
+      acceleration_(correction_),
+      lift_(correction_) {
   check_parameters("Contacts", setup_.parameters);
   for (std::size_t i = 0; i < setup_.shapes.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
@@ -306,7 +307,7 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
                                  double h, double margin, VectorX<double>& v,
                                  JointImpulseSolver* joints) {
   pending_report_ = {};
-  has_correction_ = false;
+  has_correction_ = has_lift_ = false;
   find_candidates(margin);
   add_time(&ContactTimes::collision);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
@@ -379,7 +380,8 @@ void Contacts::commit_step(RobotState<double>& s) {
   time_ = s.t;
   pending_end_ = std::numeric_limits<double>::quiet_NaN();
   if (has_correction_) space_.move(s.q, correction_, s.q);
-  has_correction_ = false;
+  lifted_ = has_lift_;
+  has_correction_ = has_lift_ = false;
 }
 
 // Impulses of a step: first those of the contacts that are closed, over the whole step, then those
@@ -511,7 +513,11 @@ void Contacts::solve_problem(double h, double time, int joint_rows) {
     // The kinetic energy changes by the sum over all forces of p (u_begin + u_end) / 2.
     const double work = p * ((u_begin_[i] + u_end_[i]) / 2 + free_acceleration_[i] * moment);
     const bool of_joint = i >= 3 * n && i < 3 * n + joint_rows;
-    (of_joint ? report.joints_dissipated : report.dissipated) -= work;
+    const bool friction = of_joint && std::isfinite(solver_.upper[i - 3 * n]) &&
+                          std::isfinite(solver_.lower[i - 3 * n]);
+    (friction   ? report.friction_dissipated
+     : of_joint ? report.stops_dissipated
+                : report.dissipated) -= work;
     impulse_[i] += p;
     delayed_impulse_[i] += time * p;
     if (i < 3 * n && i % 3 == 0) {
@@ -638,6 +644,13 @@ void Contacts::store_result(double h) {
   }
   report.contacts = static_cast<int>(candidates_.size());
   report.dissipated -= pending_stored_ - stored_;
+  // Where a velocity turns around within the step, such as that of a foot that slides one way and
+  // then sticks against a force the other way, the work of its mean is positive: an error of
+  // integration, not energy from the contact.
+  for (double* taken :
+       {&report.dissipated, &report.friction_dissipated, &report.stops_dissipated}) {
+    *taken = std::max(*taken, 0.0);
+  }
 }
 
 // Position correction and step length.
@@ -684,8 +697,14 @@ void Contacts::correct_positions(double h, const JointImpulseSolver* joints, int
     }
     if (moved < 1e-3 * parameters.slop) break;
   }
-  if (delayed) position_impulse_ -= delayed_impulse_;
-  delassus_.displacement(position_impulse_, correction_);
+  has_lift_ = overlap;
+  if (overlap) delassus_.displacement(position_impulse_, lift_);
+  if (delayed) {
+    position_impulse_ -= delayed_impulse_;
+    delassus_.displacement(position_impulse_, correction_);
+  } else {
+    correction_ = lift_;
+  }
 }
 
 /// The contact problem assumes that gaps change by h u in a step. With constant joint velocities

@@ -68,12 +68,12 @@ struct ContactPoint {
 struct ContactReport {
   int contacts = 0, touching = 0;  ///< candidates, and those with a force
   int sweeps = 0, newton_steps = 0;
-  double residual = 0;           ///< m/s (ConeSolver)
-  double complementarity = 0;    ///< W, largest normal force times separating speed
-  double cone = 0;               ///< N, N m, largest excess of a friction force over its cone
-  double penetration = 0;        ///< m, deepest overlap at the start of the step
-  double dissipated = 0;         ///< J, by contacts in this step
-  double joints_dissipated = 0;  ///< J, by joint stops and joint friction in this step
+  double residual = 0;         ///< m/s (ConeSolver)
+  double complementarity = 0;  ///< W, largest normal force times separating speed
+  double cone = 0;             ///< N, N m, largest excess of a friction force over its cone
+  double penetration = 0;      ///< m, deepest overlap at the start of the step
+  // J, dissipated in this step, never negative: by contacts, exact joint friction and hard stops.
+  double dissipated = 0, friction_dissipated = 0, stops_dissipated = 0;
   /// J, kinetic energy after the impulses of the step minus that without them (for a bounce, at the
   /// time of impact): at most zero, to rounding.
   double impulse_energy = 0;
@@ -151,6 +151,8 @@ class Contacts {
   const ContactTotals& totals() const { return totals_; }
   /// J, stored in the springs of the compliant mode.
   double stored() const { return stored_; }
+  /// Displacement that lifted overlapping bodies at the end of the last step; null: none.
+  const VectorX<double>* lift() const { return lifted_ ? &lift_ : nullptr; }
 
  private:
   struct Candidate {
@@ -223,7 +225,8 @@ class Contacts {
   double dissipated_ = 0, stored_ = 0, step_ = 0, pending_step_ = 0;
   double accepted_step_ = std::numeric_limits<double>::infinity();
   ContactTotals totals_;
-  bool has_correction_ = false;
+  VectorX<double> lift_;  ///< part of the correction
+  bool has_correction_ = false, has_lift_ = false, lifted_ = false;
   void add_time(double ContactTimes::*phase);
   ContactTimes* times_ = nullptr;
   std::chrono::steady_clock::time_point last_time_;

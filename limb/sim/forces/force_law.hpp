@@ -8,6 +8,7 @@
 #include "limb/dynamics/recursive/external.hpp"
 #include "limb/dynamics/recursive/wrench_port.hpp"
 #include "limb/sim/integrate/equation.hpp"
+#include "limb/sim/world/energy_ledger.hpp"
 
 /// Forces on a simulated robot besides gravity, motors and joint drives. Every kind of force is a
 /// ForceLaw.
@@ -76,6 +77,8 @@ class ForceLaw {
   virtual void append_ports(std::vector<WrenchPort>&) const {}
   /// Stored (potential) energy, J.
   virtual double energy(ForceInput&) const { return 0; }
+  /// The entry of the energy ledger for what this force adds or dissipates.
+  virtual EnergyEntry energy_entry() const { return EnergyEntry::external; }
 
   /// Called at the start t of each step. A law that is discontinuous in time takes its value just
   /// after t and keeps it to the end of the step. Times never decrease.

@@ -43,7 +43,8 @@ JointImpulseSolver::JointImpulseSolver(const Model<double>& model, const Paramet
   tau_ = a0_ = zero_ = VectorX<double>::Zero(model.nv());
   response_ = MatrixX<double>::Zero(model.nv(), n);
   W_ = block_ = MatrixX<double>::Zero(n, n);
-  p_ = lower_ = upper_ = velocity_error_ = right_ = beyond_ = VectorX<double>::Zero(n);
+  p_ = lower_ = upper_ = velocity_error_ = right_ = beyond_ = begin_velocity_ =
+      VectorX<double>::Zero(n);
   missed_.assign(rows_.size(), 0);
   at_.assign(rows_.size(), At::free);
   next_ = at_;
@@ -64,6 +65,7 @@ int JointImpulseSolver::choose_rows(const Model<double>& model, const RobotState
     const Row& row = rows_[i];
     const auto k = static_cast<Eigen::Index>(active_.size());
     const double begin = unit_[row.coordinate.v], end = velocity(row);
+    begin_velocity_[k] = begin;
     if (row.friction > 0) {
       const double x = begin / parameters_.curve.stribeck_speed;
       const double bound =
@@ -228,6 +230,7 @@ void JointImpulseSolver::pivot() {
 void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& work,
                                const RobotState<double>& before, double h, VectorX<double>& v,
                                DelassusMatrix* mass) {
+  friction_dissipated_ = stops_dissipated_ = 0;
   if (choose_rows(model, before, h, v) == 0) return;
   const auto n = static_cast<Eigen::Index>(active_.size());
   // A joint beyond its stop, by rounding or from the start, returns by a tenth per step.
@@ -237,9 +240,17 @@ void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& wo
     const double least = sign * (end_velocity(static_cast<int>(k)) - velocity_error_[k]);
     velocity_error_[k] -= sign * std::max(back - least, 0.0);
   }
+  for (Eigen::Index k = 0; k < n; ++k) {
+    begin_velocity_[k] += end_velocity(static_cast<int>(k));  // without impulses
+  }
   responses(model, work, before, mass);
   pivot();
   v.noalias() += response_.leftCols(n) * p_.head(n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const double change = W_.row(k).head(n).dot(p_.head(n));
+    const double work_done = p_[k] * (begin_velocity_[k] + change) / 2;
+    (return_sign(static_cast<int>(k)) == 0 ? friction_dissipated_ : stops_dissipated_) -= work_done;
+  }
 }
 
 }  // namespace limb

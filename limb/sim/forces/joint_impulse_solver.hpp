@@ -33,6 +33,9 @@ class JointImpulseSolver {
   /// mass: the mass matrix of the step, factored; null: that of the model.
   void apply(const Model<double>& model, Workspace<double>& work, const RobotState<double>& before,
              double h, VectorX<double>& v, DelassusMatrix* mass = nullptr);
+  /// J, what friction and stops took in the last apply(), for the mean velocity of the step.
+  double friction_dissipated() const { return friction_dissipated_; }
+  double stops_dissipated() const { return stops_dissipated_; }
 
   // For a problem that includes other impulses too (Contacts): the rows that are active in a step,
   // with the arguments of apply(), and their bounds.
@@ -77,6 +80,8 @@ class JointImpulseSolver {
   MatrixX<double> response_;  ///< columns M^-1 G^T of the active rows, in the robot's velocities
   MatrixX<double> W_;         ///< G M^-1 G^T of the active rows
   VectorX<double> p_, lower_, upper_, velocity_error_, right_, beyond_;
+  VectorX<double> begin_velocity_;  ///< of the active rows
+  double friction_dissipated_ = 0, stops_dissipated_ = 0;
   std::vector<char> missed_;  ///< per row
   std::vector<At> at_, next_;
   std::vector<int> free_;

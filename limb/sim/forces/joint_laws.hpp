@@ -34,6 +34,7 @@ class JointSpring final : public ForceLaw {
   void add(ForceInput& now, AppliedLoads& loads) override;
   void add_stiffness(ForceInput& now, JointStiffness& joints) override;
   double energy(ForceInput& now) const override;
+  EnergyEntry energy_entry() const override { return EnergyEntry::springs; }
 
  private:
   double coordinate(const VectorX<double>& y) const;
@@ -57,6 +58,7 @@ class SoftStops final : public ForceLaw {
   void add(ForceInput& now, AppliedLoads& loads) override;
   void add_stiffness(ForceInput& now, JointStiffness& joints) override;
   double energy(ForceInput& now) const override;
+  EnergyEntry energy_entry() const override { return EnergyEntry::stops; }
 
   struct Stop {
     JointCoordinate coordinate;
@@ -93,6 +95,7 @@ class SmoothFriction final : public ForceLaw {
   SmoothFriction(const Model<double>& model, const FrictionCurve& curve);
   void add(ForceInput& now, AppliedLoads& loads) override;
   void add_stiffness(ForceInput& now, JointStiffness& joints) override;
+  EnergyEntry energy_entry() const override { return EnergyEntry::friction; }
 
  private:
   /// Friction over speed, of joint velocity i.

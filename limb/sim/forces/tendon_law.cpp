@@ -24,6 +24,10 @@ ServoForce servo_force(const TendonLaw::Item::Motor& motor, double x, double dx)
   return {limited, limited != force};
 }
 
+bool acts_as_spring(const TendonLaw::Item& item) {
+  return item.stiffness != 0 || item.damping != 0 || item.lower || item.upper;
+}
+
 /// Inertia of linear combinations of joint coordinates with ratios r: 1 / (r^T M^-1 r).
 class LengthInertia {
  public:
@@ -53,6 +57,19 @@ class LengthInertia {
 
 }  // namespace
 
+void TendonLaw::split(const std::vector<Item>& items, std::vector<Item>& motors,
+                      std::vector<Item>& others) {
+  for (const Item& item : items) {
+    if (acts_as_spring(item)) others.push_back(item);
+    if (!item.motor) continue;
+    Item motor;
+    motor.terms = item.terms;
+    motor.motor = item.motor;
+    motors.push_back(motor);
+    if (acts_as_spring(item)) others.back().motor.reset();
+  }
+}
+
 TendonLaw::Item TendonLaw::with_damping(const Model<double>& model, const VectorX<double>& q,
                                         Item item) {
   if (!item.motor || !(item.motor->servo.damping_ratio > 0)) return item;
@@ -75,6 +92,7 @@ TendonLaw::TendonLaw(const Model<double>& model, const VectorX<double>& q,
   const double w = 2 * std::numbers::pi * SoftStops::Parameters().frequency;
   for (const Item& item : items) {
     Row row{{}, 0, item, 0, 0};
+    if (acts_as_spring(item)) entry_ = EnergyEntry::tendons;
     for (const auto& term : item.terms) {
       row.terms.push_back({joint_coordinate("TendonLaw", model, term.joint), term.ratio});
       row.sum_of_ratios += std::abs(term.ratio);

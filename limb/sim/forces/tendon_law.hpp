@@ -21,6 +21,10 @@ class TendonLaw final : public ForceLaw {
     std::optional<Motor> motor;
   };
 
+  /// Items with a motor and something else, as two items each: laws of motors and of the rest have
+  /// different entries in the energy ledger.
+  static void split(const std::vector<Item>& items, std::vector<Item>& motors,
+                    std::vector<Item>& others);
   /// The item with the damping that its damping ratio means in the configuration q.
   static Item with_damping(const Model<double>& model, const VectorX<double>& q, Item item);
 
@@ -30,6 +34,7 @@ class TendonLaw final : public ForceLaw {
   void add(ForceInput& now, AppliedLoads& loads) override;
   void add_stiffness(ForceInput& now, JointStiffness& joints) override;
   double energy(ForceInput& now) const override;
+  EnergyEntry energy_entry() const override { return entry_; }
 
  private:
   struct Term {
@@ -51,6 +56,7 @@ class TendonLaw final : public ForceLaw {
   Response response(const Row& row) const;
 
   std::vector<Row> rows_;
+  EnergyEntry entry_ = EnergyEntry::motors;  ///< tendons, if any item is more than a motor
   mutable VectorX<double> q_, v_;
   VectorX<double> tau_joints_, tau_;
 };
@@ -69,6 +75,7 @@ class GravityCompensation final : public ForceLaw {
   void append_ports(std::vector<WrenchPort>& ports) const override;
   /// That of the held mass: the sum with the potential energy is constant.
   double energy(ForceInput& now) const override;
+  EnergyEntry energy_entry() const override { return EnergyEntry::conservative; }
 
  private:
   std::vector<Link> links_;

@@ -27,6 +27,7 @@ class WallLaw final : public ForceLaw {
   }
   /// Energy of the spring.
   double energy(ForceInput& now) const override;
+  EnergyEntry energy_entry() const override { return EnergyEntry::walls; }
 
   /// Depth of the point inside the wall, m; negative: outside.
   double depth(ForceInput& now) const;

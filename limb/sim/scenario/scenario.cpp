@@ -319,6 +319,30 @@ bool feeds_back(const SensorSetup& sensor) {
          sensor.kind == SensorSetup::Kind::truth;
 }
 
+namespace {
+
+/// Quaternions of files are rounded. A remark where one is off by more than single precision; zero
+/// is left to check_configuration.
+void normalize_quaternions(const char* what, VectorX<double>& q, Scenario& s) {
+  const auto& rows = s.model.coupling().rows();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Body<double>& body = s.model.bodies()[i + 1];
+    const int offset = quaternion_offset(body.joint.type());
+    if (offset < 0 || rows[i].yq < 0) continue;
+    auto quaternion = q.segment<4>(rows[i].yq + offset);
+    const double norm = quaternion.stableNorm();
+    // Much smaller ones have no direction to speak of.
+    constexpr double kLeast = 1e-3;
+    if (norm == 1 || !(norm > kLeast) || !std::isfinite(norm)) continue;
+    quaternion /= norm;
+    if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
+    s.remarks.push_back(fmt::format("{}: the quaternion of joint '{}' has length {}, normalized",
+                                    what, body.name, to_text(norm)));
+  }
+}
+
+}  // namespace
+
 Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {
   Scenario s;
   s.model_path = model_path;
@@ -356,10 +380,22 @@ Scenario parse_scenario(const std::string& call, const std::string& text, const 
     throw Error(fmt::format("{}: {}: {}", call, fields.source(*document.find("model")).text(),
                             without_call(error.what())));
   }
+  read_document(call, document, path, scenario);
+  return scenario;
+}
+
+void read_document(const std::string& call, const TomlValue& document, const std::string& path,
+                   Scenario& scenario) {
+  Diagnostics diagnostics;
+  RecipeFields fields(path, {}, diagnostics);
   ScenarioReader(scenario, fields).read(document);
   throw_first_error(call, diagnostics);
+  normalize_quaternions("initial q", scenario.q, scenario);
   check_configuration(call.c_str(), "initial q", scenario.model, scenario.q);
-  return scenario;
+  VectorX<double>& target = scenario.controller.target;
+  if (target.size() == scenario.q.size()) normalize_quaternions("target", target, scenario);
+  scenario.document = std::make_shared<const TomlValue>(document);
+  scenario.path = path;
 }
 
 void set_controller_kind(const std::string& call, const std::string& kind, Scenario& scenario) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "limb/model/core/load.hpp"
+#include "limb/model/recipe/toml.hpp"
 #include "limb/sim/forces/tendon_law.hpp"
 #include "limb/sim/forces/wall_law.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
@@ -84,7 +86,10 @@ struct Scenario {
   std::vector<SensorSetup> sensors;
   std::optional<ContactSetup> contact;
   ScenarioSpread spread;
-  std::vector<std::string> remarks;  ///< what the model file asks for and limb does not simulate
+  /// What the model file asks for and limb does not simulate, and what was corrected.
+  std::vector<std::string> remarks;
+  std::shared_ptr<const TomlValue> document;  ///< of a scenario file; null: from a model only
+  std::string path;                           ///< of that file
 };
 
 /// The robot without controller, with all that its file says about simulations (apply_scene): for
@@ -99,6 +104,10 @@ Scenario read_scenario(const std::string& call, const std::string& path,
 /// The same from a text; the path is for messages, and model paths are relative to its folder.
 Scenario parse_scenario(const std::string& call, const std::string& text, const std::string& path,
                         const ReadOptions& options = {});
+
+/// Reads a parsed scenario into one that has its robot (scenario_of). @throws as read_scenario.
+void read_document(const std::string& call, const TomlValue& document, const std::string& path,
+                   Scenario& scenario);
 
 /// Selects a kind of controller; where nothing is given, with default gains and the initial state
 /// as target.

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "limb/control/controlled_robot.hpp"
+#include "limb/dynamics/factor/mass_factor.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/model/canonical/canonical.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_legged.hpp"
 
@@ -42,7 +45,10 @@ void add_forces(const Scenario& s, World& world) {
       if (motor.control != 0 || motor.servo.has_feedback()) tendons.push_back(servo.item);
     }
   }
-  if (!tendons.empty()) world.add<TendonLaw>(world.model(), s.q, tendons);
+  std::vector<TendonLaw::Item> motors, others;
+  TendonLaw::split(tendons, motors, others);
+  if (!others.empty()) world.add<TendonLaw>(world.model(), s.q, others);
+  if (!motors.empty()) world.add<TendonLaw>(world.model(), s.q, motors);
   if (!s.held.empty()) world.add<GravityCompensation>(s.held);
   if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
   for (const WallLaw::Parameters& wall : s.walls) world.add<WallLaw>(world.model(), wall);
@@ -79,7 +85,7 @@ class Recorder {
         kinematics_(world.model()),
         state_(world.model().nq() + world.model().nv()),
         torque_(2 * world.model().nv()),
-        energy_(4),
+        energy_(4 + kEnergyEntries + 1),
         momentum_(6) {
     for (std::size_t i = 0; i < s.sensors.size(); ++i) {
       sensors_.push_back(make_sensor(s, i));
@@ -126,17 +132,16 @@ class Recorder {
     const Vector& motors = world_.motor_torque();
     summary.peak_torque = summary.peak_torque.cwiseMax(motors.cwiseAbs());
     if (!logs) return;
-    if (const Contacts* contacts = world_.contacts()) summary.dissipated = contacts->dissipated();
-    const World::Energy energy = world_.energy(s);
-    if (next_log_ == 0) summary.energy_start = energy.total();
-    summary.energy_end = energy.total();
-    summary.largest_energy_change =
-        std::max(summary.largest_energy_change, std::abs(energy.total() - summary.energy_start));
+    const World::Energy energy = record_energy(s);
     next_log_ = (std::floor(s.t / scenario_.log_period + 1e-6) + 1) * scenario_.log_period;
     if (log_ != nullptr) {
       state_ << s.q, s.v;
       torque_ << command, motors;
-      energy_ << energy.kinetic, energy.potential, energy.stored, energy.total();
+      energy_.head<4>() << energy.kinetic, energy.potential, energy.stored, energy.total();
+      for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+        energy_[4 + static_cast<Eigen::Index>(i)] = summary.balance.entries[i];
+      }
+      energy_.tail<1>()[0] = summary.balance.closure;
       log_->write(0, s.t, state_);
       log_->write(1, s.t, torque_);
       log_->write(2, s.t, energy_);
@@ -151,6 +156,21 @@ class Recorder {
       }
       log_->end_row(s.t);
     }
+  }
+
+  /// Energies of the summary, up to this state.
+  World::Energy record_energy(const RobotState<double>& s) {
+    if (const Contacts* contacts = world_.contacts()) summary.dissipated = contacts->dissipated();
+    summary.end = world_.energy(s);
+    summary.balance = world_.balance(s);
+    if (next_log_ == 0) {
+      summary.start = summary.end;
+      summary.energy_start = summary.end.total();
+    }
+    summary.energy_end = summary.end.total();
+    summary.largest_energy_change = std::max(summary.largest_energy_change,
+                                             std::abs(summary.energy_end - summary.energy_start));
+    return summary.end;
   }
 
   /// Flushes the log and reports progress, at intervals. Called in every control period: the log
@@ -271,6 +291,10 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   append("v", velocities, topics[0].fields);
   append("command", velocities, topics[1].fields);
   append("motor", velocities, topics[1].fields);
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+    topics[2].fields.push_back(fmt::format("work.{}", to_text(static_cast<EnergyEntry>(i))));
+  }
+  topics[2].fields.push_back("work.closure");
   for (std::size_t i = 0; i < s.sensors.size(); ++i) {
     topics.push_back({s.sensors[i].name, make_sensor(s, i).channels()});
   }
@@ -305,6 +329,79 @@ void check_times(const std::string& call, const Scenario& s) {
   }
 }
 
+std::string implicit_text(const Scenario& s) {
+  using Method = IntegrationMethod;
+  if (s.simulation.method == Method::implicit_midpoint || s.simulation.method == Method::cvode) {
+    return "all forces";
+  }
+  if (s.simulation.method != Method::semi_implicit_euler) return "nothing";
+  std::vector<const char*> names;
+  const auto name_if = [&](bool acts, const char* name) {
+    if (acts) names.push_back(name);
+  };
+  bool limits = false;
+  for (const JointCoordinate& c : scalar_coordinates(s.model)) {
+    limits |= std::isfinite(lower_limit(s.model, c)) || std::isfinite(upper_limit(s.model, c));
+  }
+  name_if(!s.model.canonical().damping.isZero(0), "damping");
+  name_if(s.model.canonical().has_friction && s.world.friction != WorldOptions::Friction::none,
+          "friction");
+  name_if(limits && s.world.stops != WorldOptions::Stops::none, "stops");
+  name_if(!s.springs.empty(), "springs");
+  name_if(!s.tendons.empty(), "tendons");
+  name_if(!s.servos.empty() && s.controller.kind == ControllerSetup::Kind::none, "servos");
+  name_if(s.contact.has_value(), "contacts");
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string stiffness_warning(const Scenario& s) {
+  using Method = IntegrationMethod;
+  const Method method = s.simulation.method;
+  if (method != Method::explicit_euler && method != Method::runge_kutta_4) return {};
+  WorldOptions options = s.world;
+  options.dynamics = WorldOptions::Dynamics::templates;
+  World world(s.model, options);
+  add_forces(s, world);
+  RobotState<double> state = make_state(s.model, world.extra_size());
+  state.q = s.q;
+  state.v = s.v;
+  const JointStiffness& joints = world.stiffness(state);
+  // The inertia against each velocity with all others free, 1 / (M^-1)_ii.
+  MatrixX<double> inverse(s.model.nv(), s.model.nv());
+  Workspace<double> work(s.model, Loops::open);
+  MassFactor<double> factor(s.model);
+  if (!mass_inverse<double>(s.model, work, state.q, factor, inverse, {true, false, false}).ok()) {
+    return {};
+  }
+  // Limits of stability of x' = -a x and x'' = -w^2 x: explicit Euler h a < 2, Runge-Kutta h a <
+  // 2.785 and h w < 2.83. Explicit Euler lets any undamped oscillation grow: h w < 2 is where it
+  // is useless within a period. [Hairer 1993, stability domains]
+  const bool euler = method == Method::explicit_euler;
+  const double largest_decay = euler ? 2 : 2.785, largest_frequency = euler ? 2 : 2.83;
+  VectorX<double> unit = VectorX<double>::Zero(s.model.nv()), moved(s.model.uncoupled_nv());
+  double shortest = s.simulation.step;
+  int worst = -1;
+  bool by_damping = false;
+  for (int y = 0; y < s.model.nv(); ++y) {
+    unit.setZero();
+    unit[y] = 1;
+    s.model.coupling().expand_velocity(unit.data(), moved.data());
+    const double decay = joints.damping.dot(moved.cwiseAbs2()) * inverse(y, y);
+    const double frequency = std::sqrt(joints.stiffness.dot(moved.cwiseAbs2()) * inverse(y, y));
+    const double by_decay = largest_decay / decay, by_frequency = largest_frequency / frequency;
+    if (std::min(by_decay, by_frequency) >= shortest) continue;
+    shortest = std::min(by_decay, by_frequency);
+    by_damping = by_decay < by_frequency;
+    worst = y;
+  }
+  if (worst < 0) return {};
+  return fmt::format(
+      "{} takes the {} of {} explicitly, which needs steps below {:.2g} s instead of {} s: use "
+      "semi-implicit-euler, implicit-midpoint or shorter steps",
+      to_text(method), by_damping ? "damping or friction" : "springs or servos",
+      velocity_text(s.model, worst), shortest, to_text(s.simulation.step));
+}
+
 RunSummary run_scenario(const Scenario& s, LogWriter* log,
                         const std::function<void(double)>& progress) {
   World world(s.model, s.world);
@@ -337,7 +434,10 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   attempt([&] {
     simulation.run_until(s.duration);
     recorder.record(simulation.state(), last_command);
+    simulation.check_ledger();
   });
+  // Up to the last valid state, which need not be one of the log.
+  recorder.record_energy(simulation.state());
   attempt([&] {
     if (log != nullptr) log->finish();
   });

@@ -15,6 +15,8 @@ struct RunSummary {
   VectorX<double> q, v;         ///< at the end
   VectorX<double> peak_torque;  ///< largest absolute torque of each motor
   double energy_start = 0, energy_end = 0, largest_energy_change = 0;  ///< J
+  World::Energy start, end;                                            ///< J, their parts
+  EnergyBalance balance;                                               ///< where the energy went
   double dissipated = 0;                                               ///< J, by contacts
   /// Distance to the controller's target at the end (rad and m); NaN without target.
   double target_error = 0;
@@ -28,8 +30,9 @@ struct RunSummary {
 std::unique_ptr<MeasuredQuantity> quantity_of(const Model<double>& model,
                                               const SensorSetup& sensor);
 
-/// Topics of the log of a scenario: state, torque, energy, momentum, one topic per sensor, and,
-/// where present, contacts (ContactLog) and quadratic programs (QpLog).
+/// Topics of the log of a scenario: state, torque, energy with the work of all forces
+/// (EnergyLedger) and the error of integration, momentum, one topic per sensor, and, where present,
+/// contacts (ContactLog) and quadratic programs (QpLog).
 std::vector<LogTopic> log_topics(const Scenario& scenario);
 /// Metadata of the log: model, integrator, step, seed.
 std::map<std::string, std::string> log_metadata(const Scenario& scenario);
@@ -37,6 +40,13 @@ std::map<std::string, std::string> log_metadata(const Scenario& scenario);
 /// @throws Error for a duration, step or log period that is not a positive number (a duration may
 /// be zero), and for more than 1e12 steps.
 void check_times(const std::string& call, const Scenario& scenario);
+
+/// The forces of a scenario that its integrator takes implicitly: "damping, stops", "all forces" or
+/// "nothing".
+std::string implicit_text(const Scenario& scenario);
+/// One line if the integrator takes forces explicitly that are too stiff for the step: the joint,
+/// the largest stable step, and what to use instead. Else empty.
+std::string stiffness_warning(const Scenario& scenario);
 
 /// Runs to the end, or until the computation fails: a torque that is not finite, an unstable
 /// motion, a full disk, an Error of `progress` of the kind computation_failed. The log then ends

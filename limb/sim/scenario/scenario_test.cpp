@@ -275,6 +275,56 @@ TEST(Scenario, ErrorsHaveFileAndLine) {
             std::string::npos);
 }
 
+// Quaternions of files are rounded: they are normalized, with a remark where that is more than
+// rounding; without a direction they are an error.
+TEST(Scenario, QuaternionsAreNormalized) {
+  const auto read = [](const std::string& quaternion) {
+    return parse_scenario("simulate",
+                          "model = \"builtin:quadruped\"\nbase = \"free\"\n[initial]\nq = [0, 0, "
+                          "1, " +
+                              quaternion + ", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]\n",
+                          "s.toml");
+  };
+  const Scenario rounded = read("0.70710678, 0, 0, 0.70710678");
+  EXPECT_TRUE(rounded.remarks.empty());
+  EXPECT_NEAR(rounded.q.segment<4>(3).norm(), 1, 1e-15);
+  const Scenario coarse = read("0, 0, 0.7, 0.7");
+  ASSERT_EQ(coarse.remarks.size(), 1u);
+  EXPECT_EQ(coarse.remarks[0].substr(0, 34), "initial q: the quaternion of joint");
+  EXPECT_NEAR(coarse.q[6], std::sqrt(0.5), 1e-15);
+  EXPECT_EQ(run_scenario(coarse, nullptr).failure, "");
+  EXPECT_NE(message([&] { read("0, 0, 0, 0"); }).find("norm of the quaternion"), std::string::npos);
+}
+
+// Damping far beyond what an explicit method can follow is said before the run; the default method
+// takes it implicitly, and says so.
+TEST(Scenario, ExplicitMethodsSayWhatIsTooStiff) {
+  Scenario s = parse_scenario("simulate",
+                              "model = \"builtin:2r\"\n[[spring]]\njoint = \"joint2\"\n"
+                              "damping = 5000\n",
+                              "s.toml");
+  EXPECT_EQ(stiffness_warning(s), "");
+  EXPECT_NE(implicit_text(s).find("springs"), std::string::npos);
+  for (const auto method : {IntegrationMethod::runge_kutta_4, IntegrationMethod::explicit_euler}) {
+    s.simulation.method = method;
+    const std::string text = stiffness_warning(s);
+    EXPECT_NE(text.find("damping or friction of joint 'joint2'"), std::string::npos) << text;
+    EXPECT_NE(text.find("semi-implicit-euler"), std::string::npos) << text;
+    EXPECT_EQ(implicit_text(s), "nothing");
+    s.duration = 0.2;
+    EXPECT_NE(run_scenario(s, nullptr).failure, "") << to_text(method);
+    Scenario soft = s;
+    soft.springs[0].parameters.damping = 0.1;
+    EXPECT_EQ(stiffness_warning(soft), "");
+    soft.springs[0].parameters.stiffness = 1e9;
+    EXPECT_NE(stiffness_warning(soft).find("springs or servos of joint 'joint2'"),
+              std::string::npos);
+  }
+  s.simulation.method = IntegrationMethod::implicit_midpoint;
+  EXPECT_EQ(implicit_text(s), "all forces");
+  EXPECT_EQ(run_scenario(s, nullptr).failure, "");
+}
+
 // Gains that a controller does not need are read, too, and have defaults.
 TEST(Scenario, FeedbackOfControllersIsRead) {
   const auto controller = [](const std::string& keys) {
@@ -490,7 +540,11 @@ TEST(RunSummary, OfAConstantForce) {
   });
   log.on("energy", [&](double t, const VectorX<double>& x) {
     const double v = -1 + 1.25 * t;
-    EXPECT_LT((x - Eigen::Vector4d(v * v, 0, 0, v * v)).norm(), 1e-13);
+    EXPECT_LT((x.head<4>() - Eigen::Vector4d(v * v, 0, 0, v * v)).norm(), 1e-13);
+    // Only the motor works.
+    EXPECT_NEAR(x[log.field("energy", "work.motors")], v * v - 1, 1e-13);
+    EXPECT_NEAR(x[log.field("energy", "work.closure")], 0, 1e-13);
+    EXPECT_NEAR(x.tail(x.size() - 4).sum(), v * v - 1, 1e-13);
   });
   log.on("momentum", [&](double t, const VectorX<double>& x) {
     Vector6<double> expected = Vector6<double>::Zero();
@@ -508,6 +562,9 @@ TEST(RunSummary, OfAConstantForce) {
   EXPECT_EQ(r.peak_torque[0], 2.5);
   EXPECT_NEAR(r.energy_start, 1, 1e-14);
   EXPECT_NEAR(r.energy_end, 0.0625, 1e-13);
+  EXPECT_NEAR(r.end.kinetic, 0.0625, 1e-13);
+  EXPECT_NEAR(r.start.kinetic, 1, 1e-14);
+  EXPECT_NEAR(r.balance[EnergyEntry::motors], -0.9375, 1e-13);
   EXPECT_NEAR(r.largest_energy_change, 1, 1e-13);  // at rest
   EXPECT_EQ(r.dissipated, 0);
   EXPECT_TRUE(std::isnan(r.target_error));

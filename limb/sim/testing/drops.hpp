@@ -59,13 +59,11 @@ inline double lowest(const DropRobot& robot, const VectorX<double>& q) {
   return low.value();
 }
 
-/// Drop number `seed`: any pose within the limits, up to 0.3 m above the ground, some velocity.
-inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double step,
-                 const WorldOptions& options) {
+/// State of drop number `seed`: any pose within the limits, up to 0.3 m above the ground, some
+/// velocity.
+inline std::pair<VectorX<double>, VectorX<double>> drop_state(const DropRobot& robot,
+                                                              unsigned seed) {
   Random random(seed);
-  World world(robot.model, options);
-  world.set_contact(robot.setup);
-  Simulation simulation(world, {.step = step});
   std::mt19937_64 engine(seed);
   VectorX<double> q, v(robot.model.nv());
   for (int tries = 0; tries < 1000; ++tries) {
@@ -79,6 +77,16 @@ inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double 
     if (lowest(robot, q) > -0.02) break;  // an arm that does not start in the ground
   }
   for (auto& x : v) x = random.uniform(-1.5, 1.5);
+  return {q, v};
+}
+
+/// Drop number `seed`.
+inline Drop drop(const DropRobot& robot, unsigned seed, double duration, double step,
+                 const WorldOptions& options) {
+  World world(robot.model, options);
+  world.set_contact(robot.setup);
+  Simulation simulation(world, {.step = step});
+  const auto [q, v] = drop_state(robot, seed);
   simulation.set_state(0, q, v);
   Drop result;
   RobotState<double> state = simulation.state();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <random>
 
 #include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 using testing::slider;
 using Vector = VectorX<double>;
+using Method = IntegrationMethod;
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
@@ -188,6 +190,25 @@ TEST(ImplicitForces, ATumblingBrickKeepsItsEnergy) {
     change.add(std::abs(world.energy(simulation.state()).total() / start - 1));
   }
   EXPECT_LT(change.value(), 2e-5);
+}
+
+// The damper of a soft stop acts from one moment to the next. The implicit midpoint rule has no
+// solution in such a step, and crosses it linearly implicitly.
+TEST(ImplicitForces, ImplicitMidpointSurvivesSoftStops) {
+  for (const char* name : {"builtin:arm7", "builtin:humanoid", "builtin:quadruped"}) {
+    for (const double h : {1e-3, 5e-3}) {
+      const Model<double> model = load_model(name);
+      World world(model);
+      Simulation simulation(world, {Method::implicit_midpoint, h});
+      std::mt19937_64 engine(3);
+      const Vector q = model.random_configuration(engine);
+      simulation.set_state(0, q, Vector::Constant(model.nv(), 1.5));
+      ASSERT_NO_THROW(simulation.run_until(2)) << name << " " << h;
+      const EnergyBalance b = simulation.balance();
+      EXPECT_LT(b[EnergyEntry::stops], -1e-3) << name << " " << h;  // they were reached
+      EXPECT_LT(std::abs(b.closure), 0.1 * b.exchanged) << name << " " << h;
+    }
+  }
 }
 
 TEST(ImplicitForces, StepsDoNotAllocate) {

@@ -1,9 +1,14 @@
 #include "limb/sim/world/simulation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "limb/control/controlled_robot.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/dynamics/recursive/crba.hpp"
+#include "limb/sim/integrate/step_end.hpp"
 
 namespace limb {
 namespace {
@@ -18,6 +23,10 @@ constexpr double kStepFraction = 1e-6, kPeriodFraction = 1e-9;
 /// Fraction of a step that counts as all of it.
 constexpr double kWhole = 0.999;
 constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Steps between checks of the energy ledger, each of which costs about as much as kinematics.
+constexpr long kStepsPerCheck = 64;
+/// Largest error of integration, relative to all energy that was exchanged.
+constexpr double kLargestError = 0.5;
 
 }  // namespace
 
@@ -49,6 +58,15 @@ Simulation::Simulation(World& world, const SimulationOptions& options)
   q_measured_ = state_.q;
   wrenches_.reserve(world.loads().wrenches.capacity() + world.loads().world_wrenches.capacity());
   period_end_ = state_.t;
+  v_before_ = a_;
+  middle_ = state_;
+  world.keep_powers(options.method == IntegrationMethod::runge_kutta_4 ? 4 : 0);
+}
+
+void Simulation::initialize() {
+  world_.commit_step(state_);
+  world_.begin_ledger(state_);
+  initialized_ = true;
 }
 
 void Simulation::set_state(double t, VectorIn<double>& q, VectorIn<double>& v) {
@@ -61,8 +79,8 @@ void Simulation::set_state(double t, VectorIn<double>& q, VectorIn<double>& v) {
   state_.v = v;
   state_.x.setZero();
   period_count_ = 0;
-  world_.commit_step(state_);
-  initialized_ = true;
+  world_.begin_ledger(state_);  // no step is pending
+  initialize();
   integrator_->reset();
   if (events_ != nullptr) events_->begin(state_);
 }
@@ -105,10 +123,74 @@ const VectorX<double>& Simulation::acceleration() {
   return a_;
 }
 
+// Work of the forces in a step. That of the implicit methods is known in their steps.
+
+void Simulation::begin_work() {
+  v_before_ = state_.v;
+  if (is_adaptive(options_.method)) start_powers_ = world_.powers(state_);
+}
+
+/// The quadrature of the method itself: a fixed-step method is exact with the forces of its stages.
+/// Adaptive ones: Simpson's rule, with the interpolated state in the middle.
+void Simulation::add_work(double start) {
+  using Method = IntegrationMethod;
+  const double h = state_.t - start;
+  if (options_.method == Method::semi_implicit_euler ||
+      options_.method == Method::implicit_midpoint) {
+    return;
+  }
+  if (options_.method == Method::explicit_euler) {
+    v_before_ = (v_before_ + state_.v) / 2;
+    world_.add_work(h, v_before_);
+    return;
+  }
+  EnergyEntries mean = start_powers_;
+  if (options_.method == Method::runge_kutta_4) {
+    const auto& stages = world_.kept_powers();
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+      mean[i] = (stages[0][i] + 2 * stages[1][i] + 2 * stages[2][i] + stages[3][i]) / 6;
+    }
+  } else if (h > kShortestStep) {
+    integrator_->state_at(start + h / 2, middle_);
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) mean[i] /= 6;
+    const auto add = [&](const RobotState<double>& s, double weight) {
+      const EnergyEntries& powers = world_.powers(s);
+      for (std::size_t i = 0; i < kEnergyEntries; ++i) mean[i] += weight * powers[i];
+    };
+    add(middle_, 4. / 6);
+    add(state_, 1. / 6);
+  }
+  world_.add_work(h, mean);
+}
+
+void Simulation::check_ledger() {
+  if (!options_.check_energy || options_.method == IntegrationMethod::explicit_euler) return;
+  const EnergyBalance b = world_.balance(state_);
+  const Model<double>& model = world_.model();
+  // J; below the work of the weight over a millimetre nobody is interested in the error.
+  constexpr double kSmall = 1e-3, kLeast = 1e-9;
+  const double allowed =
+      kLargestError * b.exchanged + kSmall * model.total_mass() * model.gravity().norm() + kLeast;
+  if (std::abs(b.closure) <= allowed) return;
+  // The joint with the largest part of the kinetic energy, v_i (M v)_i.
+  Workspace<double> work(model, Loops::open);
+  MatrixX<double> M(model.nv(), model.nv());
+  crba(model, work, state_.q, M);
+  Eigen::Index joint = 0;
+  (state_.v.cwiseProduct(M * state_.v)).maxCoeff(&joint);
+  const EnergyEntry largest = b.largest();
+  fail_step(
+      "simulate", state_.t,
+      fmt::format("the energy ledger does not close: {:.3g} J of {:.3g} J that were "
+                  "exchanged are errors of integration (largest entry: {}, {:.3g} J; most "
+                  "energy in {}, {:.3g} {}); use a shorter step",
+                  b.closure, b.exchanged, to_text(largest), b[largest],
+                  velocity_text(model, static_cast<int>(joint)), state_.v[joint], "rad/s or m/s"));
+}
+
 int Simulation::run_until(double t_end) {
   check_finite("Simulation::run_until", "t_end", t_end);
-  if (!initialized_) world_.commit_step(state_);
-  initialized_ = true;
+  if (!initialized_) initialize();
   integrator_->reset();  // the world may have changed since the last run
   const bool adaptive = is_adaptive(options_.method);
   // In a run that is cut into partial runs, the requested times are rounded. A remainder of a step
@@ -127,6 +209,7 @@ int Simulation::run_until(double t_end) {
     if (stop >= t_end - rest && std::abs(stop - t_end) > rounding) stop = t_end;
     world_.begin_step(state_.t);
     const double start = state_.t;
+    begin_work();
     integrator_->advance(world_, state_, stop);
     constexpr int kTries = 3;
     for (int k = 0; k < kTries && world_.accepted_step() < kWhole * (state_.t - start); ++k) {
@@ -135,7 +218,9 @@ int Simulation::run_until(double t_end) {
     ++steps_;
     if (state_.t >= jump - kSlack) integrator_->reset();
     const int event = events_ != nullptr ? events_->find(*integrator_, state_) : -1;
+    add_work(start);
     world_.commit_step(state_);
+    if (steps_ % kStepsPerCheck == 0) check_ledger();
     if (event >= 0) {
       integrator_->reset();
       return event;

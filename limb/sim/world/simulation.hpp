@@ -27,6 +27,9 @@ struct SimulationOptions {
   double step = 1e-3;         ///< s; adaptive methods: the longest step
   double control_period = 0;  ///< s; 0: every step. For fixed-step methods a multiple of the step
   double tolerance = 1e-9;    ///< adaptive methods: absolute and relative
+  /// A run ends with an Error when its energy ledger does not close (check_ledger). Never for
+  /// explicit-euler, which gains energy by its nature.
+  bool check_energy = true;
 };
 
 /// Simulates a world: controller, motors, integrator.
@@ -60,6 +63,14 @@ class Simulation {
   /// is then the last valid one.
   int run_until(double t_end);
 
+  /// Where the energy went since the state was set.
+  EnergyBalance balance() { return world_.balance(state_); }
+  /// run_until() checks every few steps.
+  /// @throws Error (computation failed, with the time, the largest entry and the joint with the
+  /// largest kinetic energy) if the error of integration is larger than all the energy that was
+  /// exchanged.
+  void check_ledger();
+
   /// Evaluates the world at the present state, including its motors and loads. @returns the
   /// accelerations, with contacts.
   const VectorX<double>& acceleration();
@@ -68,6 +79,9 @@ class Simulation {
 
  private:
   void begin_period();
+  void initialize();
+  void begin_work();
+  void add_work(double start);
 
   World& world_;
   SimulationOptions options_;
@@ -80,6 +94,9 @@ class Simulation {
   std::unique_ptr<EventFinder> events_;
   std::vector<FrameWrench<double>> wrenches_;  ///< input of the controller
   VectorX<double> command_, last_command_, a_, dx_, q_measured_, v_measured_;
+  VectorX<double> v_before_;   ///< at the start of the step
+  RobotState<double> middle_;  ///< of the step
+  EnergyEntries start_powers_ = {};
   double origin_ = 0;         ///< time of the first period
   long period_count_ = 0;     ///< periods started
   double period_end_;         ///< of the present one

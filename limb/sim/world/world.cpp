@@ -53,7 +53,12 @@ World::World(Model<double> model, const WorldOptions& options)
       joint_tau_(stiffness_.damping),
       joint_a_(stiffness_.damping),
       joint_v_(stiffness_.damping),
-      joint_u_(stiffness_.damping) {
+      joint_u_(stiffness_.damping),
+      mean_v_(motors_),
+      joint_mean_v_(stiffness_.damping) {
+  evaluated_.q = VectorX<double>::Zero(model_.nq());
+  evaluated_.v = motors_;
+  middle_.q = evaluated_.q;
   loads_.tau = motors_;
   const bool has_friction = model_.canonical().has_friction;
   if (has_friction && options.friction == WorldOptions::Friction::smooth) {
@@ -100,7 +105,11 @@ RobotState<double> World::initial_state() {
 }
 
 void World::add_law(std::unique_ptr<ForceLaw> law) {
+  const auto wrenches = static_cast<std::size_t>(law->max_wrenches());
   laws_.push_back(std::move(law));
+  law_work_.push_back({motors_, {stiffness_.damping, stiffness_.stiffness}, {}, {}});
+  law_work_.back().wrenches.reserve(wrenches);
+  law_work_.back().world_wrenches.reserve(wrenches);
   std::size_t capacity = 0;
   for (const auto& each : laws_) capacity += static_cast<std::size_t>(each->max_wrenches());
   loads_.wrenches.reserve(capacity);
@@ -140,9 +149,16 @@ Contacts& World::set_contact(ContactSetup setup) {
 
 void World::commit_step(RobotState<double>& s) {
   if (!prepared_) prepare();
-  if (contacts_ != nullptr) contacts_->commit_step(s);
-  if (loops_ == nullptr || (compiled_ != nullptr && compiled_->close(s))) return;
-  loops_->close(model_, s);
+  if (contacts_ != nullptr) {
+    contacts_->commit_step(s);
+    if (has_step_work_) commit_contact_work(s);
+  }
+  if (loops_ != nullptr) {
+    const double before = has_step_work_ ? energy(s).total() : 0;
+    if (compiled_ == nullptr || !compiled_->close(s)) loops_->close(model_, s);
+    if (has_step_work_) ledger_.add(EnergyEntry::loops, energy(s).total() - before);
+  }
+  if (has_step_work_) commit_work(s);
 }
 
 void World::read_wrenches(const RobotState<double>& s, std::vector<FrameWrench<double>>& wrenches) {
@@ -152,15 +168,30 @@ void World::read_wrenches(const RobotState<double>& s, std::vector<FrameWrench<d
   rotate_into_frames(now, loads_.world_wrenches, wrenches);
 }
 
-/// Writes the forces in the state s to loads_.
-void World::evaluate_loads(const RobotState<double>& s, VectorX<double>& dx) {
+/// Writes the forces in the state s to loads_, each law also for the energy ledger.
+void World::evaluate_forces(const RobotState<double>& s, VectorX<double>& dx) {
+  ForceInput now(model_, s, kinematics_);
   motors_.setZero();
   actuators_.evaluate(s, motors_, dx);
   loads_.tau = motors_;
   loads_.wrenches.clear();
   loads_.world_wrenches.clear();
-  ForceInput now(model_, s, kinematics_);
-  for (const auto& law : laws_) law->add(now, loads_);
+  has_wrenches_ = false;
+  for (std::size_t i = 0; i < laws_.size(); ++i) {
+    LawWork& work = law_work_[i];
+    const auto first = loads_.wrenches.size(), first_world = loads_.world_wrenches.size();
+    work.tau = loads_.tau;
+    laws_[i]->add(now, loads_);
+    work.tau = loads_.tau - work.tau;
+    const auto copy_from = [](std::size_t k, const auto& from, auto& to) {
+      to.assign(from.begin() + static_cast<std::ptrdiff_t>(k), from.end());
+    };
+    copy_from(first, loads_.wrenches, work.wrenches);
+    copy_from(first_world, loads_.world_wrenches, work.world_wrenches);
+    has_wrenches_ |= !work.wrenches.empty() || !work.world_wrenches.empty();
+  }
+  evaluated_.v = s.v;
+  if (has_wrenches_) evaluated_.q = s.q;
 }
 
 /// Accelerations by loads_, those of the state s.
@@ -178,12 +209,16 @@ void World::accelerate(const RobotState<double>& s, VectorX<double>& a) {
 }
 
 void World::rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
-  evaluate_loads(s, dx);
+  evaluate_forces(s, dx);
+  if (!kept_powers_.empty()) {
+    std::rotate(kept_powers_.begin(), kept_powers_.begin() + 1, kept_powers_.end());
+    compute_powers(s.v, kept_powers_.back());
+  }
   accelerate(s, a);
 }
 
 void World::step_rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) {
-  evaluate_loads(s, dx);
+  evaluate_forces(s, dx);
   a.setZero();
 }
 
@@ -226,7 +261,7 @@ void World::advance_velocity(const RobotState<double>& before, const RobotState<
   stiffness_.damping = model_.canonical().damping;
   stiffness_.stiffness.setZero();
   ForceInput now(model_, evaluated, kinematics_);
-  for (const auto& law : laws_) law->add_stiffness(now, stiffness_);
+  add_stiffness(now);
   added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
   implicit_ = !added_inertia_.isZero(0);
   const bool direct = loops_ == nullptr && loads_.wrenches.empty() && loads_.world_wrenches.empty();
@@ -308,7 +343,7 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
     }
   }
   if (dx_.size() != before.x.size()) dx_ = before.x;
-  evaluate_loads(middle_, dx_);
+  evaluate_forces(middle_, dx_);
   advance_velocity(before, middle_, h, v);
 }
 
@@ -324,6 +359,193 @@ void World::add_impulses(const RobotState<double>& before, const double& h, Vect
   } else if (joint_impulses_ != nullptr) {
     joint_impulses_->apply(model_, work_, before, h, v, implicit_ ? &step_mass_ : nullptr);
   }
+  record_step(before, h, v);
+}
+
+const JointStiffness& World::stiffness(const RobotState<double>& s) {
+  stiffness_.damping = model_.canonical().damping;
+  stiffness_.stiffness.setZero();
+  ForceInput now(model_, s, kinematics_);
+  add_stiffness(now);
+  return stiffness_;
+}
+
+/// Stiffness of the laws, each also for the energy ledger.
+void World::add_stiffness(ForceInput& now) {
+  for (std::size_t i = 0; i < laws_.size(); ++i) {
+    JointStiffness& own = law_work_[i].stiffness;
+    own.damping = stiffness_.damping;
+    own.stiffness = stiffness_.stiffness;
+    laws_[i]->add_stiffness(now, stiffness_);
+    own.damping = stiffness_.damping - own.damping;
+    own.stiffness = stiffness_.stiffness - own.stiffness;
+  }
+}
+
+// Energy ledger.
+
+double World::wrench_power(std::size_t law, const Kinematics<double>& kinematics) const {
+  double power = 0;
+  const auto add = [&](const FrameWrench<double>& wrench, FrameAxes axes) {
+    const Motion<double> V = frame_velocity(model_, kinematics, wrench.frame, axes);
+    power += wrench.F_F.f.dot(V.v) + wrench.F_F.n.dot(V.w);
+  };
+  for (const auto& wrench : law_work_[law].wrenches) add(wrench, FrameAxes::local);
+  for (const auto& wrench : law_work_[law].world_wrenches) {
+    add(wrench, FrameAxes::local_world_aligned);
+  }
+  return power;
+}
+
+/// Powers of the forces of the last evaluation with these velocities.
+void World::compute_powers(const VectorX<double>& v, EnergyEntries& powers) {
+  powers.fill(0);
+  const auto at = [&](EnergyEntry entry) -> double& {
+    return powers[static_cast<std::size_t>(entry)];
+  };
+  at(EnergyEntry::motors) = motors_.dot(v);
+  const Coupling<double>& coupling = model_.coupling();
+  coupling.expand_velocity(v.data(), joint_v_.data());
+  at(EnergyEntry::damping) = -model_.canonical().damping.dot(joint_v_.cwiseAbs2());
+  if (has_wrenches_) forward_kinematics(model_, evaluated_.q, v, kinematics_);
+  for (std::size_t i = 0; i < laws_.size(); ++i) {
+    const EnergyEntry entry = laws_[i]->energy_entry();
+    if (entry == EnergyEntry::conservative) continue;
+    at(entry) += law_work_[i].tau.dot(v) + wrench_power(i, kinematics_);
+  }
+}
+
+const EnergyEntries& World::powers(const RobotState<double>& s) {
+  if (dx_.size() != s.x.size()) dx_ = s.x;
+  evaluate_forces(s, dx_);
+  compute_powers(s.v, powers_);
+  return powers_;
+}
+
+void World::add_work(double h, const VectorX<double>& v) {
+  compute_powers(v, powers_);
+  add_work(h, powers_);
+}
+
+void World::end_part(const double& h, const VectorX<double>& v, bool first) {
+  if (first) step_work_.fill(0);
+  compute_powers(v, powers_);
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) step_work_[i] += h * powers_[i];
+  has_step_work_ = true;
+}
+
+void World::add_work(double h, const EnergyEntries& mean_power) {
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) step_work_[i] = h * mean_power[i];
+  has_step_work_ = true;
+}
+
+/// Work in a step of the semi-implicit method that ends with velocities v: for the mass matrix at
+/// its start, forces f change the kinetic energy by exactly h f (v0 + v1) / 2. The force of a law
+/// is that of the last evaluation, at velocities u, and what acts at the end of the step,
+/// -D (v1 - u) - h K v1.
+void World::record_step(const RobotState<double>& before, double h, const VectorX<double>& v) {
+  step_work_.fill(0);
+  has_step_work_ = true;
+  const auto at = [&](EnergyEntry entry) -> double& {
+    return step_work_[static_cast<std::size_t>(entry)];
+  };
+  mean_v_ = (before.v + v) / 2;
+  at(EnergyEntry::motors) = h * motors_.dot(mean_v_);
+  const Coupling<double>& coupling = model_.coupling();
+  coupling.expand_velocity(mean_v_.data(), joint_mean_v_.data());
+  coupling.expand_velocity(v.data(), joint_v_.data());
+  coupling.expand_velocity(evaluated_.v.data(), joint_u_.data());
+  const VectorX<double>& damping = model_.canonical().damping;
+  at(EnergyEntry::damping) =
+      -h * (damping.array() * joint_v_.array() * joint_mean_v_.array()).sum();
+  if (has_wrenches_) forward_kinematics(model_, evaluated_.q, mean_v_, kinematics_);
+  for (std::size_t i = 0; i < laws_.size(); ++i) {
+    const EnergyEntry entry = laws_[i]->energy_entry();
+    if (entry == EnergyEntry::conservative) continue;
+    const LawWork& law = law_work_[i];
+    const double implicit = ((law.stiffness.damping.array() * (joint_v_ - joint_u_).array() +
+                              h * law.stiffness.stiffness.array() * joint_v_.array()) *
+                             joint_mean_v_.array())
+                                .sum();
+    at(entry) += h * (law.tau.dot(mean_v_) - implicit);
+    if (has_wrenches_) at(entry) += h * wrench_power(i, kinematics_);
+  }
+  if (contacts_ == nullptr && joint_impulses_ != nullptr) {
+    at(EnergyEntry::friction) -= joint_impulses_->friction_dissipated();
+    at(EnergyEntry::stops) -= joint_impulses_->stops_dissipated();
+  }
+}
+
+/// What contacts, joint friction and hard stops took in the step that ended in s, and what lifting
+/// of overlapping bodies added.
+void World::commit_contact_work(const RobotState<double>& s) {
+  const ContactReport& report = contacts_->report();
+  ledger_.add(EnergyEntry::contacts, -report.dissipated);
+  ledger_.add(EnergyEntry::friction, -report.friction_dissipated);
+  ledger_.add(EnergyEntry::stops, -report.stops_dissipated);
+  if (const VectorX<double>* lift = contacts_->lift()) {
+    tau_ = -*lift;
+    space_.move(s.q, tau_, middle_.q);
+    forward_kinematics(model_, middle_.q, kinematics_);
+    const double before = potential_energy(model_, kinematics_);
+    forward_kinematics(model_, s.q, kinematics_);
+    ledger_.add(EnergyEntry::correction, potential_energy(model_, kinematics_) - before);
+  }
+}
+
+/// Adds the work of the step that ended in s to the ledger. What damping, friction and stops take
+/// in a step is never negative: where velocities turn around within the step, or a stop is reached
+/// in it, the work of the mean velocity is an error of integration.
+void World::commit_work(const RobotState<double>& s) {
+  has_step_work_ = false;
+  const auto at = [&](EnergyEntry entry) -> double& {
+    return step_work_[static_cast<std::size_t>(entry)];
+  };
+  const double last = std::exchange(stored_in_stops_, stored_in_stops(s));
+  at(EnergyEntry::stops) += stored_in_stops_ - last;
+  for (const EnergyEntry entry :
+       {EnergyEntry::damping, EnergyEntry::friction, EnergyEntry::stops}) {
+    at(entry) = std::min(at(entry), 0.0);
+  }
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+    ledger_.add(static_cast<EnergyEntry>(i), step_work_[i]);
+  }
+}
+
+double World::stored_in_stops(const RobotState<double>& s) {
+  ForceInput now(model_, s, kinematics_);
+  double sum = 0;
+  for (const auto& law : laws_) {
+    if (law->energy_entry() == EnergyEntry::stops) sum += law->energy(now);
+  }
+  return sum;
+}
+
+EnergyLedger::State World::energy_state(const RobotState<double>& s) {
+  ForceInput now(model_, s, kinematics_);
+  EnergyLedger::State state;
+  state.kinetic = kinetic_energy(model_, now.kinematics());
+  state.potential = potential_energy(model_, now.kinematics());
+  for (const auto& law : laws_) {
+    const double stored = law->energy(now);
+    const EnergyEntry entry = law->energy_entry();
+    state.stored += stored;
+    // Those of stops are counted step by step.
+    if (entry == EnergyEntry::stops || entry == EnergyEntry::conservative) continue;
+    state.stored_in[static_cast<std::size_t>(entry)] += stored;
+  }
+  if (contacts_ != nullptr) state.stored += contacts_->stored();
+  return state;
+}
+
+void World::begin_ledger(const RobotState<double>& s) {
+  has_step_work_ = false;
+  ledger_.begin(energy_state(s));
+  stored_in_stops_ = stored_in_stops(s);
+}
+
+EnergyBalance World::balance(const RobotState<double>& s) {
+  return ledger_.balance(energy_state(s));
 }
 
 const VectorX<double>& World::implicit_acceleration() {

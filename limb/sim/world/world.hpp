@@ -103,12 +103,33 @@ class World final : public Equation<double> {
   /// Evaluates the forces only: add_impulses() computes the velocities.
   void step_rates(const RobotState<double>& s, VectorX<double>& a, VectorX<double>& dx) override;
   void add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) override;
+  void end_part(const double& h, const VectorX<double>& v, bool first) override;
 
   struct Energy {
     double kinetic = 0, potential = 0, stored = 0;  ///< J; stored: in springs
     double total() const { return kinetic + potential + stored; }
   };
   Energy energy(const RobotState<double>& s);
+  /// Damping and stiffness of all forces on joints in a state.
+  const JointStiffness& stiffness(const RobotState<double>& s);
+
+  // Energy ledger, for Simulation: the work of all forces, step by step. Steps of the semi-implicit
+  // method and of the implicit midpoint rule are recorded as they are computed; for the others
+  // Simulation calls one of the functions add_work().
+
+  /// Starts the ledger in a state.
+  void begin_ledger(const RobotState<double>& s);
+  /// Energies, and the work since the start of the ledger.
+  EnergyBalance balance(const RobotState<double>& s);
+  /// Adds work of the forces of the last evaluation over a time h with these velocities.
+  void add_work(double h, const VectorX<double>& v);
+  /// Power of each entry, W, in a state.
+  const EnergyEntries& powers(const RobotState<double>& s);
+  /// Adds work of the step that the next commit_step() ends.
+  void add_work(double h, const EnergyEntries& mean_power);
+  /// Powers of the last evaluations by rates(), newest last; only after keep_powers().
+  void keep_powers(std::size_t evaluations) { kept_powers_.resize(evaluations); }
+  const std::vector<EnergyEntries>& kept_powers() const { return kept_powers_; }
   /// Centroidal momentum, about the centre of mass in world axes: N s, N m s. Without armature;
   /// zero for a robot without mass.
   Force<double> momentum(const RobotState<double>& s);
@@ -126,17 +147,39 @@ class World final : public Equation<double> {
   void prepare();
   void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
   void limit_rotation(double h, const VectorX<double>& v);
-  void evaluate_loads(const RobotState<double>& s, VectorX<double>& dx);
+  void evaluate_forces(const RobotState<double>& s, VectorX<double>& dx);
   void accelerate(const RobotState<double>& s, VectorX<double>& a);
   void advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
                         double h, VectorX<double>& v);
   DelassusMatrix& step_mass();
+  void add_stiffness(ForceInput& now);
+  double wrench_power(std::size_t law, const Kinematics<double>& kinematics) const;
+  void compute_powers(const VectorX<double>& v, EnergyEntries& powers);
+  void record_step(const RobotState<double>& before, double h, const VectorX<double>& v);
+  void commit_contact_work(const RobotState<double>& s);
+  void commit_work(const RobotState<double>& s);
+  double stored_in_stops(const RobotState<double>& s);
+  EnergyLedger::State energy_state(const RobotState<double>& s);
 
   Model<double> model_;
   Workspace<double> work_;
   Kinematics<double> kinematics_;
   Actuators actuators_;
   std::vector<std::unique_ptr<ForceLaw>> laws_;
+  /// A law in the last evaluation and in the present step, for the energy ledger.
+  struct LawWork {
+    VectorX<double> tau;                        ///< on the velocities of the robot
+    JointStiffness stiffness;                   ///< that acts at the end of a step
+    std::vector<FrameWrench<double>> wrenches;  ///< in the axes of their frames
+    std::vector<FrameWrench<double>> world_wrenches;
+  };
+  std::vector<LawWork> law_work_;
+  EnergyLedger ledger_;
+  EnergyEntries step_work_ = {}, powers_ = {};
+  bool has_step_work_ = false;  ///< of a step that has not been committed yet
+  bool has_wrenches_ = false;   ///< in the last evaluation
+  double stored_in_stops_ = 0;  ///< J, after the last step
+  std::vector<EnergyEntries> kept_powers_;
   std::unique_ptr<JointImpulseSolver> joint_impulses_;
   std::unique_ptr<LoopProjection> loops_;
   std::unique_ptr<Compiled> step_functions_;  ///< mass matrix and bias of a step; may be null
@@ -158,6 +201,9 @@ class World final : public Equation<double> {
   ConfigurationSpace<double> space_;
   RobotState<double> middle_;
   VectorX<double> a_, dx_, tau_, reduced_, joint_tau_, joint_a_, joint_v_, joint_u_;
+  // Scratch of the ledger: state of the last evaluation, mean velocities of the step.
+  RobotState<double> evaluated_;
+  VectorX<double> mean_v_, joint_mean_v_;
 };
 
 }  // namespace limb

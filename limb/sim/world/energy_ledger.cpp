@@ -1,0 +1,47 @@
+#include "limb/sim/world/energy_ledger.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace limb {
+
+std::string_view to_text(EnergyEntry entry) {
+  constexpr std::array<std::string_view, kEnergyEntries> kNames = {
+      "motors",  "external", "walls",    "damping",    "friction", "springs",
+      "tendons", "stops",    "contacts", "correction", "loops"};
+  return kNames.at(static_cast<std::size_t>(entry));
+}
+
+EnergyEntry EnergyBalance::largest() const {
+  const auto found = std::max_element(entries.begin(), entries.end(),
+                                      [](double a, double b) { return std::abs(a) < std::abs(b); });
+  return static_cast<EnergyEntry>(found - entries.begin());
+}
+
+void EnergyLedger::begin(const State& state) {
+  *this = {};
+  start_ = state;
+}
+
+void EnergyLedger::add(EnergyEntry entry, double work) {
+  if (entry == EnergyEntry::conservative) return;
+  work_[static_cast<std::size_t>(entry)] += work;
+  flow_ += std::abs(work);
+}
+
+EnergyBalance EnergyLedger::balance(const State& now) {
+  EnergyBalance b;
+  b.kinetic = now.kinetic - start_.kinetic;
+  b.potential = now.potential - start_.potential;
+  b.stored = now.stored - start_.stored;
+  b.closure = b.change();
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+    b.entries[i] = work_[i] + now.stored_in[i] - start_.stored_in[i];
+    b.closure -= b.entries[i];
+  }
+  potential_span_ = std::max(potential_span_, std::abs(b.potential));
+  b.exchanged = start_.kinetic + potential_span_ + flow_;
+  return b;
+}
+
+}  // namespace limb

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace limb {
+
+/// What adds energy to a simulated robot or takes it. Gravity is not among them: its work is the
+/// change of the potential energy.
+enum class EnergyEntry {
+  motors,      ///< motors and servos
+  external,    ///< pushes, disturbances, and laws of other kinds
+  walls,       ///< WallLaw
+  damping,     ///< viscous damping of the model's joints
+  friction,    ///< Coulomb friction of joints, smooth or exact
+  springs,     ///< dampers of joint springs
+  tendons,     ///< dampers of tendons
+  stops,       ///< soft and hard stops
+  contacts,    ///< contact forces
+  correction,  ///< lifting of overlapping bodies, in position only
+  loops,       ///< projection onto closed loops
+  /// Not an entry: the work of the force is the change of its stored energy.
+  conservative,
+};
+inline constexpr std::size_t kEnergyEntries = static_cast<std::size_t>(EnergyEntry::conservative);
+/// "motors"
+std::string_view to_text(EnergyEntry entry);
+
+/// Energies, or their changes, and energy per entry, J.
+using EnergyEntries = std::array<double, kEnergyEntries>;
+
+/// Where the energy of a robot went since the start of a run:
+///
+///   change of kinetic + potential + stored energy = sum of entries + closure
+///
+/// An entry is positive if it added energy; what dampers took is negative. Stored energy is that of
+/// springs, soft stops, tendons, walls and compliant contacts, so that their entries are only what
+/// they dissipate. The closure is the error of integration, which vanishes with the step.
+struct EnergyBalance {
+  double kinetic = 0, potential = 0, stored = 0;  ///< J, changes
+  EnergyEntries entries = {};                     ///< J
+  double closure = 0;                             ///< J
+  /// J, sum of the magnitudes of all work, the initial kinetic energy and the largest change of the
+  /// potential energy: the scale of the closure.
+  double exchanged = 0;
+
+  double operator[](EnergyEntry entry) const { return entries[static_cast<std::size_t>(entry)]; }
+  double change() const { return kinetic + potential + stored; }
+  /// The entry of the largest magnitude.
+  EnergyEntry largest() const;
+};
+
+/// Sums the work of the steps of a run.
+class EnergyLedger {
+ public:
+  struct State {
+    double kinetic = 0, potential = 0, stored = 0;  ///< J
+    EnergyEntries stored_in = {};                   ///< J, part of `stored` of each entry
+  };
+
+  /// Starts a run.
+  void begin(const State& state);
+  /// Adds work in a step.
+  void add(EnergyEntry entry, double work);
+  /// The balance in a state.
+  EnergyBalance balance(const State& now);
+
+ private:
+  State start_;
+  EnergyEntries work_ = {};
+  double flow_ = 0;            ///< sum of magnitudes
+  double potential_span_ = 0;  ///< largest change of the potential energy so far
+};
+
+}  // namespace limb
