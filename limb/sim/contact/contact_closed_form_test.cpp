@@ -424,6 +424,82 @@ TEST(Contact, BallRollsAtFiveSeventhsOfItsSpeed) {
 
 // A rod falls with v, at an angle a to the ground, without friction: the end that hits stops (e =
 // 0), and after the impulse P = m v / (1 + 3 cos^2 a) it rotates with w = 6 P cos a / (m l).
+// Torsional friction of a ball that spins on the spot: the moment r_t m g stops it after w / a,
+// a = r_t m g / (2/5 m r^2), and it then rests. Without it, the ball spins for ever.
+TEST(Contact, TorsionalFrictionStopsASpinningBall) {
+  const double m = 0.7, r = 0.1, radius = 2e-3, w = 10, h = 1e-3;
+  const double a = radius * kG / (0.4 * r * r), end = w / a;
+  BodyRun run(ball(m, r), Ground::plane({.friction = 0.8, .torsion = radius}), h);
+  run.start({0, 0, r}, kUpright, {0, 0, 0}, {0, 0, w});
+  for (const double t : {0.25 * end, 0.9 * end}) {
+    const double steps = std::round(t / h);
+    run.simulation.run_until(steps * h);
+    // Residuals of 1e-10 in each of up to 2000 steps.
+    EXPECT_NEAR(run.angular_velocity()[2], w - a * steps * h, 2e-7);
+    const ContactPoint& point = run.world.contacts()->points()[0];
+    EXPECT_NEAR(point.moment_W[2], -radius * m * kG, 1e-6 * radius * m * kG);
+    EXPECT_LT(run.world.contacts()->report().cone, 1e-12);
+  }
+  run.simulation.run_until(std::ceil(end / h) * h + 0.1);
+  EXPECT_NEAR(run.angular_velocity().norm(), 0, 1e-9);
+  EXPECT_NEAR(run.world.contacts()->dissipated(), 0.2 * m * r * r * w * w, 1e-7);
+  EXPECT_LE(run.world.contacts()->totals().energy_gain, 1e-15);
+
+  BodyRun free(ball(m, r), Ground::plane({.friction = 0.8}), h);
+  free.start({0, 0, r}, kUpright, {0, 0, 0}, {0, 0, w});
+  free.simulation.run_until(1);
+  EXPECT_NEAR(free.angular_velocity()[2], w, 1e-9);
+}
+
+// Rolling friction of a rolling ball: with the force f of sticking friction, m a = f and
+// 2/5 m r^2 a / r = -r_r m g - f r, so that a = -(5/7) g r_r / r.
+TEST(Contact, RollingFrictionDeceleratesARollingBall) {
+  const double m = 0.7, r = 0.1, radius = 1e-3, v = 1, h = 1e-3, a = 5. / 7 * kG * radius / r;
+  BodyRun run(ball(m, r), Ground::plane({.friction = 0.8, .rolling = radius}), h);
+  const Vector3<double> along(0.6, 0.8, 0), axis(-0.8, 0.6, 0);
+  run.start({0, 0, r}, kUpright, v * along, v / r * axis);
+  run.simulation.run_until(1);
+  EXPECT_NEAR((run.velocity() - (v - a) * along).norm(), 0, 1e-7);
+  EXPECT_NEAR((run.angular_velocity() - (v - a) / r * axis).norm(), 0, 1e-6);
+  run.simulation.run_until(v / a + 0.1);
+  EXPECT_NEAR(run.velocity().norm(), 0, 1e-9);
+  EXPECT_NEAR(run.angular_velocity().norm(), 0, 1e-8);
+  EXPECT_NEAR(run.world.contacts()->dissipated(), 0.7 * m * v * v, 1e-6);
+  EXPECT_LE(run.world.contacts()->totals().energy_gain, 1e-15);
+}
+
+// On a slope, a ball rests if tan(angle) <= r_r / r, and rolls with 5/7 (g sin - g cos r_r / r)
+// above.
+TEST(Contact, BallOnASlopeRestsBelowTheRollingAngle) {
+  const double m = 0.7, r = 0.1, radius = 0.01, h = 1e-3;
+  for (const double ratio : {0.999, 1.001}) {
+    const double angle = std::atan(ratio * radius / r);
+    BodyRun run(ball(m, r), Ground::slope(angle, {.friction = 0.8, .rolling = radius}), h);
+    run.start({r * std::sin(angle), 0, r * std::cos(angle)}, kUpright, {0, 0, 0});
+    run.simulation.run_until(2);
+    const double a = kG * (std::sin(angle) - std::cos(angle) * radius / r) * 5 / 7;
+    EXPECT_NEAR(run.velocity().norm(), ratio < 1 ? 0 : 2 * a, 1e-8) << ratio;
+  }
+}
+
+// The same of a wheel on two points, with the moment of inertia of a ball about its axis.
+TEST(Contact, WheelOnASlopeRestsBelowTheRollingAngle) {
+  const double m = 2, r = 0.1, radius = 0.01, h = 1e-3;
+  const double across = 0.4 * m * r * r, along = 0.1 * m;
+  for (const double ratio : {0.999, 1.001}) {
+    const double angle = std::atan(ratio * radius / r);
+    SingleBody wheel{
+        m, Vector3<double>(along, across, along).asDiagonal(), Kind::capsule, {r, 0.2, 0}};
+    wheel.shape.X_BS.R << 1, 0, 0, 0, 0, 1, 0, -1, 0;
+    BodyRun run(wheel, Ground::slope(angle, {.friction = 0.8, .rolling = radius}), h);
+    run.start({r * std::sin(angle), 0, r * std::cos(angle)}, kUpright, {0, 0, 0});
+    run.simulation.run_until(2);
+    const double a = kG * (std::sin(angle) - std::cos(angle) * radius / r) * 5 / 7;
+    EXPECT_EQ(run.world.contacts()->report().touching, 2);
+    EXPECT_NEAR(run.velocity().norm(), ratio < 1 ? 0 : 2 * a, 1e-8) << ratio;
+  }
+}
+
 TEST(Contact, RodDroppedAtAnAngleRotatesAsInClosedForm) {
   const double m = 1.5, l = 0.8, a = 0.6, v = 2;
   SingleBody rod(m, Vector3<double>(m * l * l / 12, m * l * l / 12, 1e-6).asDiagonal(),

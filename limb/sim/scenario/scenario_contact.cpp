@@ -14,6 +14,9 @@ namespace {
 using Keys = RecipeFields::Keys;
 using Sign = ScenarioValues::Sign;
 
+/// Keys of a surface.
+const Keys kSurfaceKeys = {"friction", "restitution", "torsion", "rolling"};
+
 class ContactReader {
  public:
   ContactReader(RecipeFields& fields, ScenarioValues& values, Scenario& scenario)
@@ -85,6 +88,8 @@ class ContactReader {
                                 to_text(surface.restitution)));
       surface.restitution = 1;
     }
+    values_.set(t, owner, "torsion", "m,mm,cm", Sign::not_negative, surface.torsion);
+    values_.set(t, owner, "rolling", "m,mm,cm", Sign::not_negative, surface.rolling);
     return surface;
   }
 
@@ -131,7 +136,7 @@ class ContactReader {
       s_.contact.reset();
       return;
     }
-    const Keys surface_keys = {"kind", "friction", "restitution"};
+    const Keys surface_keys = join_keys({{"kind"}, kSurfaceKeys});
     const ContactSurface surface = read_surface(t, owner);
     Ground& ground = s_.contact->ground;
     if (kind == "plane") {
@@ -174,7 +179,7 @@ class ContactReader {
 
   void read_box(const TomlValue& t, const ContactSurface& ground) {
     const std::string owner = "[[ground.box]]";
-    fields_.expect_keys(t, owner, {"xyz", "rpy", "size", "friction", "restitution"});
+    fields_.expect_keys(t, owner, join_keys({{"xyz", "rpy", "size"}, kSurfaceKeys}));
     if (t.find("size") == nullptr) return fields_.missing(t, owner, "size", "three edges, m");
     const Vector3<double> size = values_.vector(t, owner, "size");
     const Vector3<double> rpy = values_.vector(t, owner, "rpy");
@@ -257,11 +262,12 @@ class ContactReader {
     }
     for (const TomlValue* row : fields_.rows(t, "foot")) {
       const std::string name = "[[contact.foot]]";
-      fields_.expect_keys(*row, name, {"frame", "radius", "friction", "restitution"});
+      fields_.expect_keys(*row, name, join_keys({{"frame", "radius"}, kSurfaceKeys}));
       const auto frame = values_.frame(*row, name);
       double radius = 0;
       values_.set(*row, name, "radius", "m,mm,cm", Sign::not_negative, radius);
-      const bool own = row->find("friction") != nullptr || row->find("restitution") != nullptr;
+      const bool own = std::any_of(kSurfaceKeys.begin(), kSurfaceKeys.end(),
+                                   [&](const auto& key) { return row->find(key) != nullptr; });
       const ContactSurface surface = read_surface(*row, name);
       if (!frame) continue;
       if (s_.model.frame(*frame).body.value() == 0) {
