@@ -69,7 +69,7 @@ def run(name, path, case, pose, duration, max_wall):
             return row | {"verdict": f"crashed ({done.returncode})"}
         if done.returncode == 1:
             return row | {"verdict": "refused"}
-        summary = json.loads(done.stdout)
+        summary = json.loads(done.stdout or "{}")  # empty if the run could not start
         for key in ("t", "energy_start", "energy_end", "largest_energy_change", "penetration"):
             value = summary.get(key)
             row[key] = "" if value is None else f"{value:.6g}"

@@ -58,6 +58,9 @@ struct AppliedLoads {
 struct JointStiffness {
   VectorX<double> damping;    ///< N m s/rad or N s/m
   VectorX<double> stiffness;  ///< N m/rad or N/m
+  /// N m or N; forces that begin to act within a step (ForceLaw::begin_within): what they would be
+  /// at its start with this stiffness.
+  VectorX<double> force = {};
 };
 
 class ForceLaw {
@@ -70,6 +73,11 @@ class ForceLaw {
   /// semi-implicit method, which takes this part of the force at the end of the step. More than the
   /// derivatives is stable, too. Must not allocate.
   virtual void add_stiffness(ForceInput&, JointStiffness&) {}
+  /// Notes which unilateral forces, such as those of stops, begin to act in a step of length h from
+  /// the state `before` that ends with these joint velocities; add_stiffness() includes them from
+  /// then on, so that they act at the end of the step as those that act from its start. h = 0:
+  /// none. @returns whether that differs from the last call.
+  virtual bool begin_within(ForceInput&, double, const VectorX<double>&) { return false; }
   /// Largest number of wrenches that add() appends.
   virtual int max_wrenches() const { return 0; }
   /// Appends their frames and axes, if known: compiled worlds are compiled for these, and use the

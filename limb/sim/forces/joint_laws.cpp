@@ -1,5 +1,6 @@
 #include "limb/sim/forces/joint_laws.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -140,6 +141,7 @@ SoftStops::SoftStops(const Model<double>& model, const Parameters& parameters)
     stops_.push_back(
         {coordinate, lower, upper, inertia * w * w, 2 * parameters.damping_ratio * inertia * w});
   }
+  begins_.assign(stops_.size(), 0);
 }
 
 void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
@@ -174,6 +176,41 @@ void SoftStops::add_stiffness(ForceInput& now, JointStiffness& joints) {
     joints.damping[stop.coordinate.v] += stop.damping;
     joints.stiffness[stop.coordinate.v] += stop.stiffness;
   }
+  if (!any_begins_) return;
+  // With the way x beyond the stop at the end of the step: -k x - c x / h, a spring whose rest
+  // position is the limit.
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    if (begins_[i] == 0) continue;
+    const Stop& stop = stops_[i];
+    const double stiffness = stop.stiffness + stop.damping / step_;
+    const double limit = begins_[i] > 0 ? stop.upper : stop.lower;
+    joints.stiffness[stop.coordinate.v] += stiffness;
+    joints.force[stop.coordinate.v] += stiffness * (limit - joint_q[stop.coordinate.q]);
+  }
+}
+
+bool SoftStops::begin_within(ForceInput& before, double h, const VectorX<double>& end_velocity) {
+  step_ = h;
+  if (h == 0) {
+    const bool changed = any_begins_;
+    if (any_begins_) std::fill(begins_.begin(), begins_.end(), static_cast<signed char>(0));
+    any_begins_ = false;
+    return changed;
+  }
+  const VectorX<double>& joint_q = joint_positions(before, q_);
+  bool changed = false;
+  any_begins_ = false;
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    const Stop& stop = stops_[i];
+    const double q = joint_q[stop.coordinate.q], end = q + h * end_velocity[stop.coordinate.v];
+    signed char begins = 0;
+    if (q <= stop.upper && end > stop.upper) begins = 1;
+    if (q >= stop.lower && end < stop.lower) begins = -1;
+    changed |= begins != begins_[i];
+    begins_[i] = begins;
+    any_begins_ |= begins != 0;
+  }
+  return changed;
 }
 
 double SoftStops::energy(ForceInput& now) const {

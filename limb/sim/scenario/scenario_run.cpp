@@ -161,8 +161,9 @@ class Recorder {
   /// Energies of the summary, up to this state.
   World::Energy record_energy(const RobotState<double>& s) {
     if (const Contacts* contacts = world_.contacts()) summary.dissipated = contacts->dissipated();
-    summary.end = world_.energy(s);
     summary.balance = world_.balance(s);
+    const EnergyState& now = summary.balance.now;
+    summary.end = {now.kinetic, now.potential, now.stored};
     if (next_log_ == 0) {
       summary.start = summary.end;
       summary.energy_start = summary.end.total();

@@ -18,19 +18,14 @@ EnergyEntry EnergyBalance::largest() const {
   return static_cast<EnergyEntry>(found - entries.begin());
 }
 
-void EnergyLedger::begin(const State& state) {
+void EnergyLedger::begin(const EnergyState& state) {
   *this = {};
   start_ = state;
 }
 
-void EnergyLedger::add(EnergyEntry entry, double work) {
-  if (entry == EnergyEntry::conservative) return;
-  work_[static_cast<std::size_t>(entry)] += work;
-  flow_ += std::abs(work);
-}
-
-EnergyBalance EnergyLedger::balance(const State& now) {
+EnergyBalance EnergyLedger::balance(const EnergyState& now) {
   EnergyBalance b;
+  b.now = now;
   b.kinetic = now.kinetic - start_.kinetic;
   b.potential = now.potential - start_.potential;
   b.stored = now.stored - start_.stored;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 
@@ -30,6 +31,12 @@ std::string_view to_text(EnergyEntry entry);
 /// Energies, or their changes, and energy per entry, J.
 using EnergyEntries = std::array<double, kEnergyEntries>;
 
+/// Energies of a robot in a state, J.
+struct EnergyState {
+  double kinetic = 0, potential = 0, stored = 0;
+  EnergyEntries stored_in = {};  ///< part of `stored` of each entry
+};
+
 /// Where the energy of a robot went since the start of a run:
 ///
 ///   change of kinetic + potential + stored energy = sum of entries + closure
@@ -38,6 +45,7 @@ using EnergyEntries = std::array<double, kEnergyEntries>;
 /// springs, soft stops, tendons, walls and compliant contacts, so that their entries are only what
 /// they dissipate. The closure is the error of integration, which vanishes with the step.
 struct EnergyBalance {
+  EnergyState now;                                ///< J, not changes
   double kinetic = 0, potential = 0, stored = 0;  ///< J, changes
   EnergyEntries entries = {};                     ///< J
   double closure = 0;                             ///< J
@@ -54,20 +62,24 @@ struct EnergyBalance {
 /// Sums the work of the steps of a run.
 class EnergyLedger {
  public:
-  struct State {
-    double kinetic = 0, potential = 0, stored = 0;  ///< J
-    EnergyEntries stored_in = {};                   ///< J, part of `stored` of each entry
-  };
-
   /// Starts a run.
-  void begin(const State& state);
+  void begin(const EnergyState& state);
   /// Adds work in a step.
-  void add(EnergyEntry entry, double work);
+  void add(EnergyEntry entry, double work) {
+    work_[static_cast<std::size_t>(entry)] += work;
+    flow_ += std::abs(work);
+  }
+  void add(const EnergyEntries& work) {
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+      work_[i] += work[i];
+      flow_ += std::abs(work[i]);
+    }
+  }
   /// The balance in a state.
-  EnergyBalance balance(const State& now);
+  EnergyBalance balance(const EnergyState& now);
 
  private:
-  State start_;
+  EnergyState start_;
   EnergyEntries work_ = {};
   double flow_ = 0;            ///< sum of magnitudes
   double potential_span_ = 0;  ///< largest change of the potential energy so far

@@ -24,7 +24,7 @@ constexpr double kStepFraction = 1e-6, kPeriodFraction = 1e-9;
 constexpr double kWhole = 0.999;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Steps between checks of the energy ledger, each of which costs about as much as kinematics.
-constexpr long kStepsPerCheck = 64;
+constexpr long kStepsPerCheck = 256;
 /// Largest error of integration, relative to all energy that was exchanged.
 constexpr double kLargestError = 0.5;
 
@@ -126,7 +126,7 @@ const VectorX<double>& Simulation::acceleration() {
 // Work of the forces in a step. That of the implicit methods is known in their steps.
 
 void Simulation::begin_work() {
-  v_before_ = state_.v;
+  if (options_.method == IntegrationMethod::explicit_euler) v_before_ = state_.v;
   if (is_adaptive(options_.method)) start_powers_ = world_.powers(state_);
 }
 

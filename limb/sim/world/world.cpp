@@ -40,6 +40,7 @@ World::World(Model<double> model, const WorldOptions& options)
       actuators_(model_, ideal_actuators(model_)),
       motors_(VectorX<double>::Zero(model_.nv())),
       stiffness_{VectorX<double>::Zero(model_.uncoupled_nv()),
+                 VectorX<double>::Zero(model_.uncoupled_nv()),
                  VectorX<double>::Zero(model_.uncoupled_nv())},
       added_inertia_(stiffness_.damping),
       implicit_acceleration_(motors_),
@@ -59,6 +60,7 @@ World::World(Model<double> model, const WorldOptions& options)
   evaluated_.q = VectorX<double>::Zero(model_.nq());
   evaluated_.v = motors_;
   middle_.q = evaluated_.q;
+  has_damping_ = !model_.canonical().damping.isZero(0);
   loads_.tau = motors_;
   const bool has_friction = model_.canonical().has_friction;
   if (has_friction && options.friction == WorldOptions::Friction::smooth) {
@@ -106,8 +108,10 @@ RobotState<double> World::initial_state() {
 
 void World::add_law(std::unique_ptr<ForceLaw> law) {
   const auto wrenches = static_cast<std::size_t>(law->max_wrenches());
+  has_stops_ |= law->energy_entry() == EnergyEntry::stops;
   laws_.push_back(std::move(law));
-  law_work_.push_back({motors_, {stiffness_.damping, stiffness_.stiffness}, {}, {}});
+  law_work_.push_back(
+      {motors_, {stiffness_.damping, stiffness_.stiffness, stiffness_.force}, {}, {}});
   law_work_.back().wrenches.reserve(wrenches);
   law_work_.back().world_wrenches.reserve(wrenches);
   std::size_t capacity = 0;
@@ -248,18 +252,21 @@ void World::limit_rotation(double h, const VectorX<double>& v) {
 /// forces in the state `evaluated`, at whose velocities u the bias force is taken. Damping and
 /// springs act at the end of the step: with the sum F of all forces,
 ///
-///   M a = F - D (v + h a - u) - K h (v + h a)
-///   (M + S) a = F - D (v - u) - h K v,   S = h D + h^2 K
+///   M a = F + f - D (v + h a - u) - K h (v + h a)
+///   (M + S) a = F + f - D (v - u) - h K v,   S = h D + h^2 K
+///
+/// with forces f of stops that begin to act within the step.
 ///
 /// A robot without loops and wrenches needs no more than the bias force and the factor of M + S,
 /// which contacts share. For others, with the accelerations a0 = M^-1 F of all loops and wrenches,
 ///
-///   a = a0 - (M + S)^-1 (S a0 + D (v - u) + h K v)
+///   a = a0 - (M + S)^-1 (S a0 + D (v - u) + h K v - f)
 void World::advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
                              double h, VectorX<double>& v) {
   const Coupling<double>& coupling = model_.coupling();
   stiffness_.damping = model_.canonical().damping;
   stiffness_.stiffness.setZero();
+  stiffness_.force.setZero();
   ForceInput now(model_, evaluated, kinematics_);
   add_stiffness(now);
   added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
@@ -293,7 +300,7 @@ void World::advance_velocity(const RobotState<double>& before, const RobotState<
     const VectorX<double>&joint_v = joints(before.v, joint_v_),
           &joint_u = joints(evaluated.v, joint_u_);
     joint_tau_ = stiffness_.damping.cwiseProduct(joint_v - joint_u) +
-                 h * stiffness_.stiffness.cwiseProduct(joint_v);
+                 h * stiffness_.stiffness.cwiseProduct(joint_v) - stiffness_.force;
     if (!direct) joint_tau_ += added_inertia_.cwiseProduct(joints(a_, joint_a_));
     add_reduced(implicit_force_);
   }
@@ -347,11 +354,30 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
   advance_velocity(before, middle_, h, v);
 }
 
+/// Repeats the step with the stops that are reached in it, so that they act at its end: else a
+/// joint would enter its stop freely, which adds the energy of the spring.
+void World::begin_forces_within(const RobotState<double>& before,
+                                const RobotState<double>& evaluated, double h, VectorX<double>& v) {
+  constexpr int kPasses = 3;  // a stop may keep a joint from reaching another one
+  ForceInput start(model_, before, kinematics_);
+  for (int pass = 0; pass < kPasses; ++pass) {
+    model_.coupling().expand_velocity(v.data(), joint_v_.data());
+    bool changed = false;
+    for (const auto& law : laws_) changed |= law->begin_within(start, h, joint_v_);
+    if (!changed) return;
+    advance_velocity(before, evaluated, h, v);
+  }
+}
+
 void World::add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) {
+  ForceInput start(model_, before, kinematics_);
+  for (const auto& law : laws_) law->begin_within(start, 0, joint_v_);
   advance_velocity(before, before, h, v);
   // rad/s and m/s together; below, forces quadratic in velocity are negligible.
   constexpr double kSlow = 0.1;
-  if (before.v.lpNorm<1>() > kSlow) center_velocity(before, h, v);
+  const bool centered = before.v.lpNorm<1>() > kSlow;
+  if (centered) center_velocity(before, h, v);
+  begin_forces_within(before, centered ? middle_ : before, h, v);
   limit_rotation(h, v);
   if (contacts_ != nullptr) {
     contacts_->mass().set_added_inertia(implicit_ ? &added_inertia_ : nullptr);
@@ -365,6 +391,7 @@ void World::add_impulses(const RobotState<double>& before, const double& h, Vect
 const JointStiffness& World::stiffness(const RobotState<double>& s) {
   stiffness_.damping = model_.canonical().damping;
   stiffness_.stiffness.setZero();
+  stiffness_.force.setZero();
   ForceInput now(model_, s, kinematics_);
   add_stiffness(now);
   return stiffness_;
@@ -376,9 +403,11 @@ void World::add_stiffness(ForceInput& now) {
     JointStiffness& own = law_work_[i].stiffness;
     own.damping = stiffness_.damping;
     own.stiffness = stiffness_.stiffness;
+    own.force = stiffness_.force;
     laws_[i]->add_stiffness(now, stiffness_);
     own.damping = stiffness_.damping - own.damping;
     own.stiffness = stiffness_.stiffness - own.stiffness;
+    own.force = stiffness_.force - own.force;
   }
 }
 
@@ -442,7 +471,7 @@ void World::add_work(double h, const EnergyEntries& mean_power) {
 /// Work in a step of the semi-implicit method that ends with velocities v: for the mass matrix at
 /// its start, forces f change the kinetic energy by exactly h f (v0 + v1) / 2. The force of a law
 /// is that of the last evaluation, at velocities u, and what acts at the end of the step,
-/// -D (v1 - u) - h K v1.
+/// f - D (v1 - u) - h K v1.
 void World::record_step(const RobotState<double>& before, double h, const VectorX<double>& v) {
   step_work_.fill(0);
   has_step_work_ = true;
@@ -452,21 +481,28 @@ void World::record_step(const RobotState<double>& before, double h, const Vector
   mean_v_ = (before.v + v) / 2;
   at(EnergyEntry::motors) = h * motors_.dot(mean_v_);
   const Coupling<double>& coupling = model_.coupling();
-  coupling.expand_velocity(mean_v_.data(), joint_mean_v_.data());
-  coupling.expand_velocity(v.data(), joint_v_.data());
-  coupling.expand_velocity(evaluated_.v.data(), joint_u_.data());
-  const VectorX<double>& damping = model_.canonical().damping;
-  at(EnergyEntry::damping) =
-      -h * (damping.array() * joint_v_.array() * joint_mean_v_.array()).sum();
+  const auto joints = [&](const VectorX<double>& x, VectorX<double>& buffer) -> const auto& {
+    if (coupling.is_identity()) return x;
+    coupling.expand_velocity(x.data(), buffer.data());
+    return buffer;
+  };
+  const VectorX<double>& mean = joints(mean_v_, joint_mean_v_);
+  const VectorX<double>& end = joints(v, joint_v_);
+  const VectorX<double>& u = joints(evaluated_.v, joint_u_);
+  if (has_damping_) {
+    at(EnergyEntry::damping) =
+        -h * (model_.canonical().damping.array() * end.array() * mean.array()).sum();
+  }
   if (has_wrenches_) forward_kinematics(model_, evaluated_.q, mean_v_, kinematics_);
   for (std::size_t i = 0; i < laws_.size(); ++i) {
     const EnergyEntry entry = laws_[i]->energy_entry();
     if (entry == EnergyEntry::conservative) continue;
     const LawWork& law = law_work_[i];
-    const double implicit = ((law.stiffness.damping.array() * (joint_v_ - joint_u_).array() +
-                              h * law.stiffness.stiffness.array() * joint_v_.array()) *
-                             joint_mean_v_.array())
-                                .sum();
+    const double implicit =
+        ((law.stiffness.damping.array() * (end - u).array() +
+          h * law.stiffness.stiffness.array() * end.array() - law.stiffness.force.array()) *
+         mean.array())
+            .sum();
     at(entry) += h * (law.tau.dot(mean_v_) - implicit);
     if (has_wrenches_) at(entry) += h * wrench_power(i, kinematics_);
   }
@@ -501,15 +537,15 @@ void World::commit_work(const RobotState<double>& s) {
   const auto at = [&](EnergyEntry entry) -> double& {
     return step_work_[static_cast<std::size_t>(entry)];
   };
-  const double last = std::exchange(stored_in_stops_, stored_in_stops(s));
-  at(EnergyEntry::stops) += stored_in_stops_ - last;
+  if (has_stops_) {
+    const double last = std::exchange(stored_in_stops_, stored_in_stops(s));
+    at(EnergyEntry::stops) += stored_in_stops_ - last;
+  }
   for (const EnergyEntry entry :
        {EnergyEntry::damping, EnergyEntry::friction, EnergyEntry::stops}) {
     at(entry) = std::min(at(entry), 0.0);
   }
-  for (std::size_t i = 0; i < kEnergyEntries; ++i) {
-    ledger_.add(static_cast<EnergyEntry>(i), step_work_[i]);
-  }
+  ledger_.add(step_work_);
 }
 
 double World::stored_in_stops(const RobotState<double>& s) {
@@ -521,9 +557,9 @@ double World::stored_in_stops(const RobotState<double>& s) {
   return sum;
 }
 
-EnergyLedger::State World::energy_state(const RobotState<double>& s) {
+EnergyState World::energy_state(const RobotState<double>& s) {
   ForceInput now(model_, s, kinematics_);
-  EnergyLedger::State state;
+  EnergyState state;
   state.kinetic = kinetic_energy(model_, now.kinematics());
   state.potential = potential_energy(model_, now.kinematics());
   for (const auto& law : laws_) {
@@ -550,7 +586,7 @@ EnergyBalance World::balance(const RobotState<double>& s) {
 
 const VectorX<double>& World::implicit_acceleration() {
   if (has_implicit_acceleration_) return implicit_acceleration_;
-  // M (a - a0) = -(S a + D (v - u) + h K v)
+  // M (a - a0) = -(S a + D (v - u) + h K v - f)
   DelassusMatrix& mass = step_mass();
   mass.set_added_inertia(nullptr);
   mass.factorize(model_, implicit_q_);

@@ -146,6 +146,8 @@ class World final : public Equation<double> {
  private:
   void prepare();
   void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
+  void begin_forces_within(const RobotState<double>& before, const RobotState<double>& evaluated,
+                           double h, VectorX<double>& v);
   void limit_rotation(double h, const VectorX<double>& v);
   void evaluate_forces(const RobotState<double>& s, VectorX<double>& dx);
   void accelerate(const RobotState<double>& s, VectorX<double>& a);
@@ -159,7 +161,7 @@ class World final : public Equation<double> {
   void commit_contact_work(const RobotState<double>& s);
   void commit_work(const RobotState<double>& s);
   double stored_in_stops(const RobotState<double>& s);
-  EnergyLedger::State energy_state(const RobotState<double>& s);
+  EnergyState energy_state(const RobotState<double>& s);
 
   Model<double> model_;
   Workspace<double> work_;
@@ -179,6 +181,7 @@ class World final : public Equation<double> {
   bool has_step_work_ = false;  ///< of a step that has not been committed yet
   bool has_wrenches_ = false;   ///< in the last evaluation
   double stored_in_stops_ = 0;  ///< J, after the last step
+  bool has_damping_ = false, has_stops_ = false;
   std::vector<EnergyEntries> kept_powers_;
   std::unique_ptr<JointImpulseSolver> joint_impulses_;
   std::unique_ptr<LoopProjection> loops_;
