@@ -289,12 +289,64 @@ class SimulateTest(Folder):
         self.assertEqual((data["target_error"], data["contact_dissipated"], data["programs"]), (None, None, None))
         self.assertGreater(data["real_time_factor"], 0)
         lines = text.splitlines()
-        self.assertEqual(lines[0], f"2r: {data['t']:.6f} s by semi-implicit-euler in 500 steps")
-        self.assertEqual(lines[1], "energy {} J at the start, {} J at the end".format(
+        self.assertEqual(lines[0], "semi-implicit-euler, step 0.001 s; implicit: nothing")
+        self.assertEqual((data["integrator"], data["step"], data["implicit"], data["contact_shapes"]),
+                         ("semi-implicit-euler", 0.001, "nothing", 0))
+        self.assertEqual(lines[1], f"2r: {data['t']:.6f} s by semi-implicit-euler in 500 steps")
+        self.assertEqual(lines[2], "energy {} J at the start, {} J at the end".format(
             cells(data["energy_start"])[0], cells(data["energy_end"])[0]))
         self.assertNotIn("target", text)
         for i, joint in enumerate(("joint1", "joint2")):
             self.assertEqual(row(text, joint), [cells(data[k][i])[0] for k in ("q", "v", "peak_torque")])
+        # No force but gravity: the change of energy is the error of integration.
+        ledger = data["energy"]
+        self.assertLess(abs(ledger["closure"] - (data["energy_end"] - data["energy_start"])), 500 * 100 * EPS)
+        self.assertEqual(set(ledger["work"].values()), {0})
+        self.assertEqual(row(text, "error of integration"), cells(ledger["closure"]))
+        for part in ("kinetic", "potential"):
+            start, end = ledger["start"][part], ledger["end"][part]
+            self.assertEqual(row(text, part), cells(start, end, end - start))
+
+    def test_ledger_of_a_pushed_arm(self):
+        """The entries of summary, JSON and log sum to the change of energy, and the log ends as the summary."""
+        scenario, log = self.write("s.toml", 'model = "builtin:2r"\nduration = 0.5\n[initial]\nq = [0.3, -0.7]\n'
+                                   '[controller]\ntype = "pd"\nkp = 10\nkd = 1\ntarget = [0.5, 0.2]\n'
+                                   '[[push]]\nframe = "tool"\nforce = [0, 9, 0]\n'
+                                   '[[spring]]\njoint = "joint2"\nstiffness = 5\ndamping = 0.5\n'), self.path("l.csv")
+        text, data = self.text_and_json(scenario)
+        run("simulate", scenario, "-o", log)
+        ledger = data["energy"]
+        work = {name: x for name, x in ledger["work"].items() if x != 0}
+        self.assertEqual(set(work), {"motors", "external", "springs"})
+        total = sum(work.values()) + ledger["closure"]
+        self.assertLess(abs(total - (data["energy_end"] - data["energy_start"])), 1000 * EPS * ledger["exchanged"])
+        self.assertLess(abs(ledger["closure"]), 0.01 * ledger["exchanged"])
+        self.assertLess(work["springs"], 0)
+        for name, x in work.items():
+            self.assertEqual(row(text, name), cells(x))
+        with log.open(newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        for name, x in (*ledger["work"].items(), ("closure", ledger["closure"])):
+            self.assertEqual(float(rows[0][f"energy.work.{name}"]), 0)
+            self.assertLess(abs(float(rows[-1][f"energy.work.{name}"]) - x), 8 * EPS * ledger["exchanged"], name)
+
+    def test_free_joint_in_world_axes(self):
+        """A body that turns by a quarter about z and moves along its own x: along y in the world."""
+        half = math.sqrt(0.5)
+        self.write("b.toml", 'name = "b"\ngravity = [0, 0, 0]\n[[joint]]\nname = "f"\ntype = "free"\nparent = "world"\n'
+                   'child = "b"\n[[link]]\nname = "b"\nmass = 1\ncom = [0, 0, 0]\ninertia = [1, 1, 1]\n')
+        scenario = self.write("s.toml", 'model = "b.toml"\nduration = 0.5\n[initial]\n'
+                              f'q = [1, 2, 3, 0, 0, {half}, {half}]\nv = [0.4, 0, 0, 0.1, 0, 0]\n')
+        text, data = self.text_and_json(scenario)
+        (name, body), = data["free_joints"].items()
+        for found, expected in zip([*body["position"], *body["velocity_world"], *body["angular_velocity_world"]],
+                                   [1, 2.2, 3, 0, 0.4, 0, 0, 0.1, 0], strict=True):
+            self.assertLess(abs(found - expected), 1000 * EPS)
+        self.assertEqual(row(text, f"{name} velocity"), cells(*body["velocity_world"]))
+        self.assertEqual(row(text, f"{name} position"), cells(*body["position"]))
+        self.assertEqual(len(row(text, f"{name} quaternion")), 4)
+        own = run("simulate", scenario, "--axes", "body")
+        self.assertEqual(row(own, f"{name} velocity"), cells(*data["v"][:3]))
 
     def test_gravity_compensation_needs_the_torques_of_gravity(self):
         scenario = self.write("s.toml", 'model = "builtin:2r"\nduration = 0.1\n[initial]\nq = [0.3, -0.7]\n'

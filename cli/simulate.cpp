@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 #include <ostream>
 
@@ -16,11 +17,13 @@
 #include "limb/base/memory.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
 #include "limb/model/recipe/toml.hpp"
 #include "limb/sim/scenario/initial_clearance.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/scenario/scenario_scene.hpp"
+#include "limb/sim/scenario/scenario_variation.hpp"
 
 namespace limb::cli {
 namespace {
@@ -36,6 +39,11 @@ Json numbers(const VectorX<double>& x) {
   Json list = Json::array();
   for (const double y : x) list.push_back(number(y));
   return list;
+}
+
+template <typename Numbers>
+std::vector<double> numbers_of(const Numbers& x) {
+  return {x.begin(), x.end()};
 }
 
 /// Two digits, or "-" for a number that does not exist.
@@ -77,7 +85,8 @@ class Simulate final : public Verb {
   std::string_view examples() const override {
     return "  limb simulate drop.toml -o drop.mcap              a scenario with a log\n"
            "  limb simulate builtin:arm7 --duration 2 --controller gravity -o run.csv\n"
-           "  limb simulate drop.toml --batch 1000 --json       Monte Carlo on all cores\n";
+           "  limb simulate drop.toml --batch 1000 --json       Monte Carlo on all cores\n"
+           "  limb simulate drop.toml --vary runs.csv -o logs/  one run and log per row\n";
   }
   std::string_view notes() const override {
     return "A scenario is a .toml file with the key `model` (docs/simulation.md); options "
@@ -114,13 +123,28 @@ class Simulate final : public Verb {
         ->capture_default_str();
     add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
                NumberRange::not_negative());
-    app.add_option("-o,--output", output_, "log: .csv or .mcap")->type_name("LOG");
+    app.add_option("-o,--output", output_,
+                   "log: .csv or .mcap; of a batch: a name with {} for the number of the run, or a "
+                   "folder")
+        ->type_name("LOG");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
+    app.add_option("--vary", vary_,
+                   "a batch with one run per row: .csv with keys of the scenario as columns, or "
+                   ".toml with [[run]]")
+        ->type_name("FILE");
+    app.add_option("--keep", keep_, "logs of a batch: all or failed")
+        ->check(CLI::IsMember({"all", "failed"}))
+        ->type_name("KIND")
+        ->capture_default_str();
     add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
                      kMaxThreads);
     add_number(app, "--max-wall", max_wall_, "S", "end the run after this time, exit code 2",
                NumberRange::positive());
+    app.add_option("--axes", axes_, "axes of the velocities of free joints in the summary")
+        ->check(CLI::IsMember({"world", "body"}))
+        ->type_name("KIND")
+        ->capture_default_str();
     app.add_flag("--json", json_, "the summary as JSON");
   }
 
@@ -130,8 +154,11 @@ class Simulate final : public Verb {
     for (const std::string& remark : scenario.remarks) {
       fmt::print(stderr, "{}: {}\n", kCall, remark);
     }
+    if (const std::string warning = stiffness_warning(scenario); !warning.empty()) {
+      fmt::print(stderr, "{}: warning: {}\n", kCall, warning);
+    }
     try {
-      return batch_ ? run_many(scenario, out) : run_one(scenario, out);
+      return batch_ || !vary_.empty() ? run_many(scenario, out) : run_one(scenario, out);
     } catch (const Error& error) {
       // Errors of the scenario as a whole have no line; add the file.
       const std::string text = error.what();
@@ -145,6 +172,7 @@ class Simulate final : public Verb {
 
   Exit run_one(const Scenario& scenario, std::ostream& out) const {
     const auto start = Clock::now();
+    if (!json_) out << setup_text(scenario) << std::flush;
     std::unique_ptr<LogWriter> log;
     if (!output_.empty()) {
       log = open_log(kCall, output_, log_topics(scenario), log_metadata(scenario));
@@ -166,7 +194,7 @@ class Simulate final : public Verb {
     if (json_) {
       out << json_of(scenario, summary, wall).dump(2) << "\n";
     } else {
-      out << text_of(scenario, summary);
+      out << text_of(scenario, summary, axes_ == "world");
     }
     if (!summary.failure.empty()) {
       // The summary up to the failure is printed as well.
@@ -233,7 +261,7 @@ class Simulate final : public Verb {
             {"over_limit", p.over_limit}};
   }
 
-  static std::string text_of(const Scenario& s, const RunSummary& r) {
+  static std::string text_of(const Scenario& s, const RunSummary& r, bool world_axes) {
     std::string text = fmt::format("{}: {} s by {} in {} steps\n", s.model.name(), to_cell(r.t),
                                    to_text(s.simulation.method), r.steps);
     text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_start),
@@ -247,21 +275,129 @@ class Simulate final : public Verb {
                           r.saturated_periods, r.control_periods);
     }
     text += programs_text(r);
-    Table table("\nAt the end (rad, m; peak: N m, N)", {"", "q", "v", "peak torque"});
+    text += energy_text(r);
+    const auto bodies = free_bodies(s.model, r, world_axes);
+    if (!bodies.empty()) {
+      Table table(fmt::format("\nFree joints at the end (m, rad; velocities in {} axes)",
+                              world_axes ? "world" : "body"),
+                  {"", "x", "y", "z", "w"});
+      for (const FreeBody& body : bodies) {
+        if (body.moves) table.add(body.name + " position", numbers_of(body.position));
+        table.add(body.name + " quaternion", numbers_of(body.quaternion));
+        if (body.moves) table.add(body.name + " velocity", numbers_of(body.velocity));
+        table.add(body.name + " angular velocity", numbers_of(body.angular_velocity));
+      }
+      text += table.text();
+    }
+    Table table("\nJoints at the end (rad, m; peak: N m, N)", {"", "q", "v", "peak torque"});
     const auto names = velocity_names(s.model);
-    const auto& rows = s.model.coupling().rows();
-    for (const auto& row : rows) {
-      if (row.yq < 0) continue;
+    bool any = false;
+    for (const auto& row : s.model.coupling().rows()) {
+      // Components of a quaternion do not correspond to velocities.
+      if (row.yq < 0 || row.nq != row.nv) continue;
       for (std::size_t k = 0; k < row.terms.size(); ++k) {
         const int y = row.terms[k].y;
-        // Components of a quaternion do not correspond to velocities.
-        const bool one_to_one = row.nq == row.nv;
-        table.add({names[static_cast<std::size_t>(y)],
-                   one_to_one ? to_cell(r.q[row.yq + static_cast<int>(k)]) : "", to_cell(r.v[y]),
-                   to_cell(r.peak_torque[y])});
+        any = true;
+        table.add({names[static_cast<std::size_t>(y)], to_cell(r.q[row.yq + static_cast<int>(k)]),
+                   to_cell(r.v[y]), to_cell(r.peak_torque[y])});
       }
     }
-    return text + table.text();
+    return any ? text + table.text() : text;
+  }
+
+  /// Integrator, step, what is implicit, and contact: before the run, for runs that take long.
+  static std::string setup_text(const Scenario& s) {
+    std::string text = fmt::format("{}, {} {} s; implicit: {}", to_text(s.simulation.method),
+                                   is_adaptive(s.simulation.method) ? "steps up to" : "step",
+                                   to_text(s.simulation.step), implicit_text(s));
+    if (s.contact) {
+      const std::size_t shapes = s.contact->shapes.size();
+      text += fmt::format("; {} contact shape{}", shapes, shapes == 1 ? "" : "s");
+    }
+    return text + "\n";
+  }
+
+  /// Energies, and where they went.
+  static std::string energy_text(const RunSummary& r) {
+    Table table("\nEnergy (J)", {"", "start", "end", "change"});
+    const auto row = [&](const char* name, double start, double end) {
+      table.add(name, std::vector<double>{start, end, end - start});
+    };
+    row("kinetic", r.start.kinetic, r.end.kinetic);
+    row("potential", r.start.potential, r.end.potential);
+    if (r.start.stored != 0 || r.end.stored != 0) row("stored", r.start.stored, r.end.stored);
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+      if (r.balance.entries[i] == 0) continue;
+      table.add({std::string(to_text(static_cast<EnergyEntry>(i))), "", "",
+                 to_cell(r.balance.entries[i])});
+    }
+    table.add({"error of integration", "", "", to_cell(r.balance.closure)});
+    return table.text();
+  }
+  static Json energy_json(const RunSummary& r) {
+    Json work;
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+      work[std::string(to_text(static_cast<EnergyEntry>(i)))] = number(r.balance.entries[i]);
+    }
+    const auto parts = [](const World::Energy& e) {
+      return Json{{"kinetic", number(e.kinetic)},
+                  {"potential", number(e.potential)},
+                  {"stored", number(e.stored)}};
+    };
+    return {{"start", parts(r.start)},
+            {"end", parts(r.end)},
+            {"work", work},
+            {"closure", number(r.balance.closure)},
+            {"exchanged", number(r.balance.exchanged)}};
+  }
+
+  /// A free or spherical joint at the end of a run.
+  struct FreeBody {
+    std::string name;
+    bool moves = true;  ///< not spherical
+    Vector3<double> position, velocity, angular_velocity;
+    Vector4<double> quaternion;  ///< x, y, z, w
+  };
+  /// Velocities of free joints in world axes or those of the body; of spherical joints always the
+  /// latter.
+  static std::vector<FreeBody> free_bodies(const Model<double>& model, const RunSummary& r,
+                                           bool world_axes) {
+    std::vector<FreeBody> all;
+    const auto& rows = model.coupling().rows();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Body<double>& body = model.bodies()[i + 1];
+      const int offset = quaternion_offset(body.joint.type());
+      if (rows[i].yq < 0 || offset < 0) continue;
+      const int q = rows[i].yq, v = rows[i].terms[0].y;
+      FreeBody free;
+      free.name = body.name;
+      free.moves = offset == 3;
+      free.quaternion = r.q.segment<4>(q + offset);
+      free.angular_velocity = r.v.segment<3>(v + offset);
+      if (free.moves) {
+        free.position = r.q.segment<3>(q);
+        free.velocity = r.v.segment<3>(v);
+        if (world_axes) {
+          const Vector4<double>& x = free.quaternion;
+          const Quaternion<double> q_WB = quat_xyzw(x[0], x[1], x[2], x[3]);
+          free.velocity = q_WB.rotate(free.velocity);
+          free.angular_velocity = q_WB.rotate(free.angular_velocity);
+        }
+      }
+      all.push_back(free);
+    }
+    return all;
+  }
+  static Json free_json(const Model<double>& model, const RunSummary& r) {
+    Json all = Json::object();
+    for (const FreeBody& body : free_bodies(model, r, /*world_axes=*/true)) {
+      if (!body.moves) continue;
+      all[body.name] = {{"position", numbers(body.position)},
+                        {"quaternion", numbers(body.quaternion)},
+                        {"velocity_world", numbers(body.velocity)},
+                        {"angular_velocity_world", numbers(body.angular_velocity)}};
+    }
+    return all;
   }
 
   static Json json_of(const Scenario& s, const RunSummary& r, double wall) {
@@ -269,12 +405,18 @@ class Simulate final : public Verb {
             {"t", r.t},
             {"steps", r.steps},
             {"failure", r.failure.empty() ? Json(nullptr) : Json(without_call(r.failure))},
+            {"integrator", to_text(s.simulation.method)},
+            {"step", s.simulation.step},
+            {"implicit", implicit_text(s)},
+            {"contact_shapes", s.contact ? s.contact->shapes.size() : 0},
             {"q", numbers(r.q)},
             {"v", numbers(r.v)},
+            {"free_joints", free_json(s.model, r)},
             {"peak_torque", numbers(r.peak_torque)},
             {"energy_start", r.energy_start},
             {"energy_end", r.energy_end},
             {"largest_energy_change", r.largest_energy_change},
+            {"energy", energy_json(r)},
             {"target_error", number(r.target_error)},
             {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
             {"saturated_periods", r.saturated_periods},
@@ -291,27 +433,107 @@ class Simulate final : public Verb {
            !s.disturbances.empty() || (s.measured_feedback && noise);
   }
 
-  std::vector<RunSummary> run_interruptible(const Scenario& scenario, Progress& progress) const {
+  std::vector<RunSummary> run_interruptible(const Scenario& scenario, BatchOptions options,
+                                            Progress& progress) const {
     struct Interrupted {};  // not an Error, which would be the failure of a run
     int finished = 0;
     const Interrupt interrupt;
     try {
-      return run_batch(scenario, *batch_, threads_, [&](int done) {
+      options.progress = [&](int done) {
         finished = done;
         progress.show(done);
         if (Interrupt::signal() != 0) throw Interrupted();
-      });
+      };
+      return run_batch(scenario, options);
     } catch (const Interrupted&) {
       progress.clear();
-      fail_computation(kCall, fmt::format("interrupted after {} of {} runs", finished, *batch_));
+      fail_computation(kCall,
+                       fmt::format("interrupted after {} of {} runs", finished, options.runs));
     }
   }
 
+  /// Options that the rows of --vary would override silently.
+  void check_varied(const ScenarioVariation& variation) const {
+    const std::pair<const char*, bool> keys[] = {
+        {"duration", duration_.has_value()},       {"step", step_.has_value()},
+        {"integrator", !integrator_.empty()},      {"seed", seed_.has_value()},
+        {"controller.type", !controller_.empty()}, {"keyframe", keyframe_.has_value()}};
+    for (const auto& [key, given] : keys) {
+      if (!given || !variation.has(key)) continue;
+      throw Error(fmt::format("{}: {} varies '{}', which an option sets: leave out one of them",
+                              kCall, variation.path, key));
+    }
+  }
+
+  /// Name of the log of a run, from 1: logs/run_{}.csv -> logs/run_007.csv.
+  std::string log_of_run(int index, int runs) const {
+    std::string pattern = output_;
+    if (pattern.find("{}") == std::string::npos) {
+      pattern = (std::filesystem::path(pattern) / "run_{}.mcap").string();
+    }
+    const std::string digits = std::to_string(runs);
+    return pattern.replace(pattern.find("{}"), 2, fmt::format("{:0{}}", index + 1, digits.size()));
+  }
+
+  BatchOptions batch_options(const ScenarioVariation& variation) const {
+    BatchOptions options;
+    options.call = kCall;
+    options.threads = threads_;
+    if (!vary_.empty()) options.variation = &variation;
+    options.runs = batch_ ? *batch_ : static_cast<int>(variation.rows.size());
+    if (keep_ == "failed") options.keep = BatchOptions::Keep::failed;
+    if (output_.empty()) return options;
+    const std::filesystem::path first = log_of_run(0, options.runs);
+    std::error_code error;
+    if (first.has_parent_path()) std::filesystem::create_directories(first.parent_path(), error);
+    if (error) {
+      throw Error(fmt::format("{}: cannot write {}: {}", kCall, first.parent_path().string(),
+                              error.message()));
+    }
+    options.log_path = [this, runs = options.runs](int index) { return log_of_run(index, runs); };
+    return options;
+  }
+
+  /// Results of each run of --vary.
+  Json runs_json(const std::vector<RunSummary>& runs) const {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const RunSummary& r = runs[i];
+      const bool kept = !output_.empty() && (keep_ == "all" || !r.failure.empty());
+      list.push_back(
+          {{"run", i + 1},
+           {"t", r.t},
+           {"failure", r.failure.empty() ? Json(nullptr) : Json(without_call(r.failure))},
+           {"q", numbers(r.q)},
+           {"v", numbers(r.v)},
+           {"energy", energy_json(r)},
+           {"target_error", number(r.target_error)},
+           {"log", kept ? Json(log_of_run(static_cast<int>(i), static_cast<int>(runs.size())))
+                        : Json(nullptr)}});
+    }
+    return list;
+  }
+
   Exit run_many(const Scenario& scenario, std::ostream& out) const {
-    if (!output_.empty()) throw Error("limb simulate: --batch writes no log, leave out --output");
-    check_memory(kCall, "--batch", std::to_string(*batch_), batch_bytes(scenario, *batch_));
-    Progress progress(*batch_, "runs");
-    const std::vector<RunSummary> runs = run_interruptible(scenario, progress);
+    ScenarioVariation variation;
+    if (!vary_.empty()) {
+      if (batch_) throw Error("limb simulate: --vary has one run per row, leave out --batch");
+      variation = read_variation(kCall, vary_);
+      check_varied(variation);
+      if (keyframe_) {
+        for (auto& row : variation.rows) {
+          TomlValue name;
+          name.kind = TomlValue::Kind::text;
+          name.text = *keyframe_;
+          row.cells.insert(row.cells.begin(), {"keyframe", name});
+        }
+      }
+    }
+    const BatchOptions options = batch_options(variation);
+    check_memory(kCall, "--batch", std::to_string(options.runs),
+                 batch_bytes(scenario, options.runs));
+    Progress progress(options.runs, "runs");
+    const std::vector<RunSummary> runs = run_interruptible(scenario, options, progress);
     progress.clear();
     std::vector<double> t, error, change;
     std::vector<std::vector<double>> peaks(static_cast<std::size_t>(scenario.v.size()));
@@ -337,13 +559,14 @@ class Simulate final : public Verb {
                      {"energy_change", Statistics(change).json()},
                      {"peak_torque", torque}};
       if (!error.empty()) result["target_error"] = Statistics(error).json();
+      if (!vary_.empty()) result["each"] = runs_json(runs);
       out << result.dump(2) << "\n";
     } else {
       out << fmt::format("{}: {} runs of {} s, {} failed\n", scenario.model.name(), runs.size(),
                          to_cell(scenario.duration), failed);
-      if (!runs_differ(scenario)) {
+      if (vary_.empty() && !runs_differ(scenario)) {
         out << "All runs are identical: they differ with [batch] of a scenario, disturbances, or "
-               "noise of sensors\nused for feedback.\n";
+               "noise of sensors\nused for feedback, or by the rows of --vary.\n";
       }
       Table table("\nOver the runs", {"", "mean", "deviation", "min", "max"});
       table.add("energy change, J", Statistics(change).row());
@@ -367,7 +590,8 @@ class Simulate final : public Verb {
   std::optional<std::uint64_t> seed_;
   std::optional<int> batch_;
   int threads_ = 0;
-  std::string integrator_, controller_, output_, ground_ = "file";
+  std::string integrator_, controller_, output_, ground_ = "file", axes_ = "world";
+  std::string vary_, keep_ = "all";
   std::optional<std::string> keyframe_;
   std::optional<double> max_wall_;
   bool json_ = false;

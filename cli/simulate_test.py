@@ -332,8 +332,72 @@ class SimulateTest(unittest.TestCase):
         log = self.path("bad.csv")
         result = run("simulate", scenario, "-o", log)
         self.assertEqual(result.returncode, 2)
-        self.assertRegex(result.stderr, r"^limb simulate: explicit-euler: after t = [0-9.]+ s the motion is not finite")
+        warning, failure = result.stderr.splitlines()
+        self.assertIn("explicit-euler takes the springs or servos of joint 'joint1' explicitly", warning)
+        self.assertRegex(failure, r"^limb simulate: explicit-euler: after t = [0-9.]+ s the motion is not finite")
         self.assertGreater(len(log.read_text().splitlines()), 2)
+
+    def test_a_run_whose_ledger_does_not_close_ends(self):
+        """Runge-Kutta with damping beyond its limit: warned before, ended with the cause, log closed."""
+        scenario = self.path("stiff.toml")
+        scenario.write_text('model = "builtin:2r"\nduration = 10\nintegrator = "runge-kutta-4"\n[initial]\nq = [0.3, 0]\n'
+                            '[[spring]]\njoint = "joint2"\ndamping = 1000\n')
+        log = self.path("stiff.mcap")
+        result = run("simulate", scenario, "-o", log)
+        self.assertEqual(result.returncode, 2, result.stdout)
+        warning, failure = result.stderr.splitlines()
+        self.assertRegex(warning, r"^limb simulate: warning: runge-kutta-4 takes the damping or friction of joint 'joint2' "
+                         r"explicitly, which needs steps below [\de.-]+ s instead of 0.001 s: use semi-implicit-euler")
+        self.assertRegex(failure, r"^limb simulate: after t = [\d.]+ s the energy ledger does not close: .* \(largest entry: "
+                         r"springs, .* most energy in joint 'joint\d'")
+        self.assertEqual(log.read_bytes()[-8:], b"\x89MCAP0\r\n")
+        self.assertNotIn("nan", result.stdout)
+        good = run("simulate", scenario, "--integrator", "semi-implicit-euler", "--duration", 1)
+        self.assertEqual((good.returncode, good.stderr), (0, ""))
+
+    def test_quaternions_are_normalized(self):
+        scenario = self.path("turned.toml")
+        scenario.write_text('model = "builtin:quadruped"\nbase = "free"\nduration = 0.01\n[initial]\n'
+                            f'q = [0, 0, 1, 0, 0, 0.7, 0.7{", 0" * 12}]\n')
+        result = run("simulate", scenario)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, r"^limb simulate: initial q: the quaternion of joint '.*' has length 0.98994\d*, normalized\n$")
+
+    def test_rows_of_a_file(self):
+        """One run per row: results and logs as those of scenarios with these values."""
+        rows = self.path("runs.csv")
+        rows.write_text("initial.q.joint1,controller.target.joint1,duration,seed\n0.1,0.2,0.3,4\n0.5,,0.2,5\n")
+        named = json.loads(run("simulate", self.scenario, "--vary", rows, "-o", self.path("named/r_{}.csv"), "--json").stdout)
+        self.assertEqual([x["log"] for x in named["each"]], [str(self.path(f"named/r_{k}.csv")) for k in (1, 2)])
+        self.assertEqual(len(rows_of(self.path("named/r_1.csv"))), 31)
+        # Without a spread the rows are exactly the single runs.
+        plain = self.path("plain.toml")
+        plain.write_text(SCENARIO.split("[batch]")[0])
+        out = json.loads(run("simulate", plain, "--vary", rows, "-o", self.path("logs"), "--json").stdout)
+        for k, (q, target, duration, seed) in enumerate([(0.1, 0.2, 0.3, 4), (0.5, 0.6, 0.2, 5)]):
+            scenario, log = self.path("one.toml"), self.path("one.csv")
+            scenario.write_text(f"seed = {seed}\n" + plain.read_text().replace('"30 deg"', str(q)).replace("0.6}", f"{target}}}")
+                                .replace("duration = 0.5", f"duration = {duration}"))
+            one = json.loads(run("simulate", scenario, "-o", log, "--json").stdout)
+            for key in ("q", "v", "t", "target_error", "energy"):
+                self.assertEqual(out["each"][k][key], one[key], key)
+            self.assertTrue(self.path(f"logs/run_{k + 1}.mcap").exists())
+            self.assertEqual(self.path(f"logs/run_{k + 1}.mcap").read_bytes()[-8:], b"\x89MCAP0\r\n")
+
+    def test_mistakes_in_rows(self):
+        rows = self.path("runs.csv")
+        for text, expected in (("initial.q.joint9\n1\n", "runs.csv:2: 'initial.q.joint9': initial: no joint with one degree "
+                                "of freedom is named 'joint9' (closest: 'joint1')"),
+                               ("step\n0.001\nfast\n", "runs.csv:3: 'step': scenario: step is 'fast', expected a number > 0, "
+                                "plain in SI units or a text in one of s,ms,us")):
+            rows.write_text(text)
+            self.assertEqual(self.error(self.scenario, "--vary", rows), f"limb simulate: {expected}")
+        rows.write_text("step\n0.001\n")
+        self.assertEqual(self.error(self.scenario, "--vary", rows, "--batch", 3),
+                         "limb simulate: --vary has one run per row, leave out --batch")
+        self.assertEqual(self.error(self.scenario, "--vary", rows, "--dt", 0.1),
+                         "limb simulate: runs.csv varies 'step', which an option sets: leave out one of them")
+        self.assertEqual(self.error(self.scenario, "--vary", self.path("none.csv"))[:14], "limb simulate:")
 
     def test_mistakes(self):
         self.assertEqual(self.error(self.path("none.toml"))[:14], "limb simulate:")

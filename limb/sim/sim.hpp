@@ -13,6 +13,7 @@
 #include "limb/sim/log/log_writer.hpp"
 #include "limb/sim/scenario/scenario.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/scenario/scenario_variation.hpp"
 #include "limb/sim/world/controllers.hpp"
 #include "limb/sim/world/energy_ledger.hpp"
 #include "limb/sim/world/legged_controllers.hpp"

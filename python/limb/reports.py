@@ -5,7 +5,7 @@ from typing import NamedTuple
 from numpy import ndarray as Array
 
 __all__ = [
-    "ContactPoints", "ContactReport", "Energy", "GaitPhase", "LeggedSummary", "LocomotionReport", "Log",
+    "ContactPoints", "ContactReport", "Energy", "EnergyBalance", "GaitPhase", "LeggedSummary", "LocomotionReport", "Log",
     "QpResiduals", "RunSummary", "WholeBodyReport",
 ]
 
@@ -17,6 +17,25 @@ class Energy(NamedTuple):
     potential: float
     stored: float
     total: float
+
+
+class EnergyBalance(NamedTuple):
+    """Where the energy of a run went, in J: change = sum of the entries from motors to loops + closure. Positive: added."""
+
+    change: float  #: of kinetic, potential and stored energy
+    motors: float  #: motors and servos
+    external: float  #: pushes, disturbances, forces of Python functions
+    walls: float
+    damping: float  #: viscous damping of joints
+    friction: float  #: Coulomb friction of joints
+    springs: float  #: dampers of springs
+    tendons: float
+    stops: float
+    contacts: float
+    correction: float  #: lifting of overlapping bodies
+    loops: float  #: projection onto closed loops
+    closure: float  #: error of integration
+    exchanged: float  #: sum of the magnitudes, the scale of the closure
 
 
 class RunSummary(NamedTuple):
@@ -35,6 +54,7 @@ class RunSummary(NamedTuple):
     dissipated: float  #: J, by contacts
     control_periods: int  #: periods in which a feedback controller was evaluated
     saturated_periods: int  #: those with a motor at its limit
+    balance: EnergyBalance  #: where the energy went
 
 
 class ContactPoints(NamedTuple):

@@ -15,7 +15,8 @@ Runs release the GIL; controllers, forces and events that are Python functions a
 
 from ._limb import (ContactShape, Ground, NativeController, Scenario, Simulation, World, contact_shapes, has_cvode,
                     read_log)
-from .results import ContactPoints, ContactReport, Energy, Log, RunSummary
+from .results import ContactPoints, ContactReport, Energy, EnergyBalance, Log, RunSummary
 
-__all__ = ["ContactPoints", "ContactReport", "ContactShape", "Energy", "Ground", "Log", "NativeController",
-           "RunSummary", "Scenario", "Simulation", "World", "contact_shapes", "has_cvode", "read_log"]
+__all__ = ["ContactPoints", "ContactReport", "ContactShape", "Energy", "EnergyBalance", "Ground", "Log",
+           "NativeController", "RunSummary", "Scenario", "Simulation", "World", "contact_shapes", "has_cvode",
+           "read_log"]

@@ -4,6 +4,7 @@
 
 #include "cli/log_file.hpp"
 #include "limb/sim/scenario/scenario_scene.hpp"
+#include "limb/sim/scenario/scenario_variation.hpp"
 #include "python/src/simulation.hpp"
 
 namespace limb::python {
@@ -24,7 +25,21 @@ nb::object failure_of(const RunSummary& r) {
 nb::object summary_of(const RunSummary& r) {
   return result_of("RunSummary", r.t, failure_of(r), r.steps, array_of(r.q), array_of(r.v),
                    array_of(r.peak_torque), r.energy_start, r.energy_end, r.largest_energy_change,
-                   r.target_error, r.dissipated, r.control_periods, r.saturated_periods);
+                   r.target_error, r.dissipated, r.control_periods, r.saturated_periods,
+                   balance_of(r.balance));
+}
+
+/// limb.results.EnergyBalance of a batch: arrays.
+template <typename Column>
+nb::object balances_of(const Column& column) {
+  nb::list values;
+  values.append(column([](const RunSummary& r) { return r.balance.change(); }));
+  for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+    values.append(column([i](const RunSummary& r) { return r.balance.entries[i]; }));
+  }
+  values.append(column([](const RunSummary& r) { return r.balance.closure; }));
+  values.append(column([](const RunSummary& r) { return r.balance.exchanged; }));
+  return nb::module_::import_("limb.results").attr("EnergyBalance")(*values);
 }
 
 /// Summary of a batch: arrays with one row per run.
@@ -50,7 +65,8 @@ nb::object batch_of(const std::vector<RunSummary>& runs) {
                    column([](const RunSummary& r) { return r.target_error; }),
                    column([](const RunSummary& r) { return r.dissipated; }),
                    column([](const RunSummary& r) { return r.control_periods; }),
-                   column([](const RunSummary& r) { return r.saturated_periods; }));
+                   column([](const RunSummary& r) { return r.saturated_periods; }),
+                   balances_of(column));
 }
 
 nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
@@ -68,18 +84,86 @@ nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
 /// Not a limb::Error, which would count as the failure of a run.
 struct Interrupted {};
 
-nb::object run_many(const Scenario& s, int runs, int threads) {
+/// A value of a scenario: a number, a text, true or false, or a list of them.
+TomlValue scenario_value(const std::string& key, nb::handle value) {
+  using Kind = TomlValue::Kind;
+  TomlValue result;
+  if (nb::isinstance<nb::bool_>(value)) {
+    result.kind = Kind::boolean;
+    result.boolean = nb::cast<bool>(value);
+  } else if (nb::isinstance<nb::str>(value)) {
+    result.kind = Kind::text;
+    result.text = nb::cast<std::string>(value);
+  } else if (nb::isinstance<nb::dict>(value)) {
+    for (const auto& [name, item] : nb::cast<nb::dict>(value)) {
+      result.keys.push_back(nb::cast<std::string>(nb::str(name)));
+      result.items.push_back(scenario_value(key, item));
+    }
+  } else if (double number = 0; nb::try_cast(value, number)) {
+    result.kind = Kind::number;
+    // Digits that read back as the same number.
+    result.text = nb::cast<std::string>(nb::repr(nb::float_(number)));
+  } else if (nb::hasattr(value, "__iter__")) {
+    result.kind = Kind::array;
+    for (const nb::handle item : value) result.items.push_back(scenario_value(key, item));
+  } else {
+    fail("Scenario.run_batch", "'" + key + "' of vary", nb::cast<std::string>(nb::repr(value)),
+         "a number, a text or a list");
+  }
+  return result;
+}
+
+ScenarioVariation variation_of(nb::handle vary) {
+  constexpr const char* kCall = "Scenario.run_batch";
+  if (nb::isinstance<nb::str>(vary)) return read_variation(kCall, nb::cast<std::string>(vary));
+  ScenarioVariation variation;
+  for (const nb::handle row : vary) {
+    if (!nb::isinstance<nb::dict>(row)) {
+      fail(kCall, "vary", "an entry of another type", "dicts of scenario keys and values");
+    }
+    ScenarioVariation::Row cells;
+    for (const auto& [key, value] : nb::cast<nb::dict>(row)) {
+      const std::string name = nb::cast<std::string>(nb::str(key));
+      cells.cells.push_back({name, scenario_value(name, value)});
+    }
+    variation.rows.push_back(std::move(cells));
+  }
+  if (variation.rows.empty()) fail(kCall, "vary", "empty", "one dict per run");
+  return variation;
+}
+
+nb::object run_many(const Scenario& s, std::optional<int> runs, int threads, nb::handle vary,
+                    const std::optional<std::vector<std::string>>& logs) {
+  constexpr const char* kCall = "Scenario.run_batch";
+  ScenarioVariation variation;
+  BatchOptions options;
+  options.call = kCall;
+  options.threads = threads;
+  if (!vary.is_none()) {
+    variation = variation_of(vary);
+    options.variation = &variation;
+    if (runs && *runs != static_cast<int>(variation.rows.size())) {
+      fail(kCall, "runs", std::to_string(*runs),
+           std::to_string(variation.rows.size()) + ", one per row of vary");
+    }
+    runs = static_cast<int>(variation.rows.size());
+  }
+  if (!runs) fail(kCall, "runs", "missing", "a number, or vary");
+  options.runs = *runs;
+  if (logs) {
+    if (static_cast<int>(logs->size()) != *runs) {
+      fail(kCall, "logs", std::to_string(logs->size()) + " paths", std::to_string(*runs));
+    }
+    options.log_path = [&](int i) { return (*logs)[static_cast<std::size_t>(i)]; };
+  }
   std::vector<RunSummary> all;
   {
     const nb::gil_scoped_release released;
     std::atomic<bool> stop = false;
-    all = Interrupts::run_interruptible(
-        [&] {
-          return run_batch(s, runs, threads, [&](int) {
-            if (stop) throw Interrupted();
-          });
-        },
-        stop);
+    options.progress = [&](int) {
+      if (stop) throw Interrupted();
+    };
+    all = Interrupts::run_interruptible([&] { return run_batch(s, options); }, stop);
   }
   return batch_of(all);
 }
@@ -169,10 +253,18 @@ void bind_scenario(nb::module_& m) {
       .def("run", &run, "log"_a = nb::none(),
            nb::sig("def run(self, log: str | None = None) -> RunSummary"),
            "Runs to the end, or until a failure. log: a .csv or .mcap file.")
-      .def("run_batch", &run_many, "runs"_a, "threads"_a = 0,
-           nb::sig("def run_batch(self, runs: int, threads: int = 0) -> RunSummary"),
-           "Monte Carlo on all cores: each run has its own seed and parameters within the spread. "
-           "Every number is an array with one row per run; failure is a list.");
+      .def_prop_ro(
+          "remarks", [](const Scenario& s) { return s.remarks; },
+          "What the model file asks for and limb does not simulate, and what was corrected.")
+      .def("run_batch", &run_many, "runs"_a = nb::none(), "threads"_a = 0, nb::kw_only(),
+           "vary"_a = nb::none(), "logs"_a = nb::none(),
+           nb::sig("def run_batch(self, runs: int | None = None, threads: int = 0, *, vary: str | "
+                   "Sequence[Mapping[str, Any]] | None = None, logs: Sequence[str] | None = None) "
+                   "-> RunSummary"),
+           "Runs on all cores: each with its own seed and parameters within the spread. vary: one "
+           "run per dict, whose keys are those of a scenario file with dots ('initial.q.elbow', "
+           "'push.0.begin'), or a .csv or .toml file of runs (docs/simulation.md). logs: a .csv or "
+           ".mcap file per run. Every number is an array with one row per run; failure is a list.");
   m.def("read_log", &read_log, "path"_a, nb::sig("def read_log(path: str) -> Log"),
         "A .csv or .mcap log as arrays; a truncated log is read up to its end.");
 }

@@ -94,7 +94,8 @@ void bind_simulation(nb::module_& m) {
            nb::sig("def record(self, t_end: float, period: float = 0.01) -> dict[str, Any]"),
            "Like run(); returns arrays with one row per period: t, q, v, command, motor, energy "
            "(kinetic, potential, stored, total), momentum (linear, angular about the centre of "
-           "mass); sensors: name -> t, values; event: as run(); contact, if there is a ground: "
+           "mass); work: entry of balance() -> J since the state was set; sensors: name -> t, "
+           "values; event: as run(); contact, if there is a ground: "
            "force "
            "(name -> N, world axes), touching, center_of_pressure, dissipated (J since the start), "
            "and penetration, residual, complementarity, cone: the largest since the previous row, "
@@ -108,6 +109,8 @@ void bind_simulation(nb::module_& m) {
       .def("motor_torque", &SimulationCore::motor_torque,
            nb::sig("def motor_torque(self) -> Array"))
       .def("energy", &SimulationCore::energy, nb::sig("def energy(self) -> Energy"))
+      .def("balance", &SimulationCore::balance, nb::sig("def balance(self) -> EnergyBalance"),
+           "Where the energy went since the state was set, and the error of integration.")
       .def("momentum", &SimulationCore::momentum, nb::sig("def momentum(self) -> Array"),
            "Linear, and angular about the centre of mass, in world axes.");
 }

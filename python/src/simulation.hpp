@@ -54,6 +54,16 @@ class Interrupts {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
+/// limb.results.EnergyBalance, of one run.
+inline nb::object balance_of(const EnergyBalance& b) {
+  nb::list values;
+  values.append(b.change());
+  for (const double entry : b.entries) values.append(entry);
+  values.append(b.closure);
+  values.append(b.exchanged);
+  return nb::module_::import_("limb.results").attr("EnergyBalance")(*values);
+}
+
 /// The thread that uses a world, if any.
 using Owner = std::atomic<std::thread::id>;
 

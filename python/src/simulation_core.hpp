@@ -12,7 +12,7 @@ namespace limb::python {
 
 /// Rows of a recording; energy and momentum as in logs.
 struct Rows {
-  std::vector<double> t, q, v, command, motor, energy, momentum;
+  std::vector<double> t, q, v, command, motor, energy, momentum, work;
 };
 
 inline void append(const Numbers& row, std::vector<double>& to) {
@@ -188,6 +188,17 @@ class SimulationCore {
     all["motor"] = array_of(rows.motor, nv);
     all["energy"] = array_of(rows.energy, 4);
     all["momentum"] = array_of(rows.momentum, 6);
+    nb::dict work;
+    for (std::size_t i = 0; i <= kEnergyEntries; ++i) {
+      std::vector<double> column;
+      for (std::size_t k = i; k < rows.work.size(); k += kEnergyEntries + 1) {
+        column.push_back(rows.work[k]);
+      }
+      const std::string name =
+          i < kEnergyEntries ? std::string(to_text(static_cast<EnergyEntry>(i))) : "closure";
+      work[name.c_str()] = array_of(column, 0);
+    }
+    all["work"] = work;
     nb::dict sensors;
     for (const RecordedSensor& w : sensors_) {
       nb::dict one;
@@ -218,6 +229,10 @@ class SimulationCore {
     const BusyGuard busy("Simulation.energy", core_.busy);
     const World::Energy e = core_.world.energy(simulation_.state());
     return result_of("Energy", e.kinetic, e.potential, e.stored, e.total());
+  }
+  nb::object balance() {
+    const BusyGuard busy("Simulation.balance", core_.busy);
+    return balance_of(simulation_.balance());
   }
   nb::object momentum() {
     const BusyGuard busy("Simulation.momentum", core_.busy);
@@ -303,6 +318,9 @@ class SimulationCore {
     const World::Energy e = core_.world.energy(s);
     append(Eigen::Vector4d(e.kinetic, e.potential, e.stored, e.total()), rows_->energy);
     append(core_.world.momentum(s).vector(), rows_->momentum);
+    const EnergyBalance b = core_.world.balance(s);
+    rows_->work.insert(rows_->work.end(), b.entries.begin(), b.entries.end());
+    rows_->work.push_back(b.closure);
   }
 
   nb::object world_object_;

@@ -230,6 +230,48 @@ def test_batches(tmp_path):
     assert (scenario.run_batch(6).q != one.q).all()
 
 
+def test_batches_of_given_values(tmp_path):
+    scenario = Scenario.parse(SCENARIO)
+    scenario.duration = 0.2
+    rows = [{"initial.q.joint1": 0.1, "seed": 3}, {"initial.q.joint1": "30 deg", "seed": 4}]
+    logs = [str(tmp_path / f"{k}.csv") for k in range(2)]
+    runs = scenario.run_batch(vary=rows, logs=logs)
+    assert runs.q.shape == (2, 2) and runs.failure == [None, None]
+    for k, angle in enumerate((0.1, math.pi / 6)):
+        log = limb.sim.read_log(logs[k])
+        assert log.topics["state"]["t"][-1] == pytest.approx(0.2)
+        assert log.topics["state"]["q.joint1"][0] == pytest.approx(angle, abs=0.2)  # within the spread
+    path = tmp_path / "rows.csv"
+    path.write_text("initial.q.joint1,seed\n0.1,3\n30 deg,4\n")
+    assert np.array_equal(scenario.run_batch(vary=str(path)).q, runs.q)
+    assert runs.balance.closure.shape == (2,)
+    for arguments, message in (({"vary": rows, "runs": 3}, "runs is 3, expected 2"), ({}, "runs is missing"),
+                               ({"vary": []}, "vary is empty"), ({"vary": [1]}, "expected dicts"),
+                               ({"vary": [{"step": None}]}, "'step' of vary is None"),
+                               ({"vary": rows, "logs": ["a.csv"]}, "logs is 1 paths, expected 2"),
+                               ({"vary": [{"stepp": 1}]}, "run 1: 'stepp': scenario: unknown key")):
+        with pytest.raises(limb.Error, match=message):
+            scenario.run_batch(**arguments)
+
+
+def test_energy_ledger(slider):
+    """A motor accelerates a block against a damper; each entry by hand."""
+    world = World(slider)
+    world.add_spring("rail", stiffness=0, damping=3)
+    simulation = Simulation(world)
+    simulation.set_controller(lambda t, q, v: [5])
+    motion = simulation.record(1.0, period=0.1)
+    balance = simulation.balance()
+    assert balance.change == pytest.approx(simulation.energy().total)
+    assert balance.motors == pytest.approx(5 * simulation.q[0], rel=1e-3)
+    assert balance.springs < -0.1
+    assert balance.closure == pytest.approx(0, abs=1e-12)
+    assert balance.motors + balance.springs + balance.closure == pytest.approx(balance.change, abs=1e-12)
+    assert motion["work"]["motors"][-1] == pytest.approx(balance.motors)
+    assert set(motion["work"]) == set(balance._fields) - {"change", "exchanged"}
+    assert len(motion["work"]["closure"]) == len(motion["t"])
+
+
 def test_scenario_errors_name_the_line(tmp_path):
     path = tmp_path / "bad.toml"
     path.write_text('model = "builtin:2r"\nstep = -1\n')

@@ -1,18 +1,23 @@
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include "limb/base/memory.hpp"
+#include "limb/base/without_call.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
-#include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/scenario/scenario_variation.hpp"
 
 namespace limb {
 
-Scenario spread_scenario(const Scenario& scenario, int index) {
-  Scenario s = scenario;
-  s.seed = derived_seed(scenario.seed, static_cast<std::uint64_t>(index));
+namespace {
+
+/// Masses, friction and initial state drawn with the seed of the scenario.
+Scenario spread_parameters(Scenario s) {
   NoiseGenerator noise(derived_seed(s.seed, 0));
   // Relative, and bounded so that masses stay positive.
   const auto factor = [&](double deviation) {
@@ -40,6 +45,37 @@ Scenario spread_scenario(const Scenario& scenario, int index) {
   return s;
 }
 
+/// Run number `index` of a batch with a variation: its row, and the seed of the row or, as in a
+/// batch without, one of its own.
+Scenario batch_scenario(const Scenario& scenario, const BatchOptions& options, int index) {
+  if (options.variation == nullptr) return spread_scenario(scenario, index);
+  Scenario s =
+      varied_scenario(options.call, scenario, *options.variation, static_cast<std::size_t>(index));
+  const auto& cells = options.variation->rows[static_cast<std::size_t>(index)].cells;
+  const bool own_seed =
+      std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.key == "seed"; });
+  return own_seed ? spread_parameters(std::move(s)) : spread_scenario(s, index);
+}
+
+/// Errors of a run, with its row.
+template <typename Run>
+RunSummary with_row(const BatchOptions& options, int index, const Run& run) {
+  try {
+    return run();
+  } catch (const Error& error) {
+    if (options.variation == nullptr || error.kind() != Error::Kind::bad_input) throw;
+    throw Error(fmt::format("{}: run {}: {}", options.call, index + 1, without_call(error.what())));
+  }
+}
+
+}  // namespace
+
+Scenario spread_scenario(const Scenario& scenario, int index) {
+  Scenario s = scenario;
+  s.seed = derived_seed(scenario.seed, static_cast<std::uint64_t>(index));
+  return spread_parameters(std::move(s));
+}
+
 double batch_bytes(const Scenario& scenario, int runs) {
   const auto numbers = static_cast<double>(scenario.q.size() + 2 * scenario.v.size());
   return runs * (sizeof(RunSummary) + numbers * sizeof(double));
@@ -47,6 +83,19 @@ double batch_bytes(const Scenario& scenario, int runs) {
 
 std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int threads,
                                   const std::function<void(int done)>& progress) {
+  BatchOptions options;
+  options.runs = runs;
+  options.threads = threads;
+  options.progress = progress;
+  return run_batch(scenario, options);
+}
+
+std::vector<RunSummary> run_batch(const Scenario& scenario, const BatchOptions& options) {
+  const int runs = options.runs, threads = options.threads;
+  if (options.variation != nullptr && std::ssize(options.variation->rows) != runs) {
+    fail("run_batch", "runs", std::to_string(runs),
+         fmt::format("{}, one per row of the variation", options.variation->rows.size()));
+  }
   if (runs < 1) fail("run_batch", "runs", std::to_string(runs), "1 or more");
   if (threads < 0) fail("run_batch", "threads", std::to_string(threads), "0 or more");
   check_memory("run_batch", "runs", std::to_string(runs), batch_bytes(scenario, runs));
@@ -59,11 +108,23 @@ std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int thread
   const auto report = [&](int more) {
     const std::lock_guard lock(mutex);
     done += more;
-    if (progress) progress(done);
+    if (options.progress) options.progress(done);
   };
+  // Mistakes in the rows are found before the first run.
+  if (options.variation != nullptr) {
+    for (int i = 0; i < runs; ++i) batch_scenario(scenario, options, i);
+  }
   tbb::parallel_for(0, runs, [&](int i) {
-    all[static_cast<std::size_t>(i)] =
-        run_scenario(spread_scenario(scenario, i), nullptr, [&](double) { report(0); });
+    const Scenario s = batch_scenario(scenario, options, i);
+    std::unique_ptr<LogWriter> log;
+    const std::string path = options.log_path ? options.log_path(i) : std::string();
+    if (!path.empty()) log = open_log(options.call, path, log_topics(s), log_metadata(s));
+    RunSummary& summary = all[static_cast<std::size_t>(i)];
+    summary = with_row(options, i,
+                       [&] { return run_scenario(s, log.get(), [&](double) { report(0); }); });
+    log.reset();
+    const bool keep = options.keep == BatchOptions::Keep::all || !summary.failure.empty();
+    if (!path.empty() && !keep) std::filesystem::remove(path);
     report(1);
   });
   return all;
