@@ -73,6 +73,7 @@ void read_model(const Node& root, ReadContext& context) {
                         context.diagnostics);
     context.height_fields.read(n, context.compiler, context.document, context.diagnostics);
   });
+  context.named.bodies.emplace(kWorldLink, NamedElements::Body{{}, 0});  // even without <worldbody>
   each("worldbody", [&](const Node& n) { read_worldbody(n, context); });
   add_world_geoms(context);
   each("contact", [&](const Node& n) { read_contact(n, context); });

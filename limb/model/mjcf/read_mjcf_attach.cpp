@@ -208,6 +208,11 @@ AttachedModel* read_attached(const Node& node, ReadContext& context) {
   model->context.depth = context.depth + 1;
   model->prefix = a.text("prefix") + context.suffix;
   model->body = a.text("body");
+  if (model->body == kWorldLink) {
+    return refuse("body-world", "body is 'world', which is not supported",
+                  "MuJoCo makes a body of it, with the mass of its geoms; without 'body', all "
+                  "bodies of the model are attached");
+  }
   read_model(model->document.root(), model->context);
   if (!model->body.empty() && !model->context.named.bodies.contains(model->body)) {
     return refuse(
@@ -231,6 +236,7 @@ void merge_bodies(AttachedModel& model, const std::string& link, const Pose<doub
   model.X_LF = X_LF;
   model.X_WW2 = X_WL * X_LF * X_W2P.inverse();
 
+  std::vector<std::optional<std::size_t>> copied(from.joints.size());  // new indices
   for (std::size_t i = 0; i < from.joints.size(); ++i) {
     const JointDescription<double>& joint = from.joints[i];
     const bool first =
@@ -257,13 +263,15 @@ void merge_bodies(AttachedModel& model, const std::string& link, const Pose<doub
         copy.name,
         NamedElements::Joint{context.result.joints.size(),
                              known == model.context.named.joints.end() ? 0 : known->second.ref});
+    copied[i] = context.result.joints.size();
     const auto body = bodies.find(joint.child);
     if (body != bodies.end()) {
-      // Bodies of several joints begin at an earlier one.
-      const std::size_t back = i - body->second.first_joint;
-      context.named.bodies.emplace(model.prefix + joint.child,
-                                   NamedElements::Body{model.X_WW2 * body->second.X_WB,
-                                                       context.result.joints.size() - back});
+      // Bodies of several joints begin at an earlier one. Of two bodies with one name, the known
+      // one may be outside of the part.
+      context.named.bodies.emplace(
+          model.prefix + joint.child,
+          NamedElements::Body{model.X_WW2 * body->second.X_WB,
+                              copied[body->second.first_joint].value_or(*copied[i])});
     }
     const auto spring = model.context.spring_dampers.find(i);
     if (spring != model.context.spring_dampers.end()) {

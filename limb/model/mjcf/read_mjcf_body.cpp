@@ -46,7 +46,6 @@ class Tree {
     }
     BodyContents contents;
     read_contents(world, {}, r_.defaults.main(), BodyLevel::world, kWorldLink, contents);
-    r_.named.bodies.emplace(kWorldLink, NamedElements::Body{{}, 0});
     read_children(contents.bodies, kWorldLink, {}, BodyLevel::top_level);
     std::move(contents.geoms.begin(), contents.geoms.end(), std::back_inserter(r_.world_geoms));
   }

@@ -229,6 +229,43 @@ TEST(ReadMjcfErrors, ThrowsTheFirstErrorWithFileAndLine) {
                 ":2: not well-formed XML: </mujoco> does not close <a> of line 2");
 }
 
+TEST(ReadMjcfErrors, AnAttachedModelMayBeEmpty) {
+  const Folder folder;
+  folder.write("robot/none.xml", "<mujoco/>");
+  folder.write("robot/empty.xml", "<mujoco><worldbody/></mujoco>");
+  for (const std::string file : {"none.xml", "empty.xml"}) {
+    const std::string asset = "<asset><model name='m' file='" + file + "'/></asset>";
+    const fs::path path =
+        folder.write("robot/a.xml", body_with("<joint/><attach model='m' prefix='p'/>", asset));
+    EXPECT_EQ(read_mjcf(path).links.size(), 1u) << file;
+    folder.write("robot/a.xml",
+                 body_with("<joint/><attach model='m' body='world' prefix='p'/>", asset));
+    EXPECT_EQ(message_of(path), "read_mjcf: " + path.string() +
+                                    ":1: <attach>: body is 'world', which is not supported");
+  }
+}
+
+TEST(ReadMjcfErrors, AttachedBodiesWithOneNameDoNotMixUpTheirJoints) {
+  const Folder folder;
+  // The second b is in the part that is attached, the first one is not.
+  folder.write("robot/inner.xml",
+               "<mujoco><worldbody><body name='b'/><body name='x'/><body name='y'/>"
+               "<body name='part'><body name='b'><body name='c'/></body></body></worldbody>"
+               "</mujoco>");
+  folder.write("robot/outer.xml",
+               "<mujoco><asset><model name='m' file='inner.xml'/></asset><worldbody>"
+               "<attach model='m' body='part' prefix='p'/></worldbody></mujoco>");
+  for (const std::string body : {"pb", "pc"}) {
+    const fs::path path =
+        folder.write("robot/a.xml", body_with("<attach model='o' body='" + body + "' prefix='q'/>",
+                                              "<asset><model name='o' file='outer.xml'/></asset>"));
+    Diagnostics diagnostics;
+    const auto robot = parse_mjcf(read_text_file("test", path), path.string(), {}, diagnostics);
+    EXPECT_EQ(robot.joints.back().child, "qpc");
+    EXPECT_EQ(robot.joints.back().parent, body == "pb" ? "qpb" : "b");
+  }
+}
+
 TEST(ReadMjcfErrors, MistakesInIncludedFilesHaveTheirFileAndLine) {
   const Folder folder;
   folder.write("robot/parts/b.xml", "<x>\n\n<body name='c'><geom size='-1'/></body></x>");
