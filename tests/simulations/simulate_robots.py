@@ -25,7 +25,9 @@ sys.path.insert(0, str(ROOT / "tests/agreement"))
 from robot_collections import collections, robot_files  # noqa: E402
 
 LIMB = Path(os.environ.get("LIMB_CLI", ROOT / "build/limb")).resolve()
-COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "largest_energy_change", "penetration", "wall", "message")
+COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "closure", "exchanged", "penetration", "wall", "message")
+# Robots that cannot be dropped.
+CANNOT_FALL = ("needs a free base", "the robot has no shapes for contact", "no base link to set free")
 
 
 def all_files():
@@ -42,7 +44,9 @@ def scenario(path, case, pose, duration, folder):
     text = f'model = "{path}"\nduration = {duration}\nseed = {pose}\n'
     dropped = case == "dropped"
     if dropped:
-        text += 'base = "free"\n[ground]\nkind = "plane"\n'
+        # The bases of MJCF files and recipes are free where these say so.
+        base = 'base = "free"\n' if path.suffix == ".urdf" else ""
+        text += base + '[ground]\nkind = "plane"\n'
     initial = ('q = "random"\n' if pose > 0 else "") + ("clearance = 0.05\n" if dropped else "")
     if initial:
         text += "[initial]\n" + initial
@@ -68,10 +72,13 @@ def run(name, path, case, pose, duration, max_wall):
         if done.returncode not in (0, 1, 2):
             return row | {"verdict": f"crashed ({done.returncode})"}
         if done.returncode == 1:
-            return row | {"verdict": "refused"}
+            cannot_fall = any(why in row["message"] for why in CANNOT_FALL)
+            return row | {"verdict": "not applicable" if cannot_fall else "refused"}
         summary = json.loads(done.stdout or "{}")  # empty if the run could not start
-        for key in ("t", "energy_start", "energy_end", "largest_energy_change", "penetration"):
-            value = summary.get(key)
+        energy = summary.get("energy") or {}
+        values = summary | {key: energy.get(key) for key in ("closure", "exchanged")}
+        for key in ("t", "energy_start", "energy_end", "closure", "exchanged", "penetration"):
+            value = values.get(key)
             row[key] = "" if value is None else f"{value:.6g}"
         return row | {"verdict": "finished" if done.returncode == 0 else "ended"}
 
@@ -106,7 +113,7 @@ def main():
         verdicts = Counter(row["verdict"] for row in rows if row["case"].startswith(case))
         print(f"{case}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     for row in rows:
-        if row["verdict"] not in ("finished", "refused"):
+        if row["verdict"] not in ("finished", "refused", "not applicable"):
             print("  ".join((row["file"], row["case"], row["verdict"], row["t"], row["message"])))
 
 

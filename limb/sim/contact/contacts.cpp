@@ -356,7 +356,7 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
   for (int r = 0; r < joint_rows; ++r) {
     pending_joint_impulse_[joints->row(r)] = impulse_[3 * n + r];
   }
-  correct_positions(h, joints, joint_rows);
+  correct_positions(model, h, joints, joint_rows);
 }
 
 bool Contacts::ended_at(double t) const {
@@ -658,7 +658,12 @@ void Contacts::store_result(double h) {
 /// Corrects overlaps in position only, as split impulses do: displacements M^-1 J^T x, x >= 0, that
 /// leave no overlap deeper than the slop and no joint beyond its stop; velocities are unaffected.
 /// Also removes the displacement by delayed impulses before the time at which they act.
-void Contacts::correct_positions(double h, const JointImpulseSolver* joints, int joint_rows) {
+void Contacts::correct_positions(const Model<double>& model, double h,
+                                 const JointImpulseSolver* joints, int joint_rows) {
+  // A contact whose normal nearly points along a link moves other points much farther than it moves
+  // itself: at most this many times the correction of an overlap.
+  constexpr double kFarther = 10;
+  constexpr double kNegligible = 1e-12;  // relative to the largest entry of A: rounding
   const ContactParameters& parameters = setup_.parameters;
   const int n = static_cast<int>(candidates_.size());
   const double most = parameters.recovery_speed * h;
@@ -681,12 +686,14 @@ void Contacts::correct_positions(double h, const JointImpulseSolver* joints, int
   has_correction_ = overlap || delayed;
   if (!has_correction_) return;
   position_impulse_.setZero();
+  double largest = 0;
+  for (const Overlap& now : overlaps_) largest = std::max(largest, solver_.A(now.row, now.row));
   constexpr int kSweeps = 100;
   for (int k = 0; k < kSweeps && overlap; ++k) {
     double moved = 0;
     for (const Overlap& now : overlaps_) {
       const double W = solver_.A(now.row, now.row);
-      if (!(W > 0)) continue;
+      if (!(W > kNegligible * largest)) continue;
       double lift = 0;
       for (const Overlap& other : overlaps_)
         lift += solver_.A(other.row, now.row) * position_impulse_[other.row];
@@ -698,7 +705,14 @@ void Contacts::correct_positions(double h, const JointImpulseSolver* joints, int
     if (moved < 1e-3 * parameters.slop) break;
   }
   has_lift_ = overlap;
-  if (overlap) delassus_.displacement(position_impulse_, lift_);
+  if (overlap) {
+    delassus_.displacement(position_impulse_, lift_);
+    const double farthest = max_travel(model, lift_, 1);
+    if (farthest > kFarther * most) {
+      position_impulse_ *= kFarther * most / farthest;
+      lift_ *= kFarther * most / farthest;
+    }
+  }
   if (delayed) {
     position_impulse_ -= delayed_impulse_;
     delassus_.displacement(position_impulse_, correction_);

@@ -190,7 +190,8 @@ class Contacts {
   double next_landing(double h, double last);
   void set_landing(double h, double last, double time, bool all, int joint_rows);
   void store_result(double h);
-  void correct_positions(double h, const JointImpulseSolver* joints, int joint_rows);
+  void correct_positions(const Model<double>& model, double h, const JointImpulseSolver* joints,
+                         int joint_rows);
   void limit_path_deviation(const Model<double>& model, double h, const VectorX<double>& v);
   bool belongs_to(const Model<double>& model, FrameId frame, int shape) const;
 
