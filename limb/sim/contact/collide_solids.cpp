@@ -84,14 +84,42 @@ void nearest_on_segments(const Capsule& a, const Capsule& b, Vector& on_a, Vecto
   on_b = b.a + t * d2;
 }
 
-void collide_capsules(const Capsule& a, const Capsule& b, double margin, CollisionPoints& points) {
-  Vector on_a, on_b;
-  nearest_on_segments(a, b, on_a, on_b);
+/// Adds the pair of surface points between two points of the axes. @returns the gap.
+double add_between(const Vector& on_a, const Vector& on_b, const Capsule& a, const Capsule& b,
+                   double margin, int feature, CollisionPoints& points) {
   Vector n = on_a - on_b;
   const double distance = n.norm(), gap = distance - a.radius - b.radius;
-  if (gap > margin) return;
+  if (gap > margin) return gap;
   n = distance > 0 ? Vector(n / distance) : Vector(Vector::UnitZ());
-  points.add({on_b + (b.radius + gap / 2) * n, n, gap, 0});
+  points.add({on_b + (b.radius + gap / 2) * n, n, gap, feature});
+  return gap;
+}
+
+/// The nearest points. Nearly parallel capsules touch along a line: then also the ends of their
+/// common part, because a single point would jump from end to end.
+void collide_capsules(const Capsule& a, const Capsule& b, double margin, CollisionPoints& points) {
+  constexpr double kParallel = 1e-3;  // square of the sine of the angle
+  Vector on_a, on_b;
+  nearest_on_segments(a, b, on_a, on_b);
+  const double nearest = (on_a - on_b).norm() - a.radius - b.radius;
+  if (nearest > margin) return;
+  const Vector d1 = a.b - a.a, d2 = b.b - b.a;
+  const double A = d1.squaredNorm(), E = d2.squaredNorm(), B = d1.dot(d2);
+  if (A > 0 && E > 0 && A * E - B * B < kParallel * A * E) {
+    const double first = d1.dot(b.a - a.a) / A, second = d1.dot(b.b - a.a) / A;
+    const double low = std::clamp(std::min(first, second), 0.0, 1.0),
+                 high = std::clamp(std::max(first, second), 0.0, 1.0);
+    if ((high - low) * std::sqrt(A) > kParallel * (a.radius + b.radius)) {
+      double least = std::numeric_limits<double>::infinity();
+      for (int end = 0; end < 2; ++end) {
+        const Vector p = a.a + (end == 0 ? low : high) * d1;
+        const Vector q = b.a + std::clamp(d2.dot(p - b.a) / E, 0.0, 1.0) * d2;
+        least = std::min(least, add_between(p, q, a, b, margin, 1 + end, points));
+      }
+      if (nearest > least - 1e-6) return;  // the nearest points are at an end
+    }
+  }
+  add_between(on_a, on_b, a, b, margin, 0, points);
 }
 
 /// Separating axes of two boxes, then the smaller face clipped by the larger one, or the two edges.

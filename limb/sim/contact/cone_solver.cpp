@@ -874,11 +874,13 @@ void ConeSolver::limit_energy() {
 }
 
 ConeSolver::Report ConeSolver::solve(const Options& options) {
-  // A few sweeps find which contacts stick, slide or separate; Newton's method then needs few
-  // steps. Where it makes no progress, more sweeps follow before the next attempt: with dozens of
-  // jammed contacts up to thousands. If these cycle, the proximal point method does not, but each
-  // of its steps takes the time of many sweeps.
-  constexpr int kMaxAtOnce = 96;
+  // Newton's method from the warm start needs few steps if it converges at all. A few sweeps find
+  // which contacts stick, slide or separate, and where it still makes no progress, more sweeps
+  // follow before the next attempt. With jammed contacts the sweeps may cycle; a proximal point
+  // method does not, but its steps take the time of many sweeps: with dozens of contacts thousands
+  // of sweeps are faster.
+  constexpr int kFirstSweeps = 45, kFirstProximal = 40, kMaxAtOnce = 96;
+  constexpr double kNear = 1e3;
   const auto n = static_cast<Eigen::Index>(n_);
   const double acceptable = std::max(options.tolerance, options.acceptable);
   Report report;
@@ -886,46 +888,70 @@ ConeSolver::Report ConeSolver::solve(const Options& options) {
   report.residual = residual();
   best_.head(n) = p.head(n);
   is_best_ = true;
-  int at_once = 4;
-  const bool warm = (p.head(n).array() != 0).any();
-  if (warm && report.residual > options.tolerance) {
-    refine_by_newton(report.residual, options, report);
-    if (!is_best_) {
-      p.head(n) = best_.head(n);
-      residual();
-    }
-  }
-  while (!(report.residual <= options.tolerance) && report.sweeps < options.max_sweeps) {
-    const double best_before = report.residual;
-    double swept = best_before;
-    for (int k = 0; k < at_once && swept > options.tolerance; ++k, ++report.sweeps) {
-      sweep();
-      // After the last sweep, and after the first ones, which often suffice after a warm start.
-      if (report.sweeps < 4 || k == at_once - 1) swept = violation();
-    }
-    is_best_ = false;
-    swept_.head(n) = p.head(n);
-    keep_best(swept, report);
-    refine_by_newton(swept, options, report);
-    if (report.residual <= options.tolerance) break;
-    // Redundant contacts whose targets contradict each other slightly: nothing better is near.
-    if (report.residual <= acceptable && report.residual > best_before / 2) break;
-    if (report.residual < std::min(best_before, swept / 2)) {
-      p.head(n) = best_.head(n);
-    } else {
-      p.head(n) = swept_.head(n);
-      at_once = std::min(2 * at_once, kMaxAtOnce);
-    }
-    residual();  // u of that p
-  }
-  if (!(report.residual <= acceptable)) {
-    is_best_ = false;
-    solve_proximal(options, report);
-  }
-  if (!is_best_) {
+  const auto use_best = [&] {
+    if (is_best_) return;
     p.head(n) = best_.head(n);
     report.residual = residual();
+    is_best_ = true;
+  };
+  const bool warm = (p.head(n).array() != 0).any();
+  if (warm && report.residual > options.tolerance) {
+    // At rest, one sweep suffices.
+    if (report.residual < kNear * options.tolerance) {
+      sweep();
+      ++report.sweeps;
+      const double swept = violation();
+      keep_best(swept, report);
+      is_best_ = report.residual == swept;
+      use_best();
+    }
+    refine_by_newton(report.residual, options, report);
   }
+  int at_once = 4;
+  const auto sweep_until = [&](int sweeps) {  // from p and u
+    while (!(report.residual <= options.tolerance) && report.sweeps < sweeps) {
+      const double best_before = report.residual;
+      double swept = best_before;
+      for (int k = 0; k < at_once && swept > options.tolerance; ++k, ++report.sweeps) {
+        sweep();
+        // After the last sweep, and after the first ones, which often suffice.
+        if (report.sweeps < 4 || k == at_once - 1) swept = violation();
+      }
+      is_best_ = false;
+      swept_.head(n) = p.head(n);
+      keep_best(swept, report);
+      refine_by_newton(swept, options, report);
+      if (report.residual <= options.tolerance) return;
+      // Redundant contacts whose targets contradict each other slightly: nothing better is near.
+      if (report.residual <= acceptable && report.residual > best_before / 2) return;
+      if (report.residual < std::min(best_before, swept / 2)) {
+        use_best();
+      } else {
+        p.head(n) = swept_.head(n);
+        residual();
+        is_best_ = false;
+        at_once = std::min(2 * at_once, kMaxAtOnce);
+      }
+    }
+  };
+  const auto proximal_until = [&](int newton_steps) {
+    Options limited = options;
+    limited.max_newton_steps = std::min(newton_steps, options.max_newton_steps);
+    is_best_ = false;
+    solve_proximal(limited, report);
+  };
+  use_best();
+  sweep_until(std::min(kFirstSweeps, options.max_sweeps));
+  if (!(report.residual <= acceptable)) {
+    proximal_until(report.newton_steps + kFirstProximal);
+    if (!(report.residual <= acceptable)) {
+      p.head(n) = swept_.head(n);
+      residual();
+      sweep_until(options.max_sweeps);
+    }
+    if (!(report.residual <= acceptable)) proximal_until(options.max_newton_steps);
+  }
+  use_best();
   if (!(report.residual <= acceptable)) {
     report.converged = false;
     limit_energy();

@@ -31,7 +31,7 @@ class ConeSolver {
     double acceptable = 1e-6;
     int max_proximal_steps = 400;  ///< where sweeps and Newton's method cycle
     // In all, of one solve: they bound its time. Nearly all solves need less than a tenth.
-    int max_sweeps = 3000, max_newton_steps = 400;
+    int max_sweeps = 10000, max_newton_steps = 400;
   };
   struct Report {
     int sweeps = 0, newton_steps = 0;

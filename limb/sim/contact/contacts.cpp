@@ -41,8 +41,8 @@ Matrix3<double> contact_axes(const Vector& n) {
   return axes;
 }
 
-/// Whether two such shapes touch in one point, the nearest one.
-bool has_one_point(ContactShape::Kind kind) {
+/// Whether the gap of the nearest points of two such shapes is their distance.
+bool is_capsule(ContactShape::Kind kind) {
   using Kind = ContactShape::Kind;
   return kind == Kind::sphere || kind == Kind::capsule || kind == Kind::cylinder ||
          kind == Kind::ellipsoid;
@@ -143,10 +143,9 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       collision_points_.clear();
       collide(placed_[i], placed_[j], 0, collision_points_);
       if (collision_points_.size() > 0 && overlap_by_design(i, j)) continue;
-      pairs_.push_back(
-          {static_cast<int>(i), static_cast<int>(j),
-           has_one_point(setup_.shapes[i].kind) && has_one_point(setup_.shapes[j].kind),
-           -std::numeric_limits<double>::infinity()});
+      pairs_.push_back({static_cast<int>(i), static_cast<int>(j),
+                        is_capsule(setup_.shapes[i].kind) && is_capsule(setup_.shapes[j].kind),
+                        -std::numeric_limits<double>::infinity()});
     }
   }
   moved_.assign(placed_.size(), 0);
@@ -236,13 +235,16 @@ void Contacts::find_pair(Pair& pair, double margin) {
   pair.distance = spheres;
   if (spheres > margin) return;
   collision_points_.clear();
-  if (pair.single) {
+  if (pair.capsules) {
     collide(placed_[i], placed_[j], margin + kAhead, collision_points_);
-    pair.distance = collision_points_.size() == 0 ? margin + kAhead : collision_points_[0].gap;
+    pair.distance = margin + kAhead;
+    for (int k = 0; k < collision_points_.size(); ++k) {
+      pair.distance = std::min(pair.distance, collision_points_[k].gap);
+    }
     if (pair.distance > margin) return;
-  } else {
-    collide(placed_[i], placed_[j], margin, collision_points_);
+    collision_points_.clear();
   }
+  collide(placed_[i], placed_[j], margin, collision_points_);
   const ContactShape& other = setup_.shapes[j];
   add_candidates(pair.first, -1 - pair.second,
                  other.own_surface ? other.surface : setup_.parameters.self_surface);

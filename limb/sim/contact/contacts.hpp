@@ -170,7 +170,7 @@ class Contacts {
   /// Two shapes that are tested for self-contact.
   struct Pair {
     int first, second;
-    bool single;      ///< has at most one point, the nearest
+    bool capsules;    ///< the least gap is the distance
     double distance;  ///< m, lower bound
   };
   double max_travel(const Model<double>& model, const VectorX<double>& v, double h);

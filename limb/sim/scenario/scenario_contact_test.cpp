@@ -114,6 +114,9 @@ TEST(ContactScenario, EveryGroundIsRead) {
                 .boxes()
                 .size(),
             1u);
+  const ContactSurface surface = ground("torsion = \"2 mm\"\nrolling = 0.001\n").surface(0);
+  EXPECT_EQ(surface.torsion, 2e-3);
+  EXPECT_EQ(surface.rolling, 1e-3);
   const Ground field =
       ground("kind = \"height_field\"\ncell = [0.5, 1]\nheights = [[0, 0], [0.1, 0.2], [0, 0]]\n");
   EXPECT_EQ(field.height_fields()[0].heights(1, 1), 0.2);
@@ -135,10 +138,23 @@ TEST(ContactScenario, ErrorsHaveFileAndLine) {
   EXPECT_NE(error("[ground]\nfrictoin = 1\n").find("closest: 'friction'"), std::string::npos);
   EXPECT_EQ(error("[ground]\nrestitution = 1.5\n"),
             "test: s.toml:3: ground: restitution is 1.5, expected 0 to 1");
+  EXPECT_NE(error("[ground]\ntorsion = -1\n").find("s.toml:3: ground: torsion is -1"),
+            std::string::npos);
   EXPECT_NE(error("[ground]\n[[contact.foot]]\nframe = \"FL_fot\"\n").find("closest: 'FL_foot'"),
             std::string::npos);
   EXPECT_EQ(error("[[sensor]]\nname = \"f\"\ntype = \"force\"\nframe = \"FL_foot\"\n"),
             "test: s.toml:2: sensor 'f': a contact or force sensor needs a [ground]");
+}
+
+// A foot with torsional or rolling friction has its own surface.
+TEST(ContactScenario, FeetHaveTheirOwnTorsionAndRolling) {
+  const Scenario s = parse(
+      "model = \"builtin:quadruped\"\n[ground]\nfriction = 0.5\n"
+      "[[contact.foot]]\nframe = \"FL_foot\"\nradius = 0.02\nrolling = \"1 mm\"\n"
+      "[[contact.foot]]\nframe = \"FR_foot\"\nradius = 0.02\n");
+  EXPECT_TRUE(s.contact->shapes[0].own_surface);
+  EXPECT_EQ(s.contact->shapes[0].surface.rolling, 1e-3);
+  EXPECT_FALSE(s.contact->shapes[1].own_surface);
 }
 
 // It stands, sways after a weak push, and falls only after a strong one.
