@@ -48,6 +48,8 @@ class Demo : public Verb {
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
     app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
         ->type_name("FILE");
+    app.add_option("--root", roots_, "quadruped: folder for package:// and relative paths")
+        ->type_name("FOLDER");
     missing_meshes_.add(app);
     app.add_option("--feet", quadruped_.feet,
                    "quadruped: frames or bodies; default by name or shape")
@@ -78,8 +80,9 @@ class Demo : public Verb {
   Exit run(std::ostream& out) override {
     reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    reject_options_of("", {"--model", "--missing-meshes", "--feet", "--posture", "--seconds",
-                           "--speed", "--push", "--seed", "--flat"});
+    reject_options_of("", {"--model", "--root", "--missing-meshes", "--feet", "--posture",
+                           "--seconds", "--speed", "--push", "--seed", "--flat"});
+    quadruped_.read.roots.assign(roots_.begin(), roots_.end());
     quadruped_.read.missing_meshes = missing_meshes_.value();
     const DemoResult result = make();
     const bool has_page = !result.page.empty();
@@ -122,6 +125,7 @@ class Demo : public Verb {
   std::optional<std::string> picture_;
   bool json_ = false;
   QuadrupedDemo quadruped_;
+  std::vector<std::string> roots_;
   MissingMeshesOption missing_meshes_;
   PlanarDemo planar_;
 };

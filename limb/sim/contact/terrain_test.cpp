@@ -254,7 +254,7 @@ TEST(Terrain, BallRestsInTheValleyOfAField) {
   MatrixX<double> heights(3, 2);
   heights << 0.1, 0.1, 0, 0, 0.1, 0.1;  // a gutter along y
   Ground ground;
-  ground.add_height_field({-0.2, -1}, {0.2, 2}, heights, {0.5, 0});
+  ground.add_height_field({-0.2, -1}, {0.2, 2}, std::move(heights), {0.5, 0});
   const double r = 0.05, slope = std::atan(0.5);
   const Rest rest = drop_to_rest(ground, Kind::sphere, {r, 0, 0},
                                  {Matrix3<double>::Identity(), {0.02, 0.1, 0.12}});
