@@ -67,7 +67,7 @@ class InfoTest(unittest.TestCase):
             self.assertEqual(json.loads(ignored.stdout)["total_mass"], 2)
             box = run("info", path, "--missing-meshes", "box", "--json")
             self.assertAlmostEqual(json.loads(box.stdout)["total_mass"], 8002, delta=1e-9)
-            self.assertIn("robot.xml: 1 warning", box.stderr)
+            self.assertIn("a box of 2 x 2 x 2 m at [0, 0, 0] has its mass, 8000 kg", box.stderr)
 
     def test_sizes_are_those_of_q_and_v(self):
         info = json.loads(run("info", "builtin:belt-leg", "--json").stdout)
