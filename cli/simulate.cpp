@@ -419,6 +419,8 @@ class Simulate final : public Verb {
             {"energy", energy_json(r)},
             {"target_error", number(r.target_error)},
             {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
+            {"penetration", s.contact ? number(r.penetration) : Json(nullptr)},
+            {"unsolved_contacts", s.contact ? Json(r.unsolved_contacts) : Json(nullptr)},
             {"saturated_periods", r.saturated_periods},
             {"programs", programs_json(r)},
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};

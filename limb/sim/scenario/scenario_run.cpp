@@ -442,6 +442,10 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   attempt([&] {
     if (log != nullptr) log->finish();
   });
+  if (const Contacts* contacts = world.contacts()) {
+    summary.penetration = contacts->totals().penetration;
+    summary.unsolved_contacts = contacts->totals().not_converged;
+  }
   const RobotState<double>& end = simulation.state();
   summary.t = end.t;
   summary.steps = simulation.steps();

@@ -18,6 +18,8 @@ struct RunSummary {
   World::Energy start, end;                                            ///< J, their parts
   EnergyBalance balance;                                               ///< where the energy went
   double dissipated = 0;                                               ///< J, by contacts
+  double penetration = 0;      ///< m, deepest overlap of contacts
+  long unsolved_contacts = 0;  ///< steps whose contact problem was not solved to its tolerance
   /// Distance to the controller's target at the end (rad and m); NaN without target.
   double target_error = 0;
   /// Periods of a controller with feedback, and those with a motor at its limit.
