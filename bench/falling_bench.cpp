@@ -32,7 +32,7 @@ struct Limb {
     for (const SpringSetup& spring : scenario.springs) {
       world->add<JointSpring>(world->model(), spring.joint, spring.parameters);
     }
-    world->set_contact(*scenario.contact);
+    contacts = &world->set_contact(*scenario.contact);
     simulation = std::make_unique<Simulation>(*world, scenario.simulation);
     start = scenario.q;
     start[2] = kHeight;
@@ -46,6 +46,7 @@ struct Limb {
 
   Scenario scenario;
   std::unique_ptr<World> world;
+  Contacts* contacts = nullptr;
   std::unique_ptr<Simulation> simulation;
   Vector start;
   long count = 0;
@@ -105,6 +106,30 @@ struct Chunks {
   }
 };
 
+/// Prints the mean time of the phases of a falling step, each the least of all rounds.
+void print_phases(Limb& limb, int rounds) {
+  constexpr double kMicro = 1e6 / kSteps;
+  constexpr double kMost = std::numeric_limits<double>::infinity();
+  ContactTimes least{kMost, kMost, kMost, kMost, kMost};
+  for (int k = 0; k < rounds; ++k) {
+    ContactTimes times;
+    limb.contacts->measure(&times);
+    limb.reset();
+    for (int i = 0; i < kSteps; ++i) limb.step();
+    for (double ContactTimes::*phase :
+         {&ContactTimes::kinematics, &ContactTimes::collision, &ContactTimes::matrix,
+          &ContactTimes::solver, &ContactTimes::rest}) {
+      least.*phase = std::min(least.*phase, kMicro * times.*phase);
+    }
+  }
+  limb.contacts->measure(nullptr);
+  std::printf(
+      "  phases of contact, us: kinematics %.2f, collision %.2f, Delassus matrix %.2f, solver "
+      "%.2f, "
+      "rest %.2f\n",
+      least.kinematics, least.collision, least.matrix, least.solver, least.rest);
+}
+
 void measure(const std::string& path, bool self_contact, int rounds) {
   Limb limb(path, self_contact);
   Mujoco pyramid(path, self_contact, mjCONE_PYRAMIDAL),
@@ -153,6 +178,7 @@ void measure(const std::string& path, bool self_contact, int rounds) {
       "(most %ld); not converged %ld, residual %.1e m/s, deepest %.1e m, impulses add %.1e J\n",
       totals.steps, double(points) / kSteps, double(sweeps) / kSteps, double(newton) / kSteps,
       worst_newton, totals.not_converged, totals.residual, totals.penetration, totals.energy_gain);
+  print_phases(limb, rounds);
 }
 
 }  // namespace

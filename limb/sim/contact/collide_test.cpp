@@ -168,6 +168,33 @@ TEST(Capsules, NearestPointsOfRandomPairs) {
   EXPECT_GT(inner, 20);  // neither at an end
 }
 
+// Parallel capsules touch along a line, the common part of their axes: its two ends. They stay the
+// same when one capsule turns a little either way; crossed ones also touch between them.
+TEST(Capsules, ParallelOnesTouchAtTheEndsOfTheirCommonPart) {
+  const PlacedShape a{ContactShape::Kind::capsule, {0.1, 0.6, 0}, {}};
+  for (const double angle : {0.0, 1e-5, -1e-5}) {
+    const PlacedShape b{
+        ContactShape::Kind::capsule, {0.1, 0.4, 0}, {axis_rotation(1, angle), {0.19, 0, 0.2}}};
+    CollisionPoints points;
+    collide(a, b, 0, points);
+    ASSERT_EQ(points.size(), 2) << angle;
+    for (int k = 0; k < 2; ++k) {
+      EXPECT_EQ(points[k].feature, 1 + k);
+      EXPECT_NEAR(points[k].gap, -0.01, 1e-5);
+      EXPECT_NEAR(points[k].p_W[2], k == 0 ? 0 : 0.3, 1e-5);
+      EXPECT_NEAR(points[k].n_W[0], -1, 1e-5);
+    }
+  }
+  // Crossed at 0.02 rad: at the ends, 0.3 m from the middle, the axes are 6 mm apart sideways.
+  const PlacedShape b{
+      ContactShape::Kind::capsule, {0.1, 0.6, 0}, {axis_rotation(0, 0.02), {0.19, 0, 0}}};
+  CollisionPoints points;
+  collide(a, b, 0, points);
+  ASSERT_EQ(points.size(), 3);
+  EXPECT_NEAR(points[2].gap, -0.01, 1e-12);
+  EXPECT_GT(points[0].gap, points[2].gap + 5e-5);
+}
+
 // Two unit cubes whose edges cross: each turned by 45 degrees, one about x, the other about y.
 TEST(Boxes, CrossingEdges) {
   const double r = std::sqrt(0.5);

@@ -22,6 +22,12 @@ constexpr double kImpactRatio = 3;
 
 constexpr JointEffects kEffects = {true, true, false};  // Coulomb friction is a separate law
 
+/// Consecutive laws with the same entry in the energy ledger, such as the springs of all joints,
+/// are one group, whose forces are kept together at its first law.
+bool leads_group(const std::vector<std::unique_ptr<ForceLaw>>& laws, std::size_t i) {
+  return i == 0 || laws[i]->energy_entry() != laws[i - 1]->energy_entry();
+}
+
 /// Appends wrenches given in world axes, rotated into the axes of their frames.
 void rotate_into_frames(ForceInput& now, const std::vector<FrameWrench<double>>& world_wrenches,
                         std::vector<FrameWrench<double>>& wrenches) {
@@ -112,8 +118,10 @@ void World::add_law(std::unique_ptr<ForceLaw> law) {
   laws_.push_back(std::move(law));
   law_work_.push_back(
       {motors_, {stiffness_.damping, stiffness_.stiffness, stiffness_.force}, {}, {}});
-  law_work_.back().wrenches.reserve(wrenches);
-  law_work_.back().world_wrenches.reserve(wrenches);
+  std::size_t lead = laws_.size() - 1;
+  while (!leads_group(laws_, lead)) --lead;
+  law_work_[lead].wrenches.reserve(law_work_[lead].wrenches.capacity() + wrenches);
+  law_work_[lead].world_wrenches.reserve(law_work_[lead].world_wrenches.capacity() + wrenches);
   std::size_t capacity = 0;
   for (const auto& each : laws_) capacity += static_cast<std::size_t>(each->max_wrenches());
   loads_.wrenches.reserve(capacity);
@@ -181,11 +189,17 @@ void World::evaluate_forces(const RobotState<double>& s, VectorX<double>& dx) {
   loads_.wrenches.clear();
   loads_.world_wrenches.clear();
   has_wrenches_ = false;
+  std::size_t lead = 0, first = 0, first_world = 0;
   for (std::size_t i = 0; i < laws_.size(); ++i) {
-    LawWork& work = law_work_[i];
-    const auto first = loads_.wrenches.size(), first_world = loads_.world_wrenches.size();
-    work.tau = loads_.tau;
+    if (leads_group(laws_, i)) {
+      lead = i;
+      first = loads_.wrenches.size();
+      first_world = loads_.world_wrenches.size();
+      law_work_[lead].tau = loads_.tau;
+    }
     laws_[i]->add(now, loads_);
+    if (i + 1 < laws_.size() && !leads_group(laws_, i + 1)) continue;
+    LawWork& work = law_work_[lead];
     work.tau = loads_.tau - work.tau;
     const auto copy_from = [](std::size_t k, const auto& from, auto& to) {
       to.assign(from.begin() + static_cast<std::ptrdiff_t>(k), from.end());
@@ -397,14 +411,20 @@ const JointStiffness& World::stiffness(const RobotState<double>& s) {
   return stiffness_;
 }
 
-/// Stiffness of the laws, each also for the energy ledger.
+/// Stiffness of the laws, that of each group also for the energy ledger.
 void World::add_stiffness(ForceInput& now) {
+  std::size_t lead = 0;
   for (std::size_t i = 0; i < laws_.size(); ++i) {
-    JointStiffness& own = law_work_[i].stiffness;
-    own.damping = stiffness_.damping;
-    own.stiffness = stiffness_.stiffness;
-    own.force = stiffness_.force;
+    if (leads_group(laws_, i)) {
+      lead = i;
+      JointStiffness& own = law_work_[lead].stiffness;
+      own.damping = stiffness_.damping;
+      own.stiffness = stiffness_.stiffness;
+      own.force = stiffness_.force;
+    }
     laws_[i]->add_stiffness(now, stiffness_);
+    if (i + 1 < laws_.size() && !leads_group(laws_, i + 1)) continue;
+    JointStiffness& own = law_work_[lead].stiffness;
     own.damping = stiffness_.damping - own.damping;
     own.stiffness = stiffness_.stiffness - own.stiffness;
     own.force = stiffness_.force - own.force;
@@ -439,7 +459,7 @@ void World::compute_powers(const VectorX<double>& v, EnergyEntries& powers) {
   if (has_wrenches_) forward_kinematics(model_, evaluated_.q, v, kinematics_);
   for (std::size_t i = 0; i < laws_.size(); ++i) {
     const EnergyEntry entry = laws_[i]->energy_entry();
-    if (entry == EnergyEntry::conservative) continue;
+    if (entry == EnergyEntry::conservative || !leads_group(laws_, i)) continue;
     at(entry) += law_work_[i].tau.dot(v) + wrench_power(i, kinematics_);
   }
 }
@@ -496,7 +516,7 @@ void World::record_step(const RobotState<double>& before, double h, const Vector
   if (has_wrenches_) forward_kinematics(model_, evaluated_.q, mean_v_, kinematics_);
   for (std::size_t i = 0; i < laws_.size(); ++i) {
     const EnergyEntry entry = laws_[i]->energy_entry();
-    if (entry == EnergyEntry::conservative) continue;
+    if (entry == EnergyEntry::conservative || !leads_group(laws_, i)) continue;
     const LawWork& law = law_work_[i];
     const double implicit =
         ((law.stiffness.damping.array() * (end - u).array() +
