@@ -123,15 +123,11 @@ class Simulate final : public Verb {
         ->capture_default_str();
     add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
                NumberRange::not_negative());
-    app.add_option("-o,--output", output_,
-                   "log: .csv or .mcap; of a batch: a name with {} for the number of the run, or a "
-                   "folder")
+    app.add_option("-o,--output", output_, "log, .csv or .mcap; of a batch a folder or a_{}.csv")
         ->type_name("LOG");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
-    app.add_option("--vary", vary_,
-                   "a batch with one run per row: .csv with keys of the scenario as columns, or "
-                   ".toml with [[run]]")
+    app.add_option("--vary", vary_, "batch with one run per row of a .csv or .toml file")
         ->type_name("FILE");
     app.add_option("--keep", keep_, "logs of a batch: all or failed")
         ->check(CLI::IsMember({"all", "failed"}))
@@ -266,6 +262,12 @@ class Simulate final : public Verb {
                                    to_text(s.simulation.method), r.steps);
     text += fmt::format("energy {} J at the start, {} J at the end\n", to_cell(r.energy_start),
                         to_cell(r.energy_end));
+    // J; what rounding moves a robot in equilibrium.
+    constexpr double kStill = 1e-9;
+    if (r.balance.exchanged < kStill && r.end.kinetic < kStill && r.failure.empty()) {
+      text +=
+          "nothing moved: the robot starts in equilibrium ([initial] of a scenario sets q, v)\n";
+    }
     if (s.contact) text += fmt::format("dissipated by contacts {} J\n", to_cell(r.dissipated));
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));

@@ -142,6 +142,10 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(summary["failure"], None)
         self.assertEqual(result.stderr, "")  # no progress where there is no terminal
 
+    def test_a_robot_in_equilibrium_is_said_not_to_move(self):
+        self.assertIn("nothing moved: the robot starts in equilibrium", run("simulate", "builtin:arm7", "--duration", 0.1).stdout)
+        self.assertNotIn("nothing moved", run("simulate", "builtin:2r", "--duration", 0.1).stdout)
+
     def test_cvode(self):
         arguments = ["simulate", "builtin:arm7", "--duration", "0.5", "--dt", "0.01", "--json", "--integrator"]
         result = run(*arguments, "cvode")

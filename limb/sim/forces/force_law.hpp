@@ -73,6 +73,8 @@ class ForceLaw {
   /// semi-implicit method, which takes this part of the force at the end of the step. More than the
   /// derivatives is stable, too. Must not allocate.
   virtual void add_stiffness(ForceInput&, JointStiffness&) {}
+  /// Whether the force of the last add() may be other than zero, and with it add_stiffness().
+  virtual bool is_active() const { return true; }
   /// Notes which unilateral forces, such as those of stops, begin to act in a step of length h from
   /// the state `before` that ends with these joint velocities; add_stiffness() includes them from
   /// then on, so that they act at the end of the step as those that act from its start. h = 0:

@@ -40,10 +40,10 @@ JointImpulseSolver::JointImpulseSolver(const Model<double>& model, const Paramet
   const auto n = static_cast<Eigen::Index>(rows_.size());
   q_ = VectorX<double>::Zero(model.uncoupled_nq());
   v_ = unit_ = VectorX<double>::Zero(model.uncoupled_nv());
-  tau_ = a0_ = zero_ = VectorX<double>::Zero(model.nv());
+  tau_ = a0_ = zero_ = correction_ = VectorX<double>::Zero(model.nv());
   response_ = MatrixX<double>::Zero(model.nv(), n);
   W_ = block_ = MatrixX<double>::Zero(n, n);
-  p_ = lower_ = upper_ = velocity_error_ = right_ = beyond_ = begin_velocity_ =
+  p_ = lower_ = upper_ = velocity_error_ = right_ = beyond_ = begin_velocity_ = position_impulse_ =
       VectorX<double>::Zero(n);
   missed_.assign(rows_.size(), 0);
   at_.assign(rows_.size(), At::free);
@@ -227,19 +227,38 @@ void JointImpulseSolver::pivot() {
   for (Eigen::Index i = 0; i < n; ++i) p_[i] = std::clamp(p_[i], lower_[i], upper_[i]);
 }
 
+/// A joint beyond its stop, by rounding or from the start, returns by a tenth per step: position
+/// impulses x >= 0 of the stops, by projected Gauss-Seidel. Needs the responses.
+void JointImpulseSolver::correct_positions() {
+  constexpr double kPart = 0.1;
+  constexpr int kSweeps = 50;
+  const auto n = static_cast<Eigen::Index>(active_.size());
+  if (!(beyond_.head(n).array() > 0).any()) return;
+  has_correction_ = true;
+  position_impulse_.setZero();
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    double moved = 0;
+    for (Eigen::Index k = 0; k < n; ++k) {
+      const double sign = return_sign(static_cast<int>(k));
+      if (sign == 0 || !(W_(k, k) > 0)) continue;
+      const double back = sign * W_.row(k).head(n).dot(position_impulse_.head(n));
+      const double last = sign * position_impulse_[k];
+      const double next = std::max(last + (kPart * beyond_[k] - back) / W_(k, k), 0.0);
+      moved = std::max(moved, std::abs(next - last) * W_(k, k));
+      position_impulse_[k] = sign * next;
+    }
+    if (moved <= 1e-3 * kPart * beyond_.head(n).maxCoeff()) break;
+  }
+  correction_.noalias() = response_.leftCols(n) * position_impulse_.head(n);
+}
+
 void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& work,
                                const RobotState<double>& before, double h, VectorX<double>& v,
                                DelassusMatrix* mass) {
   friction_dissipated_ = stops_dissipated_ = 0;
+  has_correction_ = false;
   if (choose_rows(model, before, h, v) == 0) return;
   const auto n = static_cast<Eigen::Index>(active_.size());
-  // A joint beyond its stop, by rounding or from the start, returns by a tenth per step.
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const double sign = return_sign(static_cast<int>(k)), back = 0.1 * beyond_[k] / h;
-    if (back == 0) continue;
-    const double least = sign * (end_velocity(static_cast<int>(k)) - velocity_error_[k]);
-    velocity_error_[k] -= sign * std::max(back - least, 0.0);
-  }
   for (Eigen::Index k = 0; k < n; ++k) {
     begin_velocity_[k] += end_velocity(static_cast<int>(k));  // without impulses
   }
@@ -251,6 +270,7 @@ void JointImpulseSolver::apply(const Model<double>& model, Workspace<double>& wo
     const double work_done = p_[k] * (begin_velocity_[k] + change) / 2;
     (return_sign(static_cast<int>(k)) == 0 ? friction_dissipated_ : stops_dissipated_) -= work_done;
   }
+  correct_positions();
 }
 
 }  // namespace limb

@@ -33,6 +33,9 @@ class JointImpulseSolver {
   /// mass: the mass matrix of the step, factored; null: that of the model.
   void apply(const Model<double>& model, Workspace<double>& work, const RobotState<double>& before,
              double h, VectorX<double>& v, DelassusMatrix* mass = nullptr);
+  /// Displacement at the end of the step that returns joints beyond their stops, in position only:
+  /// a velocity would add energy; null: none.
+  const VectorX<double>* correction() const { return has_correction_ ? &correction_ : nullptr; }
   /// J, what friction and stops took in the last apply(), for the mean velocity of the step.
   double friction_dissipated() const { return friction_dissipated_; }
   double stops_dissipated() const { return stops_dissipated_; }
@@ -68,6 +71,7 @@ class JointImpulseSolver {
   void responses(const Model<double>& model, Workspace<double>& work,
                  const RobotState<double>& before, DelassusMatrix* mass);
   enum class At : char { free, lower, upper };
+  void correct_positions();
   void solve_free();
   At next_side(Eigen::Index i, double slack) const;
   void pivot();
@@ -82,6 +86,8 @@ class JointImpulseSolver {
   VectorX<double> p_, lower_, upper_, velocity_error_, right_, beyond_;
   VectorX<double> begin_velocity_;  ///< of the active rows
   double friction_dissipated_ = 0, stops_dissipated_ = 0;
+  VectorX<double> correction_, position_impulse_;
+  bool has_correction_ = false;
   std::vector<char> missed_;  ///< per row
   std::vector<At> at_, next_;
   std::vector<int> free_;

@@ -160,6 +160,7 @@ void SoftStops::add(ForceInput& now, AppliedLoads& loads) {
     tau_joints_[stop.coordinate.v] = tau;
     any = any || tau != 0;
   }
+  is_active_ = any;
   if (!any) return;
   now.model.coupling().reduce_force(tau_joints_.data(), tau_.data());
   loads.tau += tau_;

@@ -57,6 +57,7 @@ class SoftStops final : public ForceLaw {
   SoftStops(const Model<double>& model, const Parameters& parameters);
   void add(ForceInput& now, AppliedLoads& loads) override;
   void add_stiffness(ForceInput& now, JointStiffness& joints) override;
+  bool is_active() const override { return is_active_; }
   bool begin_within(ForceInput& before, double h, const VectorX<double>& end_velocity) override;
   double energy(ForceInput& now) const override;
   EnergyEntry energy_entry() const override { return EnergyEntry::stops; }
@@ -70,7 +71,7 @@ class SoftStops final : public ForceLaw {
  private:
   std::vector<Stop> stops_;
   std::vector<signed char> begins_;  ///< of each stop: within this step at the upper, lower limit
-  bool any_begins_ = false;
+  bool any_begins_ = false, is_active_ = false;
   double step_ = 0;
   mutable VectorX<double> q_;
   VectorX<double> v_, tau_joints_, tau_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <unordered_set>
 
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
@@ -48,6 +49,7 @@ TomlValue* find(TomlValue& table, const std::string& key) {
 
 /// Sets the value at a path below `at`. @throws Error without a place.
 void set_value(TomlValue& at, const Names& parts, std::size_t depth, const TomlValue& value) {
+  if (parts.size() > kMaxTomlDepth) throw Error("the key has too many dots");
   if (depth == parts.size()) {
     at = value;
     return;
@@ -121,6 +123,7 @@ Names split_line(std::string_view line) {
 
 void parse_csv(const std::string& call, std::string_view text, ScenarioVariation& variation) {
   Names keys;
+  std::unordered_set<std::string> known;
   int line = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -135,8 +138,7 @@ void parse_csv(const std::string& call, std::string_view text, ScenarioVariation
       keys = cells;
       for (std::size_t i = 0; i < keys.size(); ++i) {
         if (keys[i].empty()) throw Error(fmt::format("{}: column {} has no key", place(), i + 1));
-        if (std::find(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(i), keys[i]) !=
-            keys.begin() + static_cast<std::ptrdiff_t>(i)) {
+        if (!known.insert(keys[i]).second) {
           throw Error(fmt::format("{}: two columns have the key '{}'", place(), keys[i]));
         }
       }
@@ -208,11 +210,18 @@ Scenario robot_of(const Scenario& scenario, const TomlValue& document,
   s.model_path = scenario.model_path;
   s.base = scenario.base;
   if (const TomlValue* base = document.find("base"); base != nullptr && has_key(row, "base")) {
-    s.base = base->text == "free"    ? Base::free
-             : base->text == "fixed" ? Base::fixed
-                                     : Base::described;
+    const Names names = {"described", "fixed", "free"};  // in the order of Base
+    const auto found = std::find(names.begin(), names.end(), base->text);
+    if (base->kind != Kind::text || found == names.end()) {
+      throw Error(
+          fmt::format("base is '{}', expected one of {}", base->text, fmt::join(names, ", ")));
+    }
+    s.base = static_cast<Base>(found - names.begin());
   }
   if (const TomlValue* model = document.find("model"); model != nullptr && has_key(row, "model")) {
+    if (model->kind != Kind::text) {
+      throw Error(fmt::format("model is {}, expected a text", model->kind_text()));
+    }
     const bool builtin = model->text.starts_with("builtin:");
     const auto folder = std::filesystem::path(scenario.path).parent_path();
     return scenario_of(builtin ? model->text : (folder / model->text).string(), s.base);

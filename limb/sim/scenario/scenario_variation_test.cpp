@@ -115,6 +115,11 @@ TEST(ScenarioVariation, ErrorsNameRowAndKey) {
   EXPECT_EQ(error_of("duration.x\n1\n"),
             "simulate: r.csv:2: 'duration.x': the value above 'x' is a number in the scenario, "
             "not a table");
+  EXPECT_EQ(error_of("base\nloose\n"),
+            "simulate: r.csv:2: 'base': base is 'loose', expected one of described, fixed, free");
+  EXPECT_EQ(error_of("model\n3\n"),
+            "simulate: r.csv:2: 'model': model is a number, expected a text");
+  EXPECT_EQ(error_of(std::string(100, '.') + "\n3\n").substr(120), "': the key has too many dots");
   EXPECT_EQ(error_of("a,b\n1\n"),
             "simulate: r.csv:2: 1 cells, expected 2, one per key of the first line");
   EXPECT_EQ(error_of("a,a\n1,2\n"), "simulate: r.csv:1: two columns have the key 'a'");

@@ -158,6 +158,20 @@ TEST(EnergyLedger, SoftStopsNeverAddEnergy) {
   }
 }
 
+// A joint that starts far beyond its hard stop returns without a velocity, which would be energy.
+TEST(EnergyLedger, HardStopsReturnJointsWithoutVelocity) {
+  RobotBuilder<double> robot = slider();
+  World world(robot.limits({{-1.0, 0.5, {}, {}}}).build(), {.stops = WorldOptions::Stops::hard});
+  Simulation simulation(world, {Method::semi_implicit_euler, 1e-3});
+  simulation.set_state(0, number(0.9), number(0));
+  simulation.run_until(0.5);
+  EXPECT_EQ(simulation.state().v[0], 0);
+  EXPECT_NEAR(simulation.state().q[0], 0.5, 1e-12);  // 0.4 * 0.9^500
+  const EnergyBalance b = simulation.balance();
+  EXPECT_EQ(b.closure, 0);
+  EXPECT_EQ(b.kinetic, 0);
+}
+
 // An undamped spring at the end of the step: its entry is the damping of the implicit step, of
 // first order; with a damper both.
 TEST(EnergyLedger, SpringsReportTheDampingOfTheStep) {

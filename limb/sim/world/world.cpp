@@ -114,7 +114,6 @@ RobotState<double> World::initial_state() {
 
 void World::add_law(std::unique_ptr<ForceLaw> law) {
   const auto wrenches = static_cast<std::size_t>(law->max_wrenches());
-  has_stops_ |= law->energy_entry() == EnergyEntry::stops;
   laws_.push_back(std::move(law));
   law_work_.push_back(
       {motors_, {stiffness_.damping, stiffness_.stiffness, stiffness_.force}, {}, {}});
@@ -164,6 +163,11 @@ void World::commit_step(RobotState<double>& s) {
   if (contacts_ != nullptr) {
     contacts_->commit_step(s);
     if (has_step_work_) commit_contact_work(s);
+  } else if (joint_impulses_ != nullptr && has_step_work_) {
+    if (const VectorX<double>* correction = joint_impulses_->correction()) {
+      space_.move(s.q, *correction, s.q);
+      commit_correction(s, *correction);
+    }
   }
   if (loops_ != nullptr) {
     const double before = has_step_work_ ? energy(s).total() : 0;
@@ -196,10 +200,13 @@ void World::evaluate_forces(const RobotState<double>& s, VectorX<double>& dx) {
       first = loads_.wrenches.size();
       first_world = loads_.world_wrenches.size();
       law_work_[lead].tau = loads_.tau;
+      law_work_[lead].acts = false;
     }
     laws_[i]->add(now, loads_);
+    law_work_[lead].acts |= laws_[i]->is_active();
     if (i + 1 < laws_.size() && !leads_group(laws_, i + 1)) continue;
     LawWork& work = law_work_[lead];
+    if (!work.acts) continue;
     work.tau = loads_.tau - work.tau;
     const auto copy_from = [](std::size_t k, const auto& from, auto& to) {
       to.assign(from.begin() + static_cast<std::ptrdiff_t>(k), from.end());
@@ -379,13 +386,17 @@ void World::begin_forces_within(const RobotState<double>& before,
     bool changed = false;
     for (const auto& law : laws_) changed |= law->begin_within(start, h, joint_v_);
     if (!changed) return;
+    stops_begin_ = true;
     advance_velocity(before, evaluated, h, v);
   }
 }
 
 void World::add_impulses(const RobotState<double>& before, const double& h, VectorX<double>& v) {
-  ForceInput start(model_, before, kinematics_);
-  for (const auto& law : laws_) law->begin_within(start, 0, joint_v_);
+  if (stops_begin_) {
+    ForceInput start(model_, before, kinematics_);
+    for (const auto& law : laws_) law->begin_within(start, 0, joint_v_);
+    stops_begin_ = false;
+  }
   advance_velocity(before, before, h, v);
   // rad/s and m/s together; below, forces quadratic in velocity are negligible.
   constexpr double kSlow = 0.1;
@@ -407,6 +418,8 @@ const JointStiffness& World::stiffness(const RobotState<double>& s) {
   stiffness_.stiffness.setZero();
   stiffness_.force.setZero();
   ForceInput now(model_, s, kinematics_);
+  if (dx_.size() != s.x.size()) dx_ = s.x;
+  evaluate_forces(s, dx_);
   add_stiffness(now);
   return stiffness_;
 }
@@ -417,11 +430,15 @@ void World::add_stiffness(ForceInput& now) {
   for (std::size_t i = 0; i < laws_.size(); ++i) {
     if (leads_group(laws_, i)) {
       lead = i;
+      law_work_[lead].is_stiff = law_work_[lead].acts || stops_begin_;
       JointStiffness& own = law_work_[lead].stiffness;
-      own.damping = stiffness_.damping;
-      own.stiffness = stiffness_.stiffness;
-      own.force = stiffness_.force;
+      if (law_work_[lead].is_stiff) {
+        own.damping = stiffness_.damping;
+        own.stiffness = stiffness_.stiffness;
+        own.force = stiffness_.force;
+      }
     }
+    if (!law_work_[lead].is_stiff) continue;
     laws_[i]->add_stiffness(now, stiffness_);
     if (i + 1 < laws_.size() && !leads_group(laws_, i + 1)) continue;
     JointStiffness& own = law_work_[lead].stiffness;
@@ -460,7 +477,7 @@ void World::compute_powers(const VectorX<double>& v, EnergyEntries& powers) {
   for (std::size_t i = 0; i < laws_.size(); ++i) {
     const EnergyEntry entry = laws_[i]->energy_entry();
     if (entry == EnergyEntry::conservative || !leads_group(laws_, i)) continue;
-    at(entry) += law_work_[i].tau.dot(v) + wrench_power(i, kinematics_);
+    if (law_work_[i].acts) at(entry) += law_work_[i].tau.dot(v) + wrench_power(i, kinematics_);
   }
 }
 
@@ -518,13 +535,15 @@ void World::record_step(const RobotState<double>& before, double h, const Vector
     const EnergyEntry entry = laws_[i]->energy_entry();
     if (entry == EnergyEntry::conservative || !leads_group(laws_, i)) continue;
     const LawWork& law = law_work_[i];
+    if (law.acts) at(entry) += h * law.tau.dot(mean_v_);
+    if (has_wrenches_ && law.acts) at(entry) += h * wrench_power(i, kinematics_);
+    if (!law.is_stiff) continue;
     const double implicit =
         ((law.stiffness.damping.array() * (end - u).array() +
           h * law.stiffness.stiffness.array() * end.array() - law.stiffness.force.array()) *
          mean.array())
             .sum();
-    at(entry) += h * (law.tau.dot(mean_v_) - implicit);
-    if (has_wrenches_) at(entry) += h * wrench_power(i, kinematics_);
+    at(entry) -= h * implicit;
   }
   if (contacts_ == nullptr && joint_impulses_ != nullptr) {
     at(EnergyEntry::friction) -= joint_impulses_->friction_dissipated();
@@ -539,14 +558,17 @@ void World::commit_contact_work(const RobotState<double>& s) {
   ledger_.add(EnergyEntry::contacts, -report.dissipated);
   ledger_.add(EnergyEntry::friction, -report.friction_dissipated);
   ledger_.add(EnergyEntry::stops, -report.stops_dissipated);
-  if (const VectorX<double>* lift = contacts_->lift()) {
-    tau_ = -*lift;
-    space_.move(s.q, tau_, middle_.q);
-    forward_kinematics(model_, middle_.q, kinematics_);
-    const double before = potential_energy(model_, kinematics_);
-    forward_kinematics(model_, s.q, kinematics_);
-    ledger_.add(EnergyEntry::correction, potential_energy(model_, kinematics_) - before);
-  }
+  if (const VectorX<double>* lift = contacts_->lift()) commit_correction(s, *lift);
+}
+
+/// Potential energy by a displacement that ended in s.
+void World::commit_correction(const RobotState<double>& s, const VectorX<double>& displacement) {
+  tau_ = -displacement;
+  space_.move(s.q, tau_, middle_.q);
+  forward_kinematics(model_, middle_.q, kinematics_);
+  const double before = potential_energy(model_, kinematics_);
+  forward_kinematics(model_, s.q, kinematics_);
+  ledger_.add(EnergyEntry::correction, potential_energy(model_, kinematics_) - before);
 }
 
 /// Adds the work of the step that ended in s to the ledger. What damping, friction and stops take
@@ -557,7 +579,9 @@ void World::commit_work(const RobotState<double>& s) {
   const auto at = [&](EnergyEntry entry) -> double& {
     return step_work_[static_cast<std::size_t>(entry)];
   };
-  if (has_stops_) {
+  // Without energy before, only forces of this step can have stored some, or impulses of contacts,
+  // which the next step shows.
+  if (stops_begin_ || stored_in_stops_ != 0 || at(EnergyEntry::stops) != 0) {
     const double last = std::exchange(stored_in_stops_, stored_in_stops(s));
     at(EnergyEntry::stops) += stored_in_stops_ - last;
   }

@@ -159,6 +159,7 @@ class World final : public Equation<double> {
   void compute_powers(const VectorX<double>& v, EnergyEntries& powers);
   void record_step(const RobotState<double>& before, double h, const VectorX<double>& v);
   void commit_contact_work(const RobotState<double>& s);
+  void commit_correction(const RobotState<double>& s, const VectorX<double>& displacement);
   void commit_work(const RobotState<double>& s);
   double stored_in_stops(const RobotState<double>& s);
   EnergyState energy_state(const RobotState<double>& s);
@@ -174,6 +175,7 @@ class World final : public Equation<double> {
     JointStiffness stiffness;                   ///< that acts at the end of a step
     std::vector<FrameWrench<double>> wrenches;  ///< in the axes of their frames
     std::vector<FrameWrench<double>> world_wrenches;
+    bool acts = false, is_stiff = false;  ///< whether tau and wrenches, stiffness, are of this step
   };
   std::vector<LawWork> law_work_;
   EnergyLedger ledger_;
@@ -181,7 +183,8 @@ class World final : public Equation<double> {
   bool has_step_work_ = false;  ///< of a step that has not been committed yet
   bool has_wrenches_ = false;   ///< in the last evaluation
   double stored_in_stops_ = 0;  ///< J, after the last step
-  bool has_damping_ = false, has_stops_ = false;
+  bool has_damping_ = false;
+  bool stops_begin_ = false;  ///< within the present step (ForceLaw::begin_within)
   std::vector<EnergyEntries> kept_powers_;
   std::unique_ptr<JointImpulseSolver> joint_impulses_;
   std::unique_ptr<LoopProjection> loops_;
