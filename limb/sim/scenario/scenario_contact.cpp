@@ -17,6 +17,22 @@ using Sign = ScenarioValues::Sign;
 /// Keys of a surface.
 const Keys kSurfaceKeys = {"friction", "restitution", "torsion", "rolling"};
 
+/// All shapes of the robot collide; those that cannot are named in the remarks.
+void use_all_shapes(Scenario& s) {
+  std::vector<std::string> left_out;
+  s.contact->shapes = shapes_of(s.description, s.model, &left_out);
+  if (left_out.empty() || s.contact->shapes.empty()) return;
+  const std::size_t count = left_out.size();
+  // Several shapes of a link follow each other.
+  left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());
+  constexpr std::size_t kMost = 5;  // names
+  const bool more = left_out.size() > kMost;
+  if (more) left_out.resize(kMost);
+  s.remarks.push_back(
+      fmt::format("contact: {} shape{} not used (meshes that cannot be read, planes): {}{}", count,
+                  count == 1 ? " is" : "s are", fmt::join(left_out, ", "), more ? ", ..." : ""));
+}
+
 class ContactReader {
  public:
   ContactReader(RecipeFields& fields, ScenarioValues& values, Scenario& scenario)
@@ -49,7 +65,7 @@ class ContactReader {
     if (contact != nullptr && fields_.expect_table(*contact, "scenario", "contact")) {
       read_parameters(*contact);
     }
-    if (s_.contact->shapes.empty()) use_all_shapes();
+    if (s_.contact->shapes.empty()) use_all_shapes(s_);
     if (s_.contact->shapes.empty()) {
       fields_.error(*ground, "scenario-bad-value", "ground: the robot has no shapes for contact",
                     "planes and meshes whose file is missing are not used for contact",
@@ -64,20 +80,6 @@ class ContactReader {
   }
 
  private:
-  void use_all_shapes() {
-    std::vector<std::string> left_out;
-    s_.contact->shapes = shapes_of(s_.description, s_.model, &left_out);
-    if (left_out.empty() || s_.contact->shapes.empty()) return;
-    const std::size_t count = left_out.size();
-    left_out.erase(std::unique(left_out.begin(), left_out.end()), left_out.end());  // by link
-    constexpr std::size_t kMost = 5;                                                // names
-    const bool more = left_out.size() > kMost;
-    if (more) left_out.resize(kMost);
-    s_.remarks.push_back(fmt::format(
-        "contact: {} shape{} not used (meshes that cannot be read, planes): {}{}", count,
-        count == 1 ? " is" : "s are", fmt::join(left_out, ", "), more ? ", ..." : ""));
-  }
-
   ContactSurface read_surface(const TomlValue& t, const std::string& owner,
                               ContactSurface surface = {}) {
     values_.set(t, owner, "friction", "", Sign::not_negative, surface.friction);
@@ -296,7 +298,10 @@ void read_contact(const TomlValue& document, RecipeFields& fields, ScenarioValue
 void set_plane(const std::string& call, Scenario& s) {
   s.contact.emplace();
   s.contact->ground = Ground::plane();
-  s.contact->shapes = shapes_of(s.description, s.model);
+  // Those about the ground of the file, which is replaced.
+  std::erase_if(s.remarks,
+                [](const std::string& remark) { return remark.starts_with("contact:"); });
+  use_all_shapes(s);
   if (s.contact->shapes.empty()) {
     throw Error(call +
                 ": the robot has no shapes that could touch the ground: declare its feet in a "

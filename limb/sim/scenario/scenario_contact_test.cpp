@@ -211,6 +211,9 @@ TEST(ContactScenario, MeshesRestOnTheGround) {
   ASSERT_EQ(s.remarks.size(), 1u);
   EXPECT_EQ(s.remarks[0],
             "contact: 1 shape is not used (meshes that cannot be read, planes): base");
+  // The same ground by the command line: said once.
+  set_plane("test", s);
+  EXPECT_EQ(s.remarks.size(), 1u);
 }
 
 }  // namespace
