@@ -242,9 +242,11 @@ void Contacts::find_pair(Pair& pair, double margin) {
       pair.distance = std::min(pair.distance, collision_points_[k].gap);
     }
     if (pair.distance > margin) return;
-    collision_points_.clear();
   }
-  collide(placed_[i], placed_[j], margin, collision_points_);
+  if (!pair.capsules || collision_points_.size() > 1) {  // else it is the nearest point
+    collision_points_.clear();
+    collide(placed_[i], placed_[j], margin, collision_points_);
+  }
   const ContactShape& other = setup_.shapes[j];
   add_candidates(pair.first, -1 - pair.second,
                  other.own_surface ? other.surface : setup_.parameters.self_surface);
