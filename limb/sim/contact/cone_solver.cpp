@@ -873,7 +873,14 @@ void ConeSolver::limit_energy() {
   p.head(n_) *= square > 0 ? std::clamp(-work / square, 0.0, 1.0) : 0.0;
 }
 
-ConeSolver::Report ConeSolver::solve(const Options& options) {
+ConeSolver::Report ConeSolver::solve(const Options& given) {
+  // Speeds above 1000 m/s leave fewer digits: the tolerances are then relative to them.
+  constexpr double kRelativeTolerance = 1e-13, kRelativeAcceptable = 1e-9;
+  double fastest = 0;
+  for (int i = 0; i < n_; ++i) fastest = std::max(fastest, std::abs(b[i]));
+  Options options = given;
+  options.tolerance = std::max(given.tolerance, kRelativeTolerance * fastest);
+  options.acceptable = std::max(given.acceptable, kRelativeAcceptable * fastest);
   // Newton's method from the warm start needs few steps if it converges at all. A few sweeps find
   // which contacts stick, slide or separate, and where it still makes no progress, more sweeps
   // follow before the next attempt. With jammed contacts the sweeps may cycle; a proximal point
