@@ -99,6 +99,9 @@ TomlValue scenario_value(const std::string& key, nb::handle value) {
       result.keys.push_back(nb::cast<std::string>(nb::str(name)));
       result.items.push_back(scenario_value(key, item));
     }
+  } else if (nb::hasattr(value, "__index__")) {  // a seed must stay a whole number
+    result.kind = Kind::number;
+    result.text = nb::cast<std::string>(nb::str(value));
   } else if (double number = 0; nb::try_cast(value, number)) {
     result.kind = Kind::number;
     // Digits that read back as the same number.
