@@ -103,8 +103,7 @@ class Simulate final : public Verb {
     robot_.add(app);
     add_number(app, "--duration", duration_, "S", "duration, default 5 or that of the scenario",
                NumberRange::positive());
-    add_number(app, "--dt", step_, "S",
-               "step, default 0.001; dormand-prince and cvode: the longest",
+    add_number(app, "--dt", step_, "S", "step, default 0.001; adaptive methods: the longest",
                NumberRange::positive());
     app.add_option("--integrator", integrator_, "integrator, default semi-implicit-euler")
         ->type_name("NAME");
@@ -115,9 +114,7 @@ class Simulate final : public Verb {
     app.add_option("--keyframe", keyframe_,
                    "initial state and controls: a keyframe of the MJCF file")
         ->type_name("NAME");
-    app.add_option("--ground", ground_,
-                   "file (the fixed shapes of an MJCF file), plane (z = 0, a free robot starts on "
-                   "it) or none")
+    app.add_option("--ground", ground_, "file (shapes of an MJCF file), plane (z = 0) or none")
         ->check(CLI::IsMember({"file", "plane", "none"}))
         ->type_name("KIND")
         ->capture_default_str();
