@@ -6,7 +6,7 @@ namespace limb::cli {
 
 void MissingMeshesOption::add(CLI::App& app) {
   app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error, ignore or box")
-      ->check(CLI::IsMember({"error", "ignore", "box"}))
+      ->check(CLI::IsMember({"error", "ignore", "box"}).description(""))
       ->type_name("KIND")
       ->capture_default_str();
 }

@@ -114,8 +114,9 @@ class Simulate final : public Verb {
     app.add_option("--keyframe", keyframe_,
                    "initial state and controls: a keyframe of the MJCF file")
         ->type_name("NAME");
-    app.add_option("--ground", ground_, "file (shapes of an MJCF file), plane (z = 0) or none")
-        ->check(CLI::IsMember({"file", "plane", "none"}))
+    app.add_option("--ground", ground_,
+                   "ground: file (shapes of an MJCF file), plane (z = 0) or none")
+        ->check(CLI::IsMember({"file", "plane", "none"}).description(""))
         ->type_name("KIND")
         ->capture_default_str();
     add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
