@@ -267,6 +267,7 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   add_time(nullptr);
   if (!ended_at(before.t)) {
     points_.clear();
+    effort_ = 1;
     joint_impulse_.setZero();
     if (before.t < time_) {
       dissipated_ = 0;
@@ -485,7 +486,7 @@ void Contacts::solve_problem(double h, double time, int joint_rows) {
   ConeSolver::Report solved;
   double energy = 0, moment = 0;
   while (true) {
-    solved = solver_.solve(setup_.parameters.solver);
+    solved = solve_with_effort();
     report.sweeps += solved.sweeps;
     report.newton_steps += solved.newton_steps;
     // Energy added by the impulses: p (u_free + u_end) / 2; for a bounce at its time, not at the
@@ -529,6 +530,23 @@ void Contacts::solve_problem(double h, double time, int joint_rows) {
       report.complementarity = std::max(report.complementarity, power);
     }
   }
+}
+
+/// Problems without a solution come in sequences, such as with a robot that motors press into the
+/// ground: after each one that was not solved, the next may take a quarter of the work, so that the
+/// run goes on, and after a solved one twice as much.
+ConeSolver::Report Contacts::solve_with_effort() {
+  constexpr double kLeast = 1. / 64;
+  constexpr int kSweeps = 100, kNewtonSteps = 20;  // at least
+  ConeSolver::Options options = setup_.parameters.solver;
+  const auto part = [&](int all, int least) {
+    return std::min(all, std::max(static_cast<int>(effort_ * all), least));
+  };
+  options.max_sweeps = part(options.max_sweeps, kSweeps);
+  options.max_newton_steps = part(options.max_newton_steps, kNewtonSteps);
+  const ConeSolver::Report report = solver_.solve(options);
+  effort_ = report.converged ? std::min(2 * effort_, 1.0) : std::max(effort_ / 4, kLeast);
+  return report;
 }
 
 /// Impulses of closed contacts act from the start of the step. A fast landing within the step, if

@@ -184,6 +184,7 @@ class Contacts {
   void set_targets(double h, const JointImpulseSolver* joints, int joint_rows);
   void warm_start(double h, const JointImpulseSolver* joints, int joint_rows);
   void solve_problem(double h, double time, int joint_rows);
+  ConeSolver::Report solve_with_effort();
   void solve_step(double h, const JointImpulseSolver* joints, int joint_rows);
   double gap_velocity(int c, double h, double time) const;
   double gap_acceleration(int c) const;
@@ -226,6 +227,7 @@ class Contacts {
   double dissipated_ = 0, stored_ = 0, step_ = 0, pending_step_ = 0;
   double accepted_step_ = std::numeric_limits<double>::infinity();
   ContactTotals totals_;
+  double effort_ = 1;     ///< part of the limits of the solver that the next problem may use
   VectorX<double> lift_;  ///< part of the correction
   bool has_correction_ = false, has_lift_ = false, lifted_ = false;
   void add_time(double ContactTimes::*phase);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/forward_kinematics.hpp"
 #include "limb/sim/contact/collide.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
@@ -15,7 +16,7 @@ constexpr double kEps = std::numeric_limits<double>::epsilon();
 double smallest_gap(const Scenario& s) {
   Kinematics<double> kinematics(s.model);
   forward_kinematics(s.model, s.q, kinematics);
-  double least = std::numeric_limits<double>::infinity();
+  Least least;
   for (const ContactShape& shape : s.contact->shapes) {
     const auto body = static_cast<std::size_t>(shape.body.value());
     const PlacedShape placed{shape.kind, shape.size, kinematics.X_WB[body] * shape.X_BS,
@@ -23,9 +24,9 @@ double smallest_gap(const Scenario& s) {
     CollisionPoints points;
     for (const auto& solid : s.contact->ground.half_spaces()) collide(placed, solid, 10, points);
     for (const auto& solid : s.contact->ground.boxes()) collide(placed, solid, 10, points);
-    for (int i = 0; i < points.size(); ++i) least = std::min(least, points[i].gap);
+    for (int i = 0; i < points.size(); ++i) least.add(points[i].gap);
   }
-  return least;
+  return least.value();
 }
 
 Scenario parse(const std::string& text) {
