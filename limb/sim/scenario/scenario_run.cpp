@@ -174,8 +174,8 @@ class Recorder {
     return summary.end;
   }
 
-  /// Flushes the log and reports progress, at intervals. Called in every control period: the log
-  /// period may be long.
+  /// Flushes the log and reports progress, at intervals. Called in every step: a control period may
+  /// take long.
   void report(double t) {
     const auto now = Clock::now();
     if (now - last_ < std::chrono::milliseconds(200)) return;
@@ -420,8 +420,8 @@ RunSummary run_scenario(const Scenario& s, LogWriter* log,
   simulation.set_observer([&](const RobotState<double>& state, const Vector& command) {
     last_command = command;
     recorder.record(state, command);
-    recorder.report(state.t);
   });
+  simulation.set_progress([&](double t) { recorder.report(t); });
   RunSummary& summary = recorder.summary;
   simulation.set_state(0, s.q, s.v);
   const auto attempt = [&](const auto& part) {

@@ -221,6 +221,7 @@ int Simulation::run_until(double t_end) {
     add_work(start);
     world_.commit_step(state_);
     if (steps_ % kStepsPerCheck == 0) check_ledger();
+    if (progress_) progress_(state_.t);
     if (event >= 0) {
       integrator_->reset();
       return event;

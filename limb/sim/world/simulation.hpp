@@ -55,6 +55,8 @@ class Simulation {
   /// controller.
   using Observer = std::function<void(const RobotState<double>&, const VectorX<double>& command)>;
   void set_observer(Observer observer) { observer_ = std::move(observer); }
+  /// Called after every step, also where one control period takes many: it may throw to end a run.
+  void set_progress(std::function<void(double t)> progress) { progress_ = std::move(progress); }
 
   /// Runs to t_end or to the first event. If t_end is not a multiple of the step, the last step is
   /// shorter; if it differs from a multiple only by rounding, the run ends at that multiple.
@@ -91,6 +93,7 @@ class Simulation {
   Controller controller_;
   std::function<void(double, VectorX<double>&, VectorX<double>&)> measure_;
   Observer observer_;
+  std::function<void(double)> progress_;
   std::unique_ptr<EventFinder> events_;
   std::vector<FrameWrench<double>> wrenches_;  ///< input of the controller
   VectorX<double> command_, last_command_, a_, dx_, q_measured_, v_measured_;

@@ -261,6 +261,19 @@ TEST(Simulation, EventStopsTheRun) {
   EXPECT_NEAR(simulation.state().q[0], 1, 64 * kEps);
 }
 
+TEST(Simulation, ProgressIsReportedInEveryStepAndMayEndTheRun) {
+  World world(slider().build());
+  Simulation simulation(world, {.step = 1e-3, .control_period = 0.1});
+  int calls = 0;
+  simulation.set_progress([&](double t) {
+    EXPECT_NEAR(t, 1e-3 * ++calls, 1e-12);
+    if (calls == 42) throw Error("enough");
+  });
+  EXPECT_EQ(message([&] { simulation.run_until(1); }), "enough");
+  EXPECT_EQ(calls, 42);
+  EXPECT_NEAR(simulation.state().t, 0.042, 1e-12);
+}
+
 TEST(Simulation, StepsDoNotAllocate) {
   if (!testing::kCountsAllocations) GTEST_SKIP() << "sanitizers replace the allocator";
   for (const auto dynamics :
