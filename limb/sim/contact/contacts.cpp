@@ -268,6 +268,7 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   if (!ended_at(before.t)) {
     points_.clear();
     effort_ = 1;
+    ahead_.fill(0);
     joint_impulse_.setZero();
     if (before.t < time_) {
       dissipated_ = 0;
@@ -374,6 +375,7 @@ void Contacts::commit_step(RobotState<double>& s) {
   joint_impulse_.swap(pending_joint_impulse_);
   acceleration_.swap(pending_acceleration_);
   report_ = pending_report_;
+  keep_losses();
   ++totals_.steps;
   totals_.not_converged += report_.converged ? 0 : 1;
   totals_.residual = std::max(totals_.residual, report_.residual);
@@ -666,12 +668,18 @@ void Contacts::store_result(double h) {
   }
   report.contacts = static_cast<int>(candidates_.size());
   report.dissipated -= pending_stored_ - stored_;
-  // Where a velocity turns around within the step, such as that of a foot that slides one way and
-  // then sticks against a force the other way, the work of its mean is positive: an error of
-  // integration, not energy from the contact.
-  for (double* taken :
-       {&report.dissipated, &report.friction_dissipated, &report.stops_dissipated}) {
-    *taken = std::max(*taken, 0.0);
+}
+
+/// Where a velocity turns around within the step, such as that of a foot that slides one way and
+/// then sticks against a force the other way, the work of its mean is positive: an error of
+/// integration, not energy from the contact. It is set off against what contacts take later.
+void Contacts::keep_losses() {
+  double* const taken[] = {&report_.dissipated, &report_.friction_dissipated,
+                           &report_.stops_dissipated};
+  for (std::size_t i = 0; i < ahead_.size(); ++i) {
+    const double sum = *taken[i] - ahead_[i];
+    ahead_[i] = std::max(-sum, 0.0);
+    *taken[i] = std::max(sum, 0.0);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <limits>
 
@@ -191,6 +192,7 @@ class Contacts {
   double next_landing(double h, double last);
   void set_landing(double h, double last, double time, bool all, int joint_rows);
   void store_result(double h);
+  void keep_losses();
   void correct_positions(const Model<double>& model, double h, const JointImpulseSolver* joints,
                          int joint_rows);
   void limit_path_deviation(const Model<double>& model, double h, const VectorX<double>& v);
@@ -227,6 +229,7 @@ class Contacts {
   double dissipated_ = 0, stored_ = 0, step_ = 0, pending_step_ = 0;
   double accepted_step_ = std::numeric_limits<double>::infinity();
   ContactTotals totals_;
+  std::array<double, 3> ahead_ = {};  ///< J, positive work of contacts, joint friction and stops
   double effort_ = 1;     ///< part of the limits of the solver that the next problem may use
   VectorX<double> lift_;  ///< part of the correction
   bool has_correction_ = false, has_lift_ = false, lifted_ = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -75,12 +76,23 @@ class EnergyLedger {
       flow_ += std::abs(work[i]);
     }
   }
+  /// What an entry that never adds energy takes in a step, at most zero, by its work in the step.
+  /// Positive work, such as that of a mean velocity where the velocity turns around within the
+  /// step, is an error of integration: it is set off against what the entry takes in later steps,
+  /// so that oscillations do not accumulate.
+  double loss(EnergyEntry entry, double work) {
+    double& ahead = ahead_[static_cast<std::size_t>(entry)];
+    const double sum = work + ahead;
+    ahead = std::max(sum, 0.0);
+    return std::min(sum, 0.0);
+  }
   /// The balance in a state.
   EnergyBalance balance(const EnergyState& now);
 
  private:
   EnergyState start_;
   EnergyEntries work_ = {};
+  EnergyEntries ahead_ = {};   ///< positive work of loss(), not set off yet
   double flow_ = 0;            ///< sum of magnitudes
   double potential_span_ = 0;  ///< largest change of the potential energy so far
 };

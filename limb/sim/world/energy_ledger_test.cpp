@@ -44,6 +44,23 @@ void expect_sum(const EnergyBalance& b) {
   EXPECT_NEAR(sum, b.change(), 64 * kEps * (b.exchanged + std::abs(b.change())));
 }
 
+// A loss that oscillates around its mean: what is taken never decreases, and its sum is that of the
+// work up to one oscillation. Cut off at zero in each step, it would grow by 1 per oscillation.
+TEST(EnergyLedger, OscillatingLossesDoNotAccumulate) {
+  EnergyLedger ledger;
+  double taken = 0, work = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const double step = (i % 2 == 0 ? -1.0 : 1.0) - 0.125;  // exact in binary
+    const double loss = ledger.loss(Entry::contacts, step);
+    EXPECT_LE(loss, 0);
+    taken += loss;
+    work += step;
+    EXPECT_LE(taken, work);
+    EXPECT_LE(work - taken, 1.0);
+  }
+  EXPECT_EQ(work, -125);
+}
+
 // A constant force on a block of 2 kg, over a second: its work is the kinetic energy, in every
 // method, because the mass matrix is constant.
 TEST(EnergyLedger, WorkOfAMotorIsTheKineticEnergy) {

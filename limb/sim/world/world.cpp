@@ -572,8 +572,7 @@ void World::commit_correction(const RobotState<double>& s, const VectorX<double>
 }
 
 /// Adds the work of the step that ended in s to the ledger. What damping, friction and stops take
-/// in a step is never negative: where velocities turn around within the step, or a stop is reached
-/// in it, the work of the mean velocity is an error of integration.
+/// in a step is never negative (EnergyLedger::loss).
 void World::commit_work(const RobotState<double>& s) {
   has_step_work_ = false;
   const auto at = [&](EnergyEntry entry) -> double& {
@@ -587,7 +586,7 @@ void World::commit_work(const RobotState<double>& s) {
   }
   for (const EnergyEntry entry :
        {EnergyEntry::damping, EnergyEntry::friction, EnergyEntry::stops}) {
-    at(entry) = std::min(at(entry), 0.0);
+    at(entry) = ledger_.loss(entry, at(entry));
   }
   ledger_.add(step_work_);
 }
