@@ -45,6 +45,7 @@ struct ReadLimits {
   std::size_t elements = 0;  ///< read so far, with copies
   std::size_t models = 0;    ///< attached so far
   std::size_t bytes = 0;     ///< of their files
+  std::size_t points = 0;    ///< of height fields
 };
 /// More elements are refused: a few lines of <replicate> could ask for any number.
 inline constexpr std::size_t kMaxElements = 200'000;
@@ -59,7 +60,8 @@ struct ReadContext {
         options(read_options),
         diagnostics(found),
         limits(read_limits),
-        meshes(read_options.missing_meshes) {}
+        meshes(read_options.missing_meshes),
+        height_fields(read_limits.points) {}
 
   /// The name of an element with the suffix of its copy, which <replicate> gives; "" if it has
   /// none.

@@ -15,32 +15,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Points of a field; a few bytes of a file could ask for any number.
-constexpr double kMaxPoints = 4e6;
+/// Points of all fields and of their copies in geoms; a few bytes of a file could ask for any
+/// number.
+constexpr std::size_t kMaxPoints = 4'000'000;
 
 struct Elevation {
   int rows = 0, columns = 0;   ///< along y and along x
   std::vector<double> values;  ///< row by row, from the smallest y and x
 };
 
-void check_numbers(double rows, double columns) {
+/// Counts the points of a field in those of all.
+void count_points(double rows, double columns, std::size_t& points) {
   const auto whole = [](double x) { return x >= 1 && x == std::floor(x); };
-  if (whole(rows) && whole(columns) && rows * columns <= kMaxPoints) return;
-  throw Error(
-      fmt::format("height field: {} x {} points, expected whole numbers, together at most "
-                  "{}",
-                  rows, columns, kMaxPoints));
+  if (!whole(rows) || !whole(columns) || !(rows * columns <= double(kMaxPoints - points))) {
+    throw Error(
+        fmt::format("height field: {} x {} points, expected whole numbers, at most {} points in "
+                    "all height fields",
+                    rows, columns, kMaxPoints));
+  }
+  points += static_cast<std::size_t>(rows * columns);
 }
 
 /// MuJoCo's format: int32 rows, int32 columns, then one float per point; little-endian.
-Elevation read_binary(const fs::path& path) {
+Elevation read_binary(const fs::path& path, std::size_t& points) {
   std::ifstream file(path, std::ios::binary);
   std::string bytes(8, '\0');
   if (!file.read(bytes.data(), 8)) throw Error("height field: the file is too short");
   Elevation e;
   e.rows = little_endian_int(bytes, 0);
   e.columns = little_endian_int(bytes, 4);
-  check_numbers(e.rows, e.columns);
+  count_points(e.rows, e.columns, points);
   const auto count = static_cast<std::size_t>(e.rows) * static_cast<std::size_t>(e.columns);
   bytes.resize(4 * count);
   if (!file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
@@ -55,9 +59,9 @@ Elevation read_binary(const fs::path& path) {
   return e;
 }
 
-Elevation read_elevation(const Attributes& a) {
+Elevation read_elevation(const Attributes& a, std::size_t& points) {
   const double rows = a.number("nrow", 0), columns = a.number("ncol", 0);
-  check_numbers(rows, columns);
+  count_points(rows, columns, points);
   Elevation e{static_cast<int>(rows), static_cast<int>(columns), {}};
   const auto count = static_cast<std::size_t>(rows * columns);
   if (!a.has("elevation")) {
@@ -89,7 +93,7 @@ HeightFieldLibrary::Asset HeightFieldLibrary::read_field(const Attributes& a,
     Elevation e;
     const fs::path file = a.text("file");
     if (file.empty()) {
-      e = read_elevation(a);
+      e = read_elevation(a, points_);
     } else {
       if (file.extension() == ".png" || a.text("content_type") == "image/png") {
         throw Error("height field: PNG files are not read");
@@ -103,7 +107,7 @@ HeightFieldLibrary::Asset HeightFieldLibrary::read_field(const Attributes& a,
                         "or the given roots",
                         name.generic_string().substr(0, 100)));
       }
-      e = read_binary(*path);
+      e = read_binary(*path, points_);
     }
     const auto size = a.numbers("size", 4);
     if (!size || !((*size)[0] > 0 && (*size)[1] > 0 && (*size)[2] > 0)) {
@@ -115,14 +119,16 @@ HeightFieldLibrary::Asset HeightFieldLibrary::read_field(const Attributes& a,
     }
     // MuJoCo scales the values to 0 to 1; size[2] is the height of the largest.
     const auto [low, high] = std::minmax_element(e.values.begin(), e.values.end());
-    const double lowest = *low, scale = *high > *low ? (*size)[2] / (*high - *low) : 0;
+    // Halves, because a difference of two numbers can be infinite.
+    const double lowest = *low / 2, range = *high / 2 - lowest;
     asset.field.half = {(*size)[0], (*size)[1]};
     asset.field.heights.resize(e.columns, e.rows);
     for (int i = 0; i < e.columns; ++i) {
       for (int j = 0; j < e.rows; ++j) {
         const auto k = static_cast<std::size_t>(j) * static_cast<std::size_t>(e.columns) +
                        static_cast<std::size_t>(i);
-        asset.field.heights(i, j) = scale * (e.values[k] - lowest);
+        asset.field.heights(i, j) =
+            range > 0 ? (*size)[2] * ((e.values[k] / 2 - lowest) / range) : 0;
       }
     }
   } catch (const Error& error) {
@@ -151,11 +157,18 @@ std::optional<HeightFieldDescription> HeightFieldLibrary::find(const Attributes&
                "the shape is not known");
     return std::nullopt;
   }
-  if (found->second.why.empty()) return found->second.field;
-  geom.warn(
-      "height-field-not-read",
-      fmt::format("height field '{}' cannot be used: {}", name.substr(0, 60), found->second.why),
-      "nothing touches this geom");
+  std::string why = found->second.why;
+  if (why.empty()) {
+    const auto size = static_cast<std::size_t>(found->second.field.heights.size());
+    if (size <= kMaxPoints - points_) {
+      points_ += size;
+      return found->second.field;
+    }
+    why = fmt::format("all height fields together have more than {} points", kMaxPoints);
+  }
+  geom.warn("height-field-not-read",
+            fmt::format("height field '{}' cannot be used: {}", name.substr(0, 60), why),
+            "nothing touches this geom");
   return std::nullopt;
 }
 

@@ -12,6 +12,9 @@ namespace limb::mjcf {
 
 class HeightFieldLibrary {
  public:
+  /// `points` counts those of all fields and of their copies in geoms.
+  explicit HeightFieldLibrary(std::size_t& points) : points_(points) {}
+
   void read(const Node& asset, const Compiler& compiler, const Document& document,
             Diagnostics& diagnostics);
   /// The field of a geom; nullopt and a diagnostic if it is not known or cannot be used.
@@ -22,8 +25,9 @@ class HeightFieldLibrary {
     HeightFieldDescription field;
     std::string why;  ///< it cannot be used; empty: it can
   };
-  static Asset read_field(const Attributes& a, const Compiler& compiler, const Document& document);
+  Asset read_field(const Attributes& a, const Compiler& compiler, const Document& document);
 
+  std::size_t& points_;
   std::map<std::string, Asset, std::less<>> assets_;
 };
 

@@ -575,5 +575,27 @@ TEST(MjcfHeightField, ElevationAndBinaryFile) {
   EXPECT_EQ(fields[2].heights, MatrixX<double>::Zero(4, 4));
 }
 
+// A few lines can ask for many copies: only the first ones are read.
+TEST(MjcfHeightField, MemoryIsBounded) {
+  const testing::ParsedMjcf parsed = parse_text(
+      "<mujoco><asset><hfield name='h' nrow='1000' ncol='1000' size='1 1 1 1'/>"
+      "<hfield name='g' nrow='2000' ncol='2000' size='1 1 1 1'/></asset><worldbody><replicate "
+      "count='100'><geom type='hfield' hfield='h'/></replicate></worldbody></mujoco>");
+  EXPECT_EQ(parsed.description.scene.height_fields.size(), 3u);  // and one million in the asset
+  EXPECT_EQ(parsed.first(),
+            "m.xml:1: warning: <geom>: height field 'h' cannot be used: all height fields together "
+            "have more than 4000000 points [height-field-not-read]");
+}
+
+TEST(MjcfHeightField, AnyElevationGivesFiniteHeights) {
+  for (const std::string elevation : {"1e308 -1e308 0 0", "5e-324 0 0 0", "1 1 1 1"}) {
+    const testing::ParsedMjcf parsed = parse_text(
+        "<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1e30 1' elevation='" +
+        elevation + "'/></asset><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>");
+    ASSERT_EQ(parsed.description.scene.height_fields.size(), 1u) << elevation;
+    EXPECT_TRUE(parsed.description.scene.height_fields[0].heights.allFinite()) << elevation;
+  }
+}
+
 }  // namespace
 }  // namespace limb
