@@ -8,6 +8,11 @@ endif()
 if(LIMB_SANITIZE)
   add_compile_options(-fsanitize=${LIMB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LIMB_SANITIZE})
+  # Some 300 test programs are linked statically, which takes the default linker several seconds each.
+  find_program(LIMB_LLD ld.lld)
+  if(LIMB_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 
 # For targets with a precompiled header. ccache requires the first option of each compiler; the others

@@ -20,8 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   // Small limits: the time grows with them.
   symbolic::RingLimits limits;
-  limits.terms = limits.monomials = 500;
-  limits.total_terms = limits.products = 5000;
+  limits.terms = limits.monomials = 40;
+  limits.total_terms = limits.products = 400;
   const auto ring = symbolic::Ring::make(limits);
   const symbolic::RingScope scope(ring);
   try {

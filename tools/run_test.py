@@ -59,6 +59,11 @@ class Run(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"fuzz: --time is '{time}', expected seconds", done.stderr)
 
+    def test_unknown_option_of_fuzz(self):
+        done = call("fuzz", "read_urdf", "--fats")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fuzz: unknown option '--fats'", done.stderr)
+
     def test_missing_packages_that_cannot_be_installed_are_named(self):
         with tempfile.TemporaryDirectory() as folder:
             self.fake(folder, "dpkg-query", "echo installed cmake\nexit 1")
