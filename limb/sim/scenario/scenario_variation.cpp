@@ -179,6 +179,10 @@ void parse_runs(const std::string& call, const std::string& text, ScenarioVariat
                               runs.line, document.keys[i]));
     }
     for (const TomlValue& run : runs.items) {
+      if (run.kind != Kind::table) {
+        throw Error(fmt::format("{}: {}:{}: a run is {}, expected a table [[run]]", call,
+                                variation.path, run.line, run.kind_text()));
+      }
       ScenarioVariation::Row row;
       row.line = run.line;
       flatten(run, "", row);

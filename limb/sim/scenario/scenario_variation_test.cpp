@@ -129,6 +129,10 @@ TEST(ScenarioVariation, ErrorsNameRowAndKey) {
             "simulate: file of runs is 'r.txt', expected a name that ends in .csv or .toml");
   EXPECT_EQ(error_of("runs = 3\n", "r.toml"),
             "simulate: r.toml:1: 'runs', expected only tables [[run]]");
+  EXPECT_EQ(error_of("run = [[1, 2]]\n", "r.toml"),
+            "simulate: r.toml:1: a run is an array, expected a table [[run]]");
+  EXPECT_EQ(error_of("run = [1, 2]\n", "r.toml"),
+            "simulate: r.toml:1: a run is a number, expected a table [[run]]");
   EXPECT_EQ(error_of("[[run]]\nstep = -1\n", "r.toml").substr(0, 30),
             "simulate: r.toml:1: 'step': sc");
 }
