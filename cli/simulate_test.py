@@ -399,6 +399,8 @@ class SimulateTest(unittest.TestCase):
         rows.write_text("step\n0.001\n")
         self.assertEqual(self.error(self.scenario, "--vary", rows, "--batch", 3),
                          "limb simulate: --vary has one run per row, leave out --batch")
+        self.assertIn("--ground plane and --clearance do not apply to the runs of --vary",
+                      self.error(self.scenario, "--vary", rows, "--ground", "plane"))
         self.assertEqual(self.error(self.scenario, "--vary", rows, "--dt", 0.1),
                          "limb simulate: runs.csv varies 'step', which an option sets: leave out one of them")
         self.assertEqual(self.error(self.scenario, "--vary", self.path("none.csv"))[:14], "limb simulate:")

@@ -175,8 +175,11 @@ void collide(const PlacedShape& a, const Ground::HeightField& b, double margin,
   // A capsule is sampled by spheres along its length, no coarser than the cells.
   const Capsule capsule = to_capsule(a);
   const double length = (capsule.b - capsule.a).norm();
+  constexpr double kMostSteps = 6;
   const int steps =
-      length > 0 ? std::clamp(static_cast<int>(std::ceil(length / b.cell.minCoeff())), 1, 6) : 0;
+      length > 0
+          ? static_cast<int>(std::clamp(std::ceil(length / b.cell.minCoeff()), 1.0, kMostSteps))
+          : 0;
   for (int k = 0; k <= steps; ++k) {
     const double t = steps > 0 ? double(k) / steps : 0;
     sphere_field(capsule.a + t * (capsule.b - capsule.a), capsule.radius, b, margin, 8 * k, points);

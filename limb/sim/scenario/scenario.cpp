@@ -346,6 +346,7 @@ void normalize_quaternions(const char* what, VectorX<double>& q, Scenario& s) {
 Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {
   Scenario s;
   s.model_path = model_path;
+  s.read_options = options;
   s.base = base;
   s.description = load_description(model_path, options);
   s.model = build_model(s.description, base);

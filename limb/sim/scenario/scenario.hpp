@@ -60,6 +60,7 @@ struct ScenarioSpread {
 /// (docs/simulation.md), or from a model only.
 struct Scenario {
   std::string model_path;
+  ReadOptions read_options;  ///< with which the model file was read
   Base base = Base::described;
   Description<double> description;
   Model<double> model;

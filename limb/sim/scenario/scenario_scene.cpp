@@ -102,6 +102,13 @@ class SceneContact {
                                        count == 1 ? " is" : "s are", what.second));
     }
     if (shapes_.empty()) return;
+    constexpr std::size_t kMostShapes = 4000;  // the friction of each pair takes 8 bytes
+    if (shapes_.size() > kMostShapes) {
+      throw Error(fmt::format(
+          "scene: {} shapes can touch each other or the ground, expected at most {} (exclude some "
+          "from contact: contype=\"0\" conaffinity=\"0\")",
+          shapes_.size(), kMostShapes));
+    }
     set_friction();
     if (mesh_pairs_) s_.remarks.push_back("contact: meshes do not touch each other");
     if (!touches_) return;

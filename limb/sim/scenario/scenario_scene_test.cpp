@@ -260,6 +260,17 @@ TEST_F(Scene, HeightFieldIsGround) {
 }
 
 // What is not simulated is said.
+TEST_F(Scene, TooManyShapesAreAnError) {
+  EXPECT_EQ(message([&] {
+              scenario(
+                  "<worldbody><body><freejoint/><geom size='0.1'/>"
+                  "<replicate count='4000' offset='1 0 0'><geom size='0.1'/></replicate>"
+                  "</body></worldbody>");
+            }),
+            "scene: 4001 shapes can touch each other or the ground, expected at most 4000 (exclude "
+            "some from contact: contype=\"0\" conaffinity=\"0\")");
+}
+
 TEST_F(Scene, RemarksNameWhatIsNotUsed) {
   const Scenario s = scenario(
       "<asset><mesh name='m' file='m.obj'/><mesh name='n' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/>"

@@ -228,7 +228,8 @@ Scenario robot_of(const Scenario& scenario, const TomlValue& document,
     }
     const bool builtin = model->text.starts_with("builtin:");
     const auto folder = std::filesystem::path(scenario.path).parent_path();
-    return scenario_of(builtin ? model->text : (folder / model->text).string(), s.base);
+    return scenario_of(builtin ? model->text : (folder / model->text).string(), s.base,
+                       scenario.read_options);
   }
   s.description = scenario.description;
   s.model = s.base == scenario.base ? scenario.model : build_model(s.description, s.base);
