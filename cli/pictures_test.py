@@ -100,7 +100,7 @@ class PicturesTest(unittest.TestCase):
                     results[image] = made.read_text()
                 made = None
                 continue
-            words = command.split(" > ")[0].split()[1:]
+            words = re.split(r" [>|] ", command)[0].split()[1:]
             words = [w.replace("/tmp/", self.folder.name + "/").replace(".html", ".svg") for w in words]
             words = [str(DOCS / w[5:]) if w.startswith("docs/") else w for w in words]
             if words[0] == "plot" and words[1].endswith("race.csv"):

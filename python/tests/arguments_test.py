@@ -142,7 +142,8 @@ def test_messages():
     assert message(limb.set_threads, 2**40) == f"set_threads: threads is {2**40}, expected an int that is a smaller one"
     assert message(limb.sim.World, None) == "World: robot is None, expected a Robot"
     scenario = limb.sim.Scenario.of_model("builtin:2r")
-    assert message(scenario.run_batch, None) == "Scenario.run_batch: runs is None, expected an int"
+    with pytest.raises(limb.Error, match="^Scenario.run_batch: runs is missing, expected a number, or vary$"):
+        scenario.run_batch(None)
     assert message(scenario.run_batch, "2") == "Scenario.run_batch: runs is a str, expected an int"
     assert "None" in message(setattr, scenario, "duration", None)
     assert message(limb.load, None) == "load: path is None, expected a str | PathLike"

@@ -71,7 +71,7 @@ TEST(Scenario, TimesAreFiniteAndStepsCountable) {
 
 TEST(Scenario, BatchBeyondTheMemoryIsRefusedBeforeItIsAllocated) {
   Scenario s = scenario_of("builtin:2r");
-  // About 1 GB for the batch below; the limit of the address space leaves less than 200 MB more.
+  // About 2 GB for the batch below; the limit of the address space leaves less than 200 MB more.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   long pages = 0;
@@ -83,7 +83,7 @@ TEST(Scenario, BatchBeyondTheMemoryIsRefusedBeforeItIsAllocated) {
   const std::string text = message([&] { run_batch(s, 5'000'000, 1); });
   setrlimit(RLIMIT_AS, &before);
   EXPECT_EQ(text.substr(0, 75),
-            "run_batch: runs is 5000000, expected a size that fits into memory (about 1.");
+            "run_batch: runs is 5000000, expected a size that fits into memory (about 2.");
 }
 
 }  // namespace
