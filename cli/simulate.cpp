@@ -435,7 +435,7 @@ class Simulate final : public Verb {
            !s.disturbances.empty() || (s.measured_feedback && noise);
   }
 
-  std::vector<RunSummary> run_interruptible(const Scenario& scenario, BatchOptions options,
+  std::vector<RunSummary> run_interruptible(const Scenario& scenario, ScenarioBatchOptions options,
                                             Progress& progress) const {
     struct Interrupted {};  // not an Error, which would be the failure of a run
     int finished = 0;
@@ -484,13 +484,13 @@ class Simulate final : public Verb {
     return pattern.replace(pattern.find("{}"), 2, fmt::format("{:0{}}", index + 1, digits.size()));
   }
 
-  BatchOptions batch_options(const ScenarioVariation& variation) const {
-    BatchOptions options;
+  ScenarioBatchOptions batch_options(const ScenarioVariation& variation) const {
+    ScenarioBatchOptions options;
     options.call = kCall;
     options.threads = threads_;
     if (!vary_.empty()) options.variation = &variation;
     options.runs = batch_ ? *batch_ : static_cast<int>(variation.rows.size());
-    if (keep_ == "failed") options.keep = BatchOptions::Keep::failed;
+    if (keep_ == "failed") options.keep = ScenarioBatchOptions::Keep::failed;
     if (output_.empty()) return options;
     const std::filesystem::path first = log_of_run(0, options.runs);
     std::error_code error;
@@ -538,7 +538,7 @@ class Simulate final : public Verb {
         }
       }
     }
-    const BatchOptions options = batch_options(variation);
+    const ScenarioBatchOptions options = batch_options(variation);
     check_memory(kCall, "--batch", std::to_string(options.runs),
                  batch_bytes(scenario, options.runs));
     Progress progress(options.runs, "runs");

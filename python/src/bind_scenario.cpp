@@ -139,7 +139,7 @@ nb::object run_many(const Scenario& s, std::optional<int> runs, int threads, nb:
                     const std::optional<std::vector<std::string>>& logs) {
   constexpr const char* kCall = "Scenario.run_batch";
   ScenarioVariation variation;
-  BatchOptions options;
+  ScenarioBatchOptions options;
   options.call = kCall;
   options.threads = threads;
   if (!vary.is_none()) {

@@ -144,7 +144,7 @@ def test_messages():
     scenario = limb.sim.Scenario.of_model("builtin:2r")
     with pytest.raises(limb.Error, match="^Scenario.run_batch: runs is missing, expected a number, or vary$"):
         scenario.run_batch(None)
-    assert message(scenario.run_batch, "2") == "Scenario.run_batch: runs is a str, expected an int"
+    assert message(scenario.run_batch, "2") == "Scenario.run_batch: runs is a str, expected an int or None"
     assert "None" in message(setattr, scenario, "duration", None)
     assert message(limb.load, None) == "load: path is None, expected a str | PathLike"
     assert message(robot.compile, None) == "compile: functions is None, expected a Sequence[str]"

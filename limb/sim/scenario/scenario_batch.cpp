@@ -47,7 +47,7 @@ Scenario spread_parameters(Scenario s) {
 
 /// Run number `index` of a batch with a variation: its row, and the seed of the row or, as in a
 /// batch without, one of its own.
-Scenario batch_scenario(const Scenario& scenario, const BatchOptions& options, int index) {
+Scenario batch_scenario(const Scenario& scenario, const ScenarioBatchOptions& options, int index) {
   if (options.variation == nullptr) return spread_scenario(scenario, index);
   Scenario s =
       varied_scenario(options.call, scenario, *options.variation, static_cast<std::size_t>(index));
@@ -59,7 +59,7 @@ Scenario batch_scenario(const Scenario& scenario, const BatchOptions& options, i
 
 /// Errors of a run, with its row.
 template <typename Run>
-RunSummary with_row(const BatchOptions& options, int index, const Run& run) {
+RunSummary with_row(const ScenarioBatchOptions& options, int index, const Run& run) {
   try {
     return run();
   } catch (const Error& error) {
@@ -83,14 +83,14 @@ double batch_bytes(const Scenario& scenario, int runs) {
 
 std::vector<RunSummary> run_batch(const Scenario& scenario, int runs, int threads,
                                   const std::function<void(int done)>& progress) {
-  BatchOptions options;
+  ScenarioBatchOptions options;
   options.runs = runs;
   options.threads = threads;
   options.progress = progress;
   return run_batch(scenario, options);
 }
 
-std::vector<RunSummary> run_batch(const Scenario& scenario, const BatchOptions& options) {
+std::vector<RunSummary> run_batch(const Scenario& scenario, const ScenarioBatchOptions& options) {
   const int runs = options.runs, threads = options.threads;
   if (options.variation != nullptr && std::ssize(options.variation->rows) != runs) {
     fail("run_batch", "runs", std::to_string(runs),
@@ -123,7 +123,7 @@ std::vector<RunSummary> run_batch(const Scenario& scenario, const BatchOptions& 
     summary = with_row(options, i,
                        [&] { return run_scenario(s, log.get(), [&](double) { report(0); }); });
     log.reset();
-    const bool keep = options.keep == BatchOptions::Keep::all || !summary.failure.empty();
+    const bool keep = options.keep == ScenarioBatchOptions::Keep::all || !summary.failure.empty();
     if (!path.empty() && !keep) std::filesystem::remove(path);
     report(1);
   });

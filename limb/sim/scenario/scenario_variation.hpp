@@ -38,7 +38,7 @@ ScenarioVariation parse_variation(const std::string& call, const std::string& te
 Scenario varied_scenario(const std::string& call, const Scenario& scenario,
                          const ScenarioVariation& variation, std::size_t row);
 
-struct BatchOptions {
+struct ScenarioBatchOptions {
   enum class Keep { all, failed };
   std::string call = "run_batch";  ///< for messages
   int runs = 1;
@@ -50,6 +50,6 @@ struct BatchOptions {
 };
 /// Runs a batch in parallel; results are in order and do not depend on the number of threads. Rows
 /// of the variation are checked before the first run.
-std::vector<RunSummary> run_batch(const Scenario& scenario, const BatchOptions& options);
+std::vector<RunSummary> run_batch(const Scenario& scenario, const ScenarioBatchOptions& options);
 
 }  // namespace limb

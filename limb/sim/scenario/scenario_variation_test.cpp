@@ -143,7 +143,7 @@ TEST(ScenarioVariation, ABatchIsItsSingleRuns) {
   const auto rows = parse_variation(
       "simulate", "initial.q.joint1,controller.kp,seed\n0.1,10,1\n0.5,20,2\n0.9,1e308,3\n",
       "r.csv");
-  BatchOptions options;
+  ScenarioBatchOptions options;
   options.runs = 3;
   options.variation = &rows;
   const auto log = [&](int i) { return folder.file("run" + std::to_string(i) + ".csv"); };
@@ -163,7 +163,7 @@ TEST(ScenarioVariation, ABatchIsItsSingleRuns) {
     }
     EXPECT_NE(runs[2].failure, "");
   }
-  options.keep = BatchOptions::Keep::failed;
+  options.keep = ScenarioBatchOptions::Keep::failed;
   run_batch(scenario(), options);
   EXPECT_FALSE(std::filesystem::exists(log(0)));
   EXPECT_FALSE(std::filesystem::exists(log(1)));
