@@ -143,6 +143,11 @@ class Simulate final : public Verb {
   }
 
   Exit run(std::ostream& out) override {
+    if (!vary_.empty() && (ground_ == "plane" || clearance_)) {
+      throw Error(
+          "limb simulate: --ground plane and --clearance do not apply to the runs of --vary: write "
+          "[ground] and [initial] clearance into a scenario");
+    }
     const Scenario scenario = read();
     robot_.report(kCall, scenario.model_path);
     for (const std::string& remark : scenario.remarks) {
@@ -456,13 +461,6 @@ class Simulate final : public Verb {
 
   /// Options that the rows of --vary would override silently.
   void check_varied(const ScenarioVariation& variation) const {
-    if (ground_ == "plane" || clearance_) {
-      throw Error(
-          fmt::format("{}: --ground plane and --clearance do not apply to the runs of --vary: "
-                      "write [ground] and "
-                      "[initial] clearance into a scenario",
-                      kCall));
-    }
     const std::pair<const char*, bool> keys[] = {
         {"duration", duration_.has_value()},       {"step", step_.has_value()},
         {"integrator", !integrator_.empty()},      {"seed", seed_.has_value()},

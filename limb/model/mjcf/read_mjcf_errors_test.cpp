@@ -122,7 +122,8 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
       {"<mujoco><asset><hfield name='h' nrow='1e9' ncol='1e9' size='1 1 1 "
        "1'/></asset><worldbody><geom type='hfield' hfield='h'/></worldbody></mujoco>",
        "m.xml:1: warning: <geom>: height field 'h' cannot be used: 1000000000 x 1000000000 points, "
-       "expected whole numbers, together at most 4000000 [height-field-not-read]"},
+       "expected whole numbers, at most 4000000 points in all height fields "
+       "[height-field-not-read]"},
       {"<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody><geom "
        "type='hfield' hfield='h' euler='0 0 3'/></worldbody></mujoco>",
        "m.xml:1: warning: a rotated height field is not read [height-field-not-read]"},
