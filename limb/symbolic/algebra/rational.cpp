@@ -121,24 +121,24 @@ BigInteger Rational::denominator() const {
 }
 
 double Rational::to_double() const {
-  if (!is_big()) {
-    return static_cast<double>(static_cast<long double>(number_) /
-                               static_cast<long double>(denominator_));
+  constexpr std::int64_t kExact = std::int64_t(1) << 53;
+  if (!is_big() && -kExact <= number_ && number_ <= kExact && denominator_ <= kExact) {
+    return static_cast<double>(number_) / static_cast<double>(denominator_);
   }
-  // A quotient of 64 or 65 bits.
-  const auto n = static_cast<std::ptrdiff_t>(big()->numerator.bits());
-  const auto d = static_cast<std::ptrdiff_t>(big()->denominator.bits());
-  const std::ptrdiff_t shift = 64 - n + d;
-  const BigInteger a =
-      shift > 0 ? big()->numerator.shifted_left(static_cast<std::size_t>(shift)) : big()->numerator;
-  const BigInteger b = shift < 0 ? big()->denominator.shifted_left(static_cast<std::size_t>(-shift))
-                                 : big()->denominator;
-  const BigInteger q = a / b;
-  const BigInteger high = q / BigInteger(std::int64_t(1) << 32);
-  const std::int64_t low = (q - high * BigInteger(std::int64_t(1) << 32)).to_int64();
-  const long double value =
-      static_cast<long double>(high.to_int64()) * 4294967296.0L + static_cast<long double>(low);
-  return static_cast<double>(std::ldexp(value, static_cast<int>(-shift)));
+  // A quotient of 62 or 63 bits. Its last bit is set if there is a remainder, so that only the
+  // conversion to double rounds, to the side of the exact value.
+  const bool negative = numerator().is_negative();
+  const BigInteger n = negative ? -numerator() : numerator(), d = denominator();
+  const std::ptrdiff_t shift =
+      62 - static_cast<std::ptrdiff_t>(n.bits()) + static_cast<std::ptrdiff_t>(d.bits());
+  const BigInteger a = shift > 0 ? n.shifted_left(static_cast<std::size_t>(shift)) : n;
+  const BigInteger b = shift < 0 ? d.shifted_left(static_cast<std::size_t>(-shift)) : d;
+  BigInteger quotient, remainder;
+  BigInteger::divide(a, b, quotient, remainder);
+  std::int64_t bits = quotient.to_int64();
+  if (!remainder.is_zero()) bits |= 1;
+  const double value = std::ldexp(static_cast<double>(bits), static_cast<int>(-shift));
+  return negative ? -value : value;
 }
 
 std::string Rational::to_text() const {

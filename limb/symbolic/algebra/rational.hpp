@@ -48,7 +48,7 @@ class Rational {
   std::int64_t small_denominator() const { return denominator_; }
   BigInteger numerator() const;
   BigInteger denominator() const;
-  /// The nearest double (the last bit may be off).
+  /// The nearest double; below 2.3e-308 the last bit may be off.
   double to_double() const;
   /// "7/20", "-3"
   std::string to_text() const;

@@ -77,6 +77,27 @@ TEST(Rational, TakesDecimalsAsWritten) {
   EXPECT_THROW(Rational::from_decimal(std::nan("")), Error);
 }
 
+// A decimal is read and written back as the same double, also where a quotient in extended
+// precision would be rounded twice (0.897900007).
+TEST(Rational, IsRoundedOnce) {
+  EXPECT_EQ(Rational::from_decimal(0.897900007).to_double(), 0.897900007);
+  EXPECT_EQ(Rational::from_decimal(-0.897900007).to_double(), -0.897900007);
+  std::mt19937_64 engine(3);
+  for (int i = 0; i < 20000; ++i) {
+    // Between 1e-20 and 1e20, with up to 17 digits.
+    const double value =
+        std::ldexp(static_cast<double>(engine() >> 11), static_cast<int>(engine() % 133) - 119) *
+        (i % 2 == 0 ? 1 : -1);
+    ASSERT_EQ(Rational::from_decimal(value).to_double(), value) << i;
+  }
+  // A tie between two doubles, and the same with a small part above and below it.
+  const Rational one(1), tie = one + power(Rational(1, 2), 53), little = power(Rational(1, 2), 400);
+  EXPECT_EQ(tie.to_double(), 1);
+  EXPECT_EQ((tie + little).to_double(), 1 + 2.220446049250313e-16);
+  EXPECT_EQ((tie - little).to_double(), 1);
+  EXPECT_EQ((-tie - little).to_double(), -1 - 2.220446049250313e-16);
+}
+
 // 2^2047 has 2048 bits, the limit.
 TEST(Rational, RefusesNumbersOfMoreThan2048Bits) {
   EXPECT_EQ(power(Rational(2), 2047).numerator().bits(), 2048u);
