@@ -15,6 +15,6 @@ endif()
 function(limb_use_proxsuite module)
   if(proxsuite_include)
     set_source_files_properties(qp/qp_proxqp.cpp PROPERTIES COMPILE_OPTIONS "-w;-fno-math-errno"
-      INCLUDE_DIRECTORIES "${proxsuite_include}")
+      INCLUDE_DIRECTORIES "${proxsuite_include}" SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
