@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-/// Reader for the logs of `limb simulate`.
+/// Reader for logs: CSV of limb, MCAP of limb and of others (mcap_log.hpp).
 namespace limb::cli {
 
 /// One topic: a time per row, a list of values per field.
@@ -17,8 +17,9 @@ struct LogSeries {
 };
 
 struct LogData {
-  std::map<std::string, std::string> metadata;  ///< of MCAP logs
+  std::map<std::string, std::string> metadata;  ///< of MCAP logs of limb
   std::vector<LogSeries> series;
+  std::vector<std::string> skipped;  ///< topics that cannot be read, with the reason
 
   /// Null if there is no such topic.
   const LogSeries* find(const std::string& topic) const;

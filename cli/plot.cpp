@@ -69,6 +69,10 @@ class Plot final : public Verb {
       fail(kCall, "--output", "'" + output_ + "'", "a name that ends in .svg, .png or .html");
     }
     const LogData log = read_log(kCall, log_);
+    if (!log.skipped.empty()) {
+      fmt::print(stderr, "limb plot: topics that cannot be read: {}\n",
+                 fmt::join(log.skipped, ", "));
+    }
     check_only(log);
     std::string notice;
     const std::unique_ptr<StickFigure> figure = read_figure(log, notice);

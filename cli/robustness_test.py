@@ -258,13 +258,15 @@ class FullDiskTest(Folder):
         self.assertEqual(data[-8:], b"\x89MCAP0\r\n")
         found, expected = messages(data), messages(whole.read_bytes())
         for topic, rows in expected.items():
-            self.assertGreater(len(found[topic]), 10)
+            for_viewers = topic in ("/tf", "/joint_states", "/scene")  # fewer messages
+            self.assertGreater(len(found[topic]), 2 if for_viewers else 10)
             self.assertEqual(found[topic], rows[:len(found[topic])])
 
     def check_log(self, arguments, ending, check):
         whole, cut = self.path("whole" + ending), self.path("cut" + ending)
         self.assertEqual(run(*arguments, whole).returncode, 0)
-        for limit in (whole.stat().st_size - 1, 150_000, 65_536, 40_001):
+        size = whole.stat().st_size
+        for limit in (size - 1, size * 3 // 4, size // 2, size * 2 // 5 + 1):
             result = run(*arguments, cut, file_size=limit)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertEqual(self.one_line(result), f"limb {arguments[0]}: cannot write {cut}: File too large")
@@ -388,7 +390,7 @@ class SignalTest(Folder):
                 self.assertEqual(summary["failure"], text)
                 if name == "run.mcap":
                     data = log.read_bytes()
-                    self.assertEqual([kind for kind, _ in records(data)][-2:], [15, 2])
+                    self.assertEqual([kind for kind, _ in records(data)][-2:], [14, 2])  # with a summary
                     self.assertEqual(data[-8:], b"\x89MCAP0\r\n")
                     last = messages(data)["/state"][-1][1]["t"]
                 else:

@@ -174,7 +174,8 @@ class Simulate final : public Verb {
     if (!json_) out << setup_text(scenario) << std::flush;
     std::unique_ptr<LogWriter> log;
     if (!output_.empty()) {
-      log = open_log(kCall, output_, log_topics(scenario), log_metadata(scenario));
+      log = open_log(kCall, output_, log_topics(scenario), log_metadata(scenario),
+                     log_attachments(scenario));
     }
     Progress progress(scenario.duration, "s simulated");
     const Interrupt interrupt;

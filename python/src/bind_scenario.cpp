@@ -74,7 +74,8 @@ nb::object run(const Scenario& s, const std::optional<std::string>& log_path) {
   {
     const nb::gil_scoped_release released;
     std::unique_ptr<LogWriter> log;
-    if (log_path) log = open_log("Scenario.run", *log_path, log_topics(s), log_metadata(s));
+    if (log_path)
+      log = open_log("Scenario.run", *log_path, log_topics(s), log_metadata(s), log_attachments(s));
     Interrupts interrupts;
     summary = run_scenario(s, log.get(), [&](double) { interrupts.check(); });
   }

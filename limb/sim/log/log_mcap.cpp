@@ -1,52 +1,16 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
+#include "limb/base/mcap/mcap_writer.hpp"
 #include "limb/base/version.hpp"
+#include "limb/sim/log/foxglove.hpp"
+#include "limb/sim/log/json_text.hpp"
 #include "limb/sim/log/log_writer.hpp"
 
-// The MCAP container (mcap.dev/spec): magic, then records of one byte of kind, eight bytes of
-// length and the content; numbers are little-endian, texts are prefixed by their length in four
-// bytes. Without chunks and index, so that each record is complete when written.
 namespace limb {
-namespace {
-
-constexpr std::string_view kMagic("\x89MCAP0\r\n", 8);
-enum class Record : unsigned char {
-  header = 0x01,
-  footer = 0x02,
-  schema = 0x03,
-  channel = 0x04,
-  message = 0x05,
-  metadata = 0x0c,
-  data_end = 0x0f,
-};
-
-template <typename Number>
-void put(std::string& bytes, Number number) {
-  for (std::size_t i = 0; i < sizeof(Number); ++i) {
-    bytes += static_cast<char>((static_cast<std::uint64_t>(number) >> (8 * i)) & 0xff);
-  }
-}
-void put_text(std::string& bytes, std::string_view text) {
-  put(bytes, static_cast<std::uint32_t>(text.size()));
-  bytes += text;
-}
-void put_map(std::string& bytes, const std::map<std::string, std::string>& map) {
-  std::string pairs;
-  for (const auto& [key, value] : map) {
-    put_text(pairs, key);
-    put_text(pairs, value);
-  }
-  put_text(bytes, pairs);
-}
-
-void put_record(std::string& bytes, Record kind, std::string_view content) {
-  put(bytes, static_cast<unsigned char>(kind));
-  put(bytes, static_cast<std::uint64_t>(content.size()));
-  bytes += content;
-}
 
 std::string json_text(std::string_view text) {
   std::string result = "\"";
@@ -63,126 +27,148 @@ std::string json_text(std::string_view text) {
   return result + '"';
 }
 
-/// The texts between the numbers of a message, and its schema: "q.elbow", "q.knee" become
-/// {"t":_,"q":{"elbow":_,"knee":_}}.
-std::vector<std::string> layout(const std::vector<std::string>& names, std::string& end,
-                                std::string& schema) {
-  std::vector<std::string> fields;
+namespace {
+
+/// Uncompressed bytes after which a chunk ends. What a crash loses is at most one, and readers that
+/// look for a time decompress one.
+constexpr std::size_t kChunk = 1 << 16;
+
+/// A field of a message: "q.elbow" is "elbow" of the group "q".
+struct Field {
+  std::string group, name;  ///< as JSON texts; no group: empty
+};
+
+/// Fields and schema of a topic: "q.elbow", "q.knee" are {"t":_,"q":{"elbow":_,"knee":_}}.
+std::vector<Field> layout(const std::vector<std::string>& names, std::string& schema) {
+  std::vector<Field> fields;
   std::string group;
   schema = R"({"type":"object","properties":{"t":{"type":"number","description":"s"})";
   for (const std::string& name : names) {
     const std::size_t dot = name.find('.');
-    const std::string next = dot == std::string::npos ? "" : name.substr(0, dot);
-    const std::string rest = dot == std::string::npos ? name : name.substr(dot + 1);
-    std::string before = ",", in_schema = ",";
+    const std::string next = dot == std::string::npos ? "" : json_text(name.substr(0, dot));
+    const std::string rest = json_text(dot == std::string::npos ? name : name.substr(dot + 1));
     if (next != group) {
-      before = group.empty() ? "," : "},";
-      in_schema = group.empty() ? "," : "}},";
-      if (!next.empty()) {
-        before += json_text(next) + ":{";
-        in_schema += json_text(next) + R"(:{"type":"object","properties":{)";
-      }
+      if (!group.empty()) schema += "}}";
+      if (!next.empty()) schema += "," + next + R"(:{"type":"object","properties":{)";
       group = next;
     }
-    fields.push_back(before + json_text(rest) + ":");
-    schema += in_schema + json_text(rest) + R"(:{"type":"number"})";
+    if (schema.back() != '{') schema += ',';
+    schema += rest + R"(:{"type":"number"})";
+    fields.push_back({next, rest});
   }
-  end = group.empty() ? "}" : "}}";
   schema += group.empty() ? "}}" : "}}}}";
   return fields;
 }
 
-class McapWriter final : public LogWriter {
+class McapLogWriter final : public LogWriter {
  public:
-  McapWriter(std::unique_ptr<LogFile> file, const std::vector<LogTopic>& topics,
-             const std::map<std::string, std::string>& metadata)
-      : file_(std::move(file)) {
-    file_->write(kMagic);
-    put_text(content_, "");
-    put_text(content_, fmt::format("limb {}", kVersion));
-    write_record(Record::header);
-    put_text(content_, "limb");
-    put_map(content_, metadata);
-    write_record(Record::metadata);
-    for (std::size_t i = 0; i < topics.size(); ++i) {
-      const auto id = static_cast<std::uint16_t>(i + 1);
-      Channel channel;
-      std::string schema;
-      channel.fields = layout(topics[i].fields, channel.end, schema);
-      put(content_, id);
-      put_text(content_, "limb." + topics[i].name);
-      put_text(content_, "jsonschema");
-      put_text(content_, schema);
-      write_record(Record::schema);
-      put(content_, id);
-      put(content_, id);
-      put_text(content_, "/" + topics[i].name);
-      put_text(content_, "json");
-      put_map(content_, {});
-      write_record(Record::channel);
-      channels_.push_back(std::move(channel));
+  McapLogWriter(std::unique_ptr<LogFile> file, const std::vector<LogTopic>& topics,
+                const std::map<std::string, std::string>& metadata,
+                const std::vector<LogAttachment>& attachments)
+      : file_(std::move(file)), topics_(topics), writer_(fmt::format("limb {}", kVersion)) {
+    std::string first = writer_.start();
+    first += writer_.metadata("limb", metadata);
+    file_->write(first);
+    for (const LogAttachment& one : attachments) {
+      file_->write(writer_.attachment(one.name, one.media_type, one.data));
+    }
+    for (const LogTopic& topic : topics) {
+      std::string schema, name = "limb." + topic.name;
+      fields_.emplace_back();
+      switch (topic.kind) {
+        case LogTopic::Kind::numbers:
+          fields_.back() = layout(topic.fields, schema);
+          break;
+        case LogTopic::Kind::frame_transforms:
+          name = "foxglove.FrameTransforms";
+          schema = foxglove::frame_transforms_schema();
+          break;
+        case LogTopic::Kind::joint_states:
+          name = "foxglove.JointStates";
+          schema = foxglove::joint_states_schema();
+          break;
+        case LogTopic::Kind::arrows:
+          name = "foxglove.SceneUpdate";
+          schema = foxglove::scene_update_schema();
+          break;
+      }
+      file_->write(writer_.channel("/" + topic.name, "json", name, "jsonschema", schema));
     }
   }
 
   void write(std::size_t topic, double t, const VectorX<double>& values) override {
-    Channel& channel = channels_[topic];
-    const auto nanoseconds = static_cast<std::uint64_t>(std::llround(std::max(t, 0.0) * 1e9));
-    put(content_, static_cast<std::uint16_t>(topic + 1));
-    put(content_, channel.sequence++);
-    put(content_, nanoseconds);
-    put(content_, nanoseconds);
-    fmt::format_to(std::back_inserter(content_), "{{\"t\":{}", t);
-    for (std::size_t i = 0; i < channel.fields.size(); ++i) {
-      content_ += channel.fields[i];
-      const double value = values[static_cast<Eigen::Index>(i)];
-      if (std::isfinite(value)) {
-        fmt::format_to(std::back_inserter(content_), "{}", value);
-      } else {
-        content_ += "null";
-      }
+    const auto time = static_cast<std::uint64_t>(std::llround(std::max(t, 0.0) * 1e9));
+    json_.clear();
+    switch (topics_[topic].kind) {
+      case LogTopic::Kind::numbers:
+        put_numbers(fields_[topic], t, values);
+        break;
+      case LogTopic::Kind::frame_transforms:
+        foxglove::put_frame_transforms(json_, time, topics_[topic].fields, values);
+        break;
+      case LogTopic::Kind::joint_states:
+        foxglove::put_joint_states(json_, time, topics_[topic].fields, values);
+        break;
+      case LogTopic::Kind::arrows:
+        foxglove::put_arrows(json_, time, topics_[topic].name, values);
+        break;
     }
-    content_ += channel.end;
-    write_record(Record::message);
+    writer_.message(static_cast<std::uint16_t>(topic + 1), time, json_);
+    // Chunks end by size, not by flush(), so that equal runs give equal bytes.
+    if (writer_.chunk_size() >= kChunk) file_->write(writer_.end_chunk());
   }
-  void flush() override { file_->flush(); }
-  void finish() override { file_->close(); }
+  void flush() override { file_->flush(writer_.provisional_end()); }
+  void finish() override {
+    if (finished_) return;
+    finished_ = true;
+    file_->close(writer_.finish());
+  }
+  ~McapLogWriter() override {
+    try {
+      finish();
+    } catch (const std::exception&) {  // destructors must not throw
+    }
+  }
 
  private:
-  struct Channel {
-    std::vector<std::string> fields;  ///< the text before each number
-    std::string end;
-    std::uint32_t sequence = 0;
-  };
-  void write_record(Record kind) {
-    record_.clear();
-    put_record(record_, kind, content_);
-    file_->write(record_);
-    content_.clear();
+  /// Numbers that are not finite, and groups without numbers, are left out.
+  void put_numbers(const std::vector<Field>& fields, double t, const VectorX<double>& values) {
+    fmt::format_to(std::back_inserter(json_), "{{\"t\":{}", t);
+    const std::string none;
+    const std::string* group = &none;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const double value = values[static_cast<Eigen::Index>(i)];
+      if (!std::isfinite(value)) continue;
+      if (fields[i].group != *group) {
+        if (!group->empty()) json_ += '}';
+        group = &fields[i].group;
+        if (!group->empty()) json_.append(",").append(*group).append(":{");
+      }
+      if (json_.back() != '{') json_ += ',';
+      fmt::format_to(std::back_inserter(json_), "{}:{}", fields[i].name, value);
+    }
+    json_ += group->empty() ? "}" : "}}";
   }
 
   std::unique_ptr<LogFile> file_;
-  std::vector<Channel> channels_;
-  std::string record_, content_;
+  std::vector<LogTopic> topics_;
+  std::vector<std::vector<Field>> fields_;
+  mcap::Writer writer_;
+  std::string json_;
+  bool finished_ = false;
 };
 
 }  // namespace
 
 std::string mcap_ending() {
-  std::string ending, content;
-  put(content, std::uint32_t{0});  // no checksum
-  put_record(ending, Record::data_end, content);
-  content.clear();
-  put(content, std::uint64_t{0});  // no summary
-  put(content, std::uint64_t{0});
-  put(content, std::uint32_t{0});
-  put_record(ending, Record::footer, content);
-  return ending.append(kMagic);
+  return mcap::Writer::short_end();
 }
 
 std::unique_ptr<LogWriter> make_mcap_writer(std::unique_ptr<LogFile> file,
                                             std::vector<LogTopic> topics,
-                                            const std::map<std::string, std::string>& metadata) {
-  return std::make_unique<McapWriter>(std::move(file), topics, metadata);
+                                            const std::map<std::string, std::string>& metadata,
+                                            const std::vector<LogAttachment>& attachments) {
+  return std::make_unique<McapLogWriter>(std::move(file), topics, metadata, attachments);
 }
 
 }  // namespace limb

@@ -76,19 +76,29 @@ void LogFile::write(std::string_view piece) {
   if (buffer_.size() >= kBuffer) flush();
 }
 
-void LogFile::flush() {
+void LogFile::flush(std::string_view provisional) {
   if (file_ < 0) return;
+  if (provisional_) {
+    if (::ftruncate(file_, static_cast<off_t>(size_)) != 0) fail_write(errno);
+    provisional_ = false;
+  }
   if (const int code = write_bytes(buffer_)) fail_write(code);
   buffer_.clear();
   // One end that leaves space for the ending is enough for repair().
   const auto useful = std::find_if(ends_.begin(), ends_.end(),
                                    [&](std::uint64_t end) { return end + ending_.size() > size_; });
   if (useful != ends_.begin()) ends_.erase(ends_.begin(), useful - 1);
+  // pwrite() fails in pipes, and leaves the position of the next write() as it is.
+  if (!provisional.empty()) {
+    const ssize_t n =
+        ::pwrite(file_, provisional.data(), provisional.size(), static_cast<off_t>(size_));
+    provisional_ = n > 0;
+  }
 }
 
-void LogFile::close() {
+void LogFile::close(std::string_view ending) {
   if (file_ < 0) return;
-  buffer_ += ending_;
+  buffer_ += ending;
   flush();
   const int file = file_;
   file_ = -1;
@@ -104,6 +114,9 @@ class CsvWriter final : public LogWriter {
       : file_(std::move(file)) {
     std::string head = "t";
     for (const LogTopic& topic : topics) {
+      shown_.push_back(topic.kind == LogTopic::Kind::numbers);
+      first_.push_back(values_.size());
+      if (!shown_.back()) continue;
       for (const std::string& field : topic.fields) {
         // Names come from files and may contain any character.
         std::string name = topic.name + "." + field;
@@ -114,12 +127,12 @@ class CsvWriter final : public LogWriter {
         }
         head += "," + name;
       }
-      first_.push_back(values_.size());
       values_.resize(values_.size() + topic.fields.size(), std::nan(""));
     }
     file_->write(head + "\n");
   }
   void write(std::size_t topic, double, const VectorX<double>& values) override {
+    if (!shown_[topic]) return;
     std::copy(values.begin(), values.end(),
               values_.begin() + static_cast<std::ptrdiff_t>(first_[topic]));
   }
@@ -141,7 +154,8 @@ class CsvWriter final : public LogWriter {
 
  private:
   std::unique_ptr<LogFile> file_;
-  std::vector<std::size_t> first_;
+  std::vector<bool> shown_;         ///< topics that are columns
+  std::vector<std::size_t> first_;  ///< columns of the topics
   std::vector<double> values_;
   std::string row_;
 };
@@ -155,7 +169,8 @@ std::unique_ptr<LogWriter> make_csv_writer(std::unique_ptr<LogFile> file,
 
 std::unique_ptr<LogWriter> open_log(const std::string& call, const std::filesystem::path& path,
                                     std::vector<LogTopic> topics,
-                                    const std::map<std::string, std::string>& metadata) {
+                                    const std::map<std::string, std::string>& metadata,
+                                    const std::vector<LogAttachment>& attachments) {
   const std::string extension = path.extension().string();
   if (extension != ".csv" && extension != ".mcap") {
     fail(call, "log", "'" + path.string() + "'", "a name that ends in .csv or .mcap");
@@ -164,7 +179,7 @@ std::unique_ptr<LogWriter> open_log(const std::string& call, const std::filesyst
     return make_csv_writer(std::make_unique<LogFile>(call, path), std::move(topics));
   }
   return make_mcap_writer(std::make_unique<LogFile>(call, path, mcap_ending()), std::move(topics),
-                          metadata);
+                          metadata, attachments);
 }
 
 }  // namespace limb

@@ -12,10 +12,24 @@
 /// Log files of a run, in formats that other tools read (docs/simulation.md).
 namespace limb {
 
-/// A topic: names of the numbers that are logged together. A dot in a name makes groups: "q.elbow".
+/// A topic: values that are logged together.
 struct LogTopic {
+  enum class Kind {
+    numbers,  ///< one per field; a dot in a name makes groups: "q.elbow"
+    // For viewers, in the schemas of Foxglove; not in CSV files.
+    frame_transforms,  ///< per field, a frame: position and quaternion xyzw of its pose in the
+                       ///< world
+    joint_states,      ///< per field, a joint: position, velocity and effort
+    arrows,            ///< without fields; per arrow: a point and a vector, m
+  };
   std::string name;
   std::vector<std::string> fields;
+  Kind kind = Kind::numbers;
+};
+
+/// A file inside an MCAP log.
+struct LogAttachment {
+  std::string name, media_type, data;
 };
 
 /// A log file, written during a run. All data before the last flush is readable even if the program
@@ -36,7 +50,8 @@ class LogWriter {
 /// that cannot be written.
 std::unique_ptr<LogWriter> open_log(const std::string& call, const std::filesystem::path& path,
                                     std::vector<LogTopic> topics,
-                                    const std::map<std::string, std::string>& metadata);
+                                    const std::map<std::string, std::string>& metadata,
+                                    const std::vector<LogAttachment>& attachments = {});
 
 /// A sequentially written file; every failure is an Error. After one, e.g. on a full disk, the file
 /// ends with the last whole piece and the ending, and is closed.
@@ -48,11 +63,15 @@ class LogFile {
   ~LogFile();
   LogFile(const LogFile&) = delete;
   LogFile& operator=(const LogFile&) = delete;
-  /// Adds a piece that readers need as a whole: a row or a record.
+  /// Adds a piece that readers need as a whole: a row, a record or a chunk.
   void write(std::string_view piece);
-  void flush();
-  /// Does nothing after an error, which has been thrown before.
-  void close();
+  /// All pieces are in the file. @param provisional  follows them until more is written; left out
+  /// where it does not fit, and in pipes and devices.
+  void flush(std::string_view provisional = {});
+  /// With the ending. Does nothing after an error, which has been thrown before.
+  void close() { close(ending_); }
+  /// With another ending; that of the constructor is still the one after an error.
+  void close(std::string_view ending);
 
  private:
   [[noreturn]] void fail_write(int code);
@@ -63,17 +82,19 @@ class LogFile {
 
   std::string call_, path_, ending_;
   int file_;                         ///< descriptor, -1: closed
-  std::uint64_t size_ = 0;           ///< bytes in the file
+  std::uint64_t size_ = 0;           ///< bytes in the file, without provisional ones
+  bool provisional_ = false;         ///< there are some
   std::string buffer_;               ///< not yet in the file
   std::vector<std::uint64_t> ends_;  ///< of the newest pieces, from the start of the file
 };
 
 std::unique_ptr<LogWriter> make_csv_writer(std::unique_ptr<LogFile> file,
                                            std::vector<LogTopic> topics);
-/// The last records of an MCAP file: the ending of its LogFile.
+/// The last records of an MCAP file without summary: the ending of its LogFile after an error.
 std::string mcap_ending();
 std::unique_ptr<LogWriter> make_mcap_writer(std::unique_ptr<LogFile> file,
                                             std::vector<LogTopic> topics,
-                                            const std::map<std::string, std::string>& metadata);
+                                            const std::map<std::string, std::string>& metadata,
+                                            const std::vector<LogAttachment>& attachments = {});
 
 }  // namespace limb

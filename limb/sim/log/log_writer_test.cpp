@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "limb/base/mcap/compression.hpp"
 #include "limb/base/testing/temporary_folder.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -138,24 +139,58 @@ std::vector<McapRecord> parse_mcap(const std::string& bytes, bool& complete) {
   return records;
 }
 
+/// Records with those of the chunks in their place.
+std::vector<McapRecord> without_chunks(const std::vector<McapRecord>& records) {
+  std::vector<McapRecord> result;
+  for (const McapRecord& r : records) {
+    if (r.kind != 6) {
+      result.push_back(r);
+      continue;
+    }
+    std::size_t at = 28;
+    const std::string compression = text_at(r.content, at);
+    const std::string inner = mcap::decompress("test", "chunk", r.content.substr(at + 8),
+                                               compression, number(r.content, 16, 8));
+    EXPECT_EQ(number(r.content, 24, 4), mcap::crc32(inner));
+    EXPECT_EQ(number(r.content, at, 8), r.content.size() - at - 8);
+    bool complete = false;
+    for (McapRecord& one : parse_mcap(kMagic + inner, complete)) result.push_back(std::move(one));
+  }
+  return result;
+}
+
 TEST(McapLog, HasTheRecordsOfItsSpecification) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
-  const auto log =
-      open_log("test", path, {{"state", {"q.el\"bow", "q.knee", "v", "a.x"}}, {"n", {"y"}}},
-               {{"model", "m.urdf"}, {"seed", "7"}});
+  const auto log = open_log("test", path,
+                            {{"state", {"q.el\"bow", "q.knee", "v", "a.x"}},
+                             {"n", {"y"}},
+                             {"tf", {"link"}, LogTopic::Kind::frame_transforms},
+                             {"joints", {"elbow"}, LogTopic::Kind::joint_states},
+                             {"forces", {}, LogTopic::Kind::arrows}},
+                            {{"model", "m.urdf"}, {"seed", "7"}},
+                            {{"robot.urdf", "application/xml", "<robot/>"}});
   log->write(0, 0.25, Eigen::Vector4d(1.5, std::nan(""), -2e-9, 4));
   log->write(1, 0.25, Vector::Constant(1, std::numeric_limits<double>::infinity()));
-  log->write(0, 1.5000000006, Eigen::Vector4d(0, 1, 2, 3));
+  log->write(0, 1.5000000006, Eigen::Vector4d(0, 1, 2, std::nan("")));
+  log->write(2, 1.5, (Vector(7) << 1, 2, 3, 0, 0, 0.6, 0.8).finished());
+  log->write(3, 1.5, Eigen::Vector3d(0.5, -1, std::nan("")));
+  log->write(4, 1.5, (Vector(12) << 0, 0, 0, 0, 0, 0, 1, 2, 3, 0.05, 0, 0).finished());
   log->finish();
   log->finish();  // once only
   bool complete = false;
-  const auto records = parse_mcap(read_text_file("test", path), complete);
+  const std::string file = read_text_file("test", path);
+  const auto all = parse_mcap(file, complete), records = without_chunks(all);
   EXPECT_TRUE(complete);
   std::vector<int> kinds;
   for (const McapRecord& r : records) kinds.push_back(r.kind);
-  // Header, metadata, two schemas with channels, three messages, end of data, footer.
-  ASSERT_EQ(kinds, (std::vector<int>{1, 0x0c, 3, 4, 3, 4, 5, 5, 5, 0x0f, 2}));
+  // Header, metadata, attachment, five schemas with channels, six messages, indexes of five
+  // channels, end of data; then the summary: schemas, channels, statistics, indexes of chunk,
+  // attachment and metadata, offsets of these six groups, footer.
+  ASSERT_EQ(kinds,
+            (std::vector<int>{1, 0x0c, 9, 3,    4, 3,    4,    3,  4,    3,  4,  3,  4,  5, 5, 5,
+                              5, 5,    5, 7,    7, 7,    7,    7,  0x0f, 3,  3,  3,  3,  3, 4, 4,
+                              4, 4,    4, 0x0b, 8, 0x0a, 0x0d, 14, 14,   14, 14, 14, 14, 2}));
 
   std::size_t at = 0;
   EXPECT_EQ(text_at(records[0].content, at), "");  // no profile
@@ -168,45 +203,109 @@ TEST(McapLog, HasTheRecordsOfItsSpecification) {
   for (const char* word : {"model", "m.urdf", "seed", "7"}) {
     EXPECT_EQ(text_at(records[1].content, at), word);
   }
+  at = 16;
+  EXPECT_EQ(text_at(records[2].content, at), "robot.urdf");
+  EXPECT_EQ(text_at(records[2].content, at), "application/xml");
+  EXPECT_EQ(number(records[2].content, at, 8), 8u);
+  EXPECT_EQ(records[2].content.substr(at + 8, 8), "<robot/>");
   const char* schemas[] = {
       R"({"type":"object","properties":{"t":{"type":"number","description":"s"},)"
       R"("q":{"type":"object","properties":{"el\"bow":{"type":"number"},"knee":{"type":"number"}}},)"
       R"("v":{"type":"number"},"a":{"type":"object","properties":{"x":{"type":"number"}}}}})",
       R"({"type":"object","properties":{"t":{"type":"number","description":"s"},"y":{"type":"number"}}})"};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::string name = i == 0 ? "state" : "n";
-    const std::string &schema = records[2 + 2 * i].content, &channel = records[3 + 2 * i].content;
+  const char* schema_names[] = {"limb.state", "limb.n", "foxglove.FrameTransforms",
+                                "foxglove.JointStates", "foxglove.SceneUpdate"};
+  const char* topics[] = {"/state", "/n", "/tf", "/joints", "/forces"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    const std::string &schema = records[3 + 2 * i].content, &channel = records[4 + 2 * i].content;
     EXPECT_EQ(number(schema, 0, 2), i + 1);
     at = 2;
-    EXPECT_EQ(text_at(schema, at), "limb." + name);
+    EXPECT_EQ(text_at(schema, at), schema_names[i]);
     EXPECT_EQ(text_at(schema, at), "jsonschema");
-    EXPECT_EQ(text_at(schema, at), schemas[i]);
+    const std::string text = text_at(schema, at);
+    if (i < 2) {
+      EXPECT_EQ(text, schemas[i]);
+    }
     EXPECT_EQ(number(channel, 0, 2), i + 1);
     EXPECT_EQ(number(channel, 2, 2), i + 1);
     at = 4;
-    EXPECT_EQ(text_at(channel, at), "/" + name);
+    EXPECT_EQ(text_at(channel, at), topics[i]);
     EXPECT_EQ(text_at(channel, at), "json");
     EXPECT_EQ(number(channel, at, 4), 0u);
     EXPECT_EQ(channel.size(), at + 4);
+    // The summary repeats them.
+    EXPECT_EQ(records[25 + i].content, schema);
+    EXPECT_EQ(records[30 + i].content, channel);
   }
   struct Message {
     std::uint64_t channel, sequence, nanoseconds;
     const char* text;
   };
   const Message messages[] = {
-      {1, 0, 250000000, R"({"t":0.25,"q":{"el\"bow":1.5,"knee":null},"v":-2e-09,"a":{"x":4}})"},
-      {2, 0, 250000000, R"({"t":0.25,"y":null})"},
-      {1, 1, 1500000001, R"({"t":1.5000000006,"q":{"el\"bow":0,"knee":1},"v":2,"a":{"x":3}})"}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::string& content = records[6 + i].content;
+      {1, 0, 250000000, R"({"t":0.25,"q":{"el\"bow":1.5},"v":-2e-09,"a":{"x":4}})"},
+      {2, 0, 250000000, R"({"t":0.25})"},
+      {1, 1, 1500000001, R"({"t":1.5000000006,"q":{"el\"bow":0,"knee":1},"v":2})"},
+      {3, 0, 1500000000,
+       R"({"transforms":[{"timestamp":{"sec":1,"nsec":500000000},"parent_frame_id":"world",)"
+       R"("child_frame_id":"link","translation":{"x":1,"y":2,"z":3},)"
+       R"("rotation":{"x":0,"y":0,"z":0.6,"w":0.8}}]})"},
+      {4, 0, 1500000000,
+       R"({"timestamp":{"sec":1,"nsec":500000000},)"
+       R"("joints":[{"name":"elbow","position":0.5,"velocity":-1}]})"},
+      {5, 0, 1500000000,
+       R"({"deletions":[],"entities":[{"timestamp":{"sec":1,"nsec":500000000},"frame_id":"world",)"
+       R"("id":"forces","lifetime":{"sec":0,"nsec":0},"frame_locked":false,"metadata":[],)"
+       R"("arrows":[{"pose":{"position":{"x":1,"y":2,"z":3},)"
+       R"("orientation":{"x":0,"y":0,"z":0,"w":1}},"shaft_length":0.04,"shaft_diameter":0.01,)"
+       R"("head_length":0.01,"head_diameter":0.02,"color":{"r":0.85,"g":0.2,"b":0.1,"a":1}}],)"
+       R"("cubes":[],"spheres":[],"cylinders":[],"lines":[],"triangles":[],"texts":[],)"
+       R"("models":[]}]})"}};
+  for (std::size_t i = 0; i < 6; ++i) {
+    const std::string& content = records[13 + i].content;
     EXPECT_EQ(number(content, 0, 2), messages[i].channel);
     EXPECT_EQ(number(content, 2, 4), messages[i].sequence);
     EXPECT_EQ(number(content, 6, 8), messages[i].nanoseconds);
     EXPECT_EQ(number(content, 14, 8), messages[i].nanoseconds);
     EXPECT_EQ(content.substr(22), messages[i].text);
   }
-  EXPECT_EQ(records[9].content, std::string(4, '\0'));
-  EXPECT_EQ(records[10].content, std::string(20, '\0'));
+  EXPECT_EQ(records[24].content, std::string(4, '\0'));
+  // Statistics: six messages, five schemas and channels, one attachment, one map, one chunk.
+  const std::string& statistics = records[35].content;
+  EXPECT_EQ(number(statistics, 0, 8), 6u);
+  EXPECT_EQ(number(statistics, 8, 2), 5u);
+  EXPECT_EQ(number(statistics, 10, 4), 5u);
+  for (const std::size_t offset : {14u, 18u, 22u}) EXPECT_EQ(number(statistics, offset, 4), 1u);
+  EXPECT_EQ(number(statistics, 26, 8), 250000000u);
+  EXPECT_EQ(number(statistics, 34, 8), 1500000001u);
+  // The index of the chunk points to it, the footer to the summary and its offsets.
+  const std::uint64_t chunk = number(records[36].content, 16, 8);
+  EXPECT_EQ(file.at(chunk), 6);
+  EXPECT_EQ(number(records[36].content, 24, 8), 9 + number(file, chunk + 1, 8));
+  const std::string& footer = records.back().content;
+  const std::uint64_t summary = number(footer, 0, 8), offsets = number(footer, 8, 8);
+  EXPECT_EQ(file.at(summary), 3);
+  EXPECT_EQ(file.at(offsets), 14);
+  EXPECT_EQ(number(footer, 16, 4),
+            mcap::crc32(file.substr(summary, file.size() - kMagic.size() - 4 - summary)));
+}
+
+// Chunks end by their size, so that equal runs give equal files, wherever they are flushed.
+TEST(McapLog, BytesDoNotDependOnFlushes) {
+  const testing::TemporaryFolder folder;
+  for (const bool flushed : {false, true}) {
+    const auto log = open_log("test", folder.file(flushed ? "a" : "b") + ".mcap", kTopics, {});
+    for (int k = 0; k < 5000; ++k) {
+      write_rows(*log, k, k + 1);
+      if (flushed && k % 700 == 3) log->flush();
+    }
+    log->finish();
+  }
+  const std::string a = read_text_file("test", folder.file("a.mcap"));
+  EXPECT_EQ(a, read_text_file("test", folder.file("b.mcap")));
+  bool complete = false;
+  int chunks = 0;
+  for (const McapRecord& r : parse_mcap(a, complete)) chunks += r.kind == 6;
+  EXPECT_GE(chunks, 2);
 }
 
 // Few rows fit into the buffer of the file: they are on the disk because of flush().
@@ -220,15 +319,17 @@ TEST(Log, RowsAreOnTheDiskAfterAFlush) {
       log->flush();
     }
     EXPECT_EQ(static_cast<int>(parse_csv(read_text_file("test", csv)).size()), rows + 1);
-    bool complete = true;
-    const auto records = parse_mcap(read_text_file("test", mcap), complete);
-    EXPECT_FALSE(complete);
-    EXPECT_EQ(static_cast<int>(records.size()), 6 + 2 * rows);
-    // The destructor ends the file.
-    b.reset();
-    EXPECT_EQ(static_cast<int>(parse_mcap(read_text_file("test", mcap), complete).size()),
-              8 + 2 * rows);
-    EXPECT_TRUE(complete);
+    // A flushed file is complete, too: a crash leaves it as it is.
+    for (const bool ended : {false, true}) {
+      if (ended) b.reset();  // the destructor ends the file
+      bool complete = false;
+      int messages = 0;
+      for (const auto& r : without_chunks(parse_mcap(read_text_file("test", mcap), complete))) {
+        messages += r.kind == 5;
+      }
+      EXPECT_TRUE(complete);
+      EXPECT_EQ(messages, 2 * rows);
+    }
     write_rows(*a, rows + 1, rows + 2);
     a.reset();
     EXPECT_EQ(static_cast<int>(parse_csv(read_text_file("test", csv)).size()), rows + 2);

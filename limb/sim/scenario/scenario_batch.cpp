@@ -118,7 +118,8 @@ std::vector<RunSummary> run_batch(const Scenario& scenario, const ScenarioBatchO
     const Scenario s = batch_scenario(scenario, options, i);
     std::unique_ptr<LogWriter> log;
     const std::string path = options.log_path ? options.log_path(i) : std::string();
-    if (!path.empty()) log = open_log(options.call, path, log_topics(s), log_metadata(s));
+    if (!path.empty())
+      log = open_log(options.call, path, log_topics(s), log_metadata(s), log_attachments(s));
     RunSummary& summary = all[static_cast<std::size_t>(i)];
     summary = with_row(options, i,
                        [&] { return run_scenario(s, log.get(), [&](double) { report(0); }); });

@@ -10,8 +10,10 @@
 #include "limb/dynamics/factor/mass_factor.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/model/canonical/canonical.hpp"
+#include "limb/model/urdf/write_urdf.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_legged.hpp"
+#include "limb/sim/scenario/view_log.hpp"
 
 namespace limb {
 namespace {
@@ -101,6 +103,10 @@ class Recorder {
     if (s.measured_feedback) find_measured();
     if (s.contact) contact_log_ = std::make_unique<ContactLog>(*s.contact);
     if (statistics.programs != nullptr) program_log_ = std::make_unique<QpLog>(s);
+    if (log != nullptr) {
+      view_log_ = std::make_unique<ViewLog>(s);
+      first_view_topic_ = log_topics(s).size() - ViewLog::topics(s).size();
+    }
   }
 
   /// Replaces true q and v by sensor readings at the start of a control period.
@@ -154,6 +160,7 @@ class Recorder {
         program_log_->write(*statistics_.programs, s.t,
                             kOwnTopics + sensors_.size() + ContactLog::kTopics, *log_);
       }
+      view_log_->write(world_, s, first_view_topic_, *log_);
       log_->end_row(s.t);
     }
   }
@@ -249,6 +256,8 @@ class Recorder {
   std::vector<Measured> measured_;
   std::unique_ptr<ContactLog> contact_log_;
   std::unique_ptr<QpLog> program_log_;
+  std::unique_ptr<ViewLog> view_log_;
+  std::size_t first_view_topic_ = 0;
   double measured_at_ = -1;   ///< time of the last update for the controller
   bool reads_truth_ = false;  ///< the controller uses a truth sensor
   Vector state_, torque_, energy_, momentum_;
@@ -305,6 +314,7 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   if (is_legged(s.controller.kind)) {
     for (LogTopic& topic : QpLog(s).topics()) topics.push_back(std::move(topic));
   }
+  for (LogTopic& topic : ViewLog::topics(s)) topics.push_back(std::move(topic));
   return topics;
 }
 
@@ -316,6 +326,15 @@ std::map<std::string, std::string> log_metadata(const Scenario& s) {
           {"integrator", std::string(to_text(s.simulation.method))},
           {"step", to_text(s.simulation.step)},
           {"seed", std::to_string(s.seed)}};
+}
+
+std::vector<LogAttachment> log_attachments(const Scenario& scenario) {
+  try {
+    Diagnostics diagnostics;
+    return {{"robot.urdf", "application/xml", write_urdf(scenario.description, diagnostics)}};
+  } catch (const Error&) {  // a number that is not finite
+    return {};
+  }
 }
 
 void check_times(const std::string& call, const Scenario& s) {

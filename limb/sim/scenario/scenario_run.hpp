@@ -34,10 +34,13 @@ std::unique_ptr<MeasuredQuantity> quantity_of(const Model<double>& model,
 
 /// Topics of the log of a scenario: state, torque, energy with the work of all forces
 /// (EnergyLedger) and the error of integration, momentum, one topic per sensor, and, where present,
-/// contacts (ContactLog) and quadratic programs (QpLog).
+/// contacts (ContactLog) and quadratic programs (QpLog); last, those for viewers (ViewLog).
 std::vector<LogTopic> log_topics(const Scenario& scenario);
 /// Metadata of the log: model, integrator, step, seed.
 std::map<std::string, std::string> log_metadata(const Scenario& scenario);
+/// Files in MCAP logs: the robot as robot.urdf, for viewers. Nothing if it cannot be written as
+/// URDF.
+std::vector<LogAttachment> log_attachments(const Scenario& scenario);
 
 /// @throws Error for a duration, step or log period that is not a positive number (a duration may
 /// be zero), and for more than 1e12 steps.

@@ -1,0 +1,239 @@
+#include "cli/mcap_log.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_map>
+
+#include "cli/ros_message.hpp"
+#include "limb/base/error.hpp"
+#include "limb/base/mcap/mcap_reader.hpp"
+
+namespace limb::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// Longer arrays are pictures or clouds of points, not signals.
+constexpr std::size_t kMaxArray = 256;
+
+/// Adds the rows of a topic.
+class SeriesBuilder {
+ public:
+  SeriesBuilder(LogData& log, std::size_t index) : log_(log), index_(index) {}
+
+  void add(const Json& message, double logged_at) {
+    double t = logged_at;
+    next_ = 0;
+    LogSeries& series = log_.series[index_];
+    const std::size_t row = series.t.size();
+    for (const auto& [key, value] : message.items()) {
+      if (key == "t" && value.is_number()) {
+        t = value.get<double>();
+      } else {
+        add_value(key, value, message, row);
+      }
+    }
+    series.t.push_back(t);
+  }
+
+  /// Fields that the last messages did not have are NaN.
+  void finish() {
+    LogSeries& series = log_.series[index_];
+    for (auto& column : series.values) column.resize(series.t.size(), kNaN);
+  }
+
+ private:
+  void add_value(const std::string& name, const Json& value, const Json& parent, std::size_t row) {
+    if (value.is_number()) {
+      set(name, value.get<double>(), row);
+    } else if (value.is_boolean()) {
+      set(name, value.get<bool>() ? 1 : 0, row);
+    } else if (value.is_null()) {
+      set(name, kNaN, row);
+    } else if (value.is_object()) {
+      for (const auto& [key, inner] : value.items()) {
+        add_value(name + "." + key, inner, value, row);
+      }
+    } else if (value.is_array() && value.size() <= kMaxArray) {
+      const Json* names = names_beside(parent, value.size());
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        std::string part = std::to_string(i);
+        if (names != nullptr && value[i].is_primitive()) {
+          part = (*names)[i].get<std::string>();
+        } else if (const std::string own = name_of(value[i]); !own.empty()) {
+          part = own;
+        }
+        if (!value[i].is_string()) add_value(name + "." + part, value[i], value, row);
+      }
+    }
+  }
+
+  /// The list of as many texts in an object: the names of joints.
+  static const Json* names_beside(const Json& parent, std::size_t size) {
+    if (!parent.is_object()) return nullptr;
+    for (const char* key : {"name", "names", "joint_names"}) {
+      const auto found = parent.find(key);
+      if (found == parent.end() || !found->is_array() || found->size() != size) continue;
+      bool texts = true;
+      for (const Json& one : *found) texts = texts && one.is_string();
+      if (texts) return &*found;
+    }
+    return nullptr;
+  }
+  static std::string name_of(const Json& element) {
+    if (!element.is_object()) return {};
+    for (const char* key : {"name", "child_frame_id", "id"}) {
+      const auto found = element.find(key);
+      if (found != element.end() && found->is_string()) return found->get<std::string>();
+    }
+    return {};
+  }
+
+  void set(const std::string& name, double value, std::size_t row) {
+    // Messages of a topic usually have the same fields in the same order.
+    LogSeries& series = log_.series[index_];
+    std::size_t i = next_;
+    if (i >= series.fields.size() || series.fields[i] != name) {
+      const auto [found, is_new] = columns_.emplace(name, series.fields.size());
+      i = found->second;
+      if (is_new) {
+        series.fields.push_back(name);
+        series.values.emplace_back();
+      }
+    }
+    next_ = i + 1;
+    std::vector<double>& column = series.values[i];
+    if (column.size() > row) return;  // a name that occurs twice
+    column.resize(row, kNaN);
+    column.push_back(value);
+  }
+
+  LogData& log_;
+  std::size_t index_;  ///< of the topic
+  std::unordered_map<std::string, std::size_t> columns_;
+  std::size_t next_ = 0;  ///< field after the last one
+};
+
+class LogVisitor final : public mcap::Visitor {
+ public:
+  LogVisitor(const std::string& call, const std::string& path) : call_(call), path_(path) {}
+
+  void metadata(const std::string& name, const std::map<std::string, std::string>& map) override {
+    if (name != "limb") return;
+    is_limb_ = true;
+    for (const auto& [key, value] : map) log.metadata[key] = value;
+  }
+
+  void channel(const mcap::Channel& channel) override {
+    // In logs of limb these repeat other topics, for viewers.
+    if (is_limb_ && channel.schema.name.starts_with("foxglove.")) return;
+    std::string topic = channel.topic;
+    if (topic.starts_with('/')) topic.erase(0, 1);
+    Topic& added = topics_[channel.id];
+    added.encoding = channel.message_encoding;
+    if (channel.message_encoding == "cdr" || channel.message_encoding == "ros1") {
+      const bool ros2 = channel.message_encoding == "cdr";
+      added.ros_encoding = ros2 ? RosMessageType::Encoding::cdr : RosMessageType::Encoding::ros1;
+      if (channel.schema.encoding != (ros2 ? "ros2msg" : "ros1msg")) {
+        added.encoding += " with a schema in " + channel.schema.encoding.substr(0, 20);
+      } else {
+        try {
+          added.ros = std::make_unique<RosMessageType>(channel.schema.name, channel.schema.data);
+        } catch (const Error& error) {
+          added.encoding = error.what();
+        }
+      }
+    }
+    added.readable = channel.message_encoding == "json" || added.ros != nullptr;
+    if (!added.readable) {
+      log.skipped.push_back(fmt::format("'{}' ({})", topic, added.encoding));
+      return;
+    }
+    const auto [found, is_new] = by_name_.emplace(topic, log.series.size());
+    added.series = found->second;
+    if (is_new) log.series.push_back({topic, {}, {}, {}});
+  }
+
+  void message(const mcap::Channel& channel, const mcap::Message& message) override {
+    const auto found = topics_.find(channel.id);
+    if (found == topics_.end() || !found->second.readable) return;
+    Topic& topic = found->second;
+    if (!first_time_) first_time_ = message.log_time;
+    const double t = message.log_time >= *first_time_
+                         ? 1e-9 * static_cast<double>(message.log_time - *first_time_)
+                         : -1e-9 * static_cast<double>(*first_time_ - message.log_time);
+    Json json;
+    if (topic.ros != nullptr) {
+      try {
+        json = topic.ros->decode(message.data, topic.ros_encoding);
+      } catch (const Error& error) {
+        throw Error(fmt::format("{}: {}: topic '{}': {}", call_, path_,
+                                log.series[topic.series].topic, error.what()));
+      }
+    } else {
+      json = Json::parse(message.data, nullptr, false);
+    }
+    if (!json.is_object()) return;
+    const std::size_t s = topic.series;
+    if (builders_.size() <= s) builders_.resize(s + 1);
+    if (!builders_[s]) builders_[s] = std::make_unique<SeriesBuilder>(log, s);
+    builders_[s]->add(json, t);
+    bytes_ += message.data.size();
+    cells_ += log.series[s].fields.size();
+    // Each message with other fields than all before would take memory of the square of its size.
+    if (cells_ > 16 * bytes_ + 1'000'000) {
+      throw Error(fmt::format("{}: {}: topic '{}' has messages with different fields", call_, path_,
+                              log.series[s].topic));
+    }
+  }
+
+  LogData finish() {
+    for (auto& builder : builders_) {
+      if (builder) builder->finish();
+    }
+    // Topics without messages, or without numbers.
+    std::erase_if(log.series,
+                  [](const LogSeries& one) { return one.t.empty() || one.fields.empty(); });
+    if (log.series.empty() && !log.skipped.empty()) {
+      if (log.skipped.size() > 5) log.skipped.resize(5);
+      throw Error(fmt::format("{}: {} has no topic in JSON or of ROS messages, but {}", call_,
+                              path_, fmt::join(log.skipped, ", ")));
+    }
+    return std::move(log);
+  }
+
+  LogData log;
+
+ private:
+  struct Topic {
+    bool readable = false;
+    std::string encoding;
+    std::unique_ptr<RosMessageType> ros;
+    RosMessageType::Encoding ros_encoding = RosMessageType::Encoding::cdr;
+    std::size_t series = 0;
+  };
+
+  const std::string &call_, &path_;
+  bool is_limb_ = false;
+  std::map<std::uint16_t, Topic> topics_;
+  std::map<std::string, std::size_t> by_name_;
+  std::vector<std::unique_ptr<SeriesBuilder>> builders_;
+  std::optional<std::uint64_t> first_time_;
+  std::size_t bytes_ = 0, cells_ = 0;
+};
+
+}  // namespace
+
+LogData read_mcap_log(const std::string& call, const std::string& path, std::string_view bytes) {
+  LogVisitor visitor(call, path);
+  mcap::read_mcap(call, path, bytes, visitor);
+  return visitor.finish();
+}
+
+}  // namespace limb::cli
