@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
+#include <sstream>
 #include <string_view>
 
 #include "cli/mcap_log.hpp"
@@ -107,8 +109,16 @@ LogData read_log(const std::string& call, const std::string& path) {
 }
 
 LogData parse_log(const std::string& call, const std::string& path, std::string_view text) {
-  LogData log =
-      path.ends_with(".mcap") ? read_mcap_log(call, path, text) : read_csv(call, path, text);
+  LogData log;
+  if (path.ends_with(".mcap")) {
+    std::istringstream stream{std::string(text)};
+    McapLogReader(call, path, stream).next(log, std::numeric_limits<std::size_t>::max());
+    // Topics without messages, or without numbers.
+    std::erase_if(log.series,
+                  [](const LogSeries& one) { return one.t.empty() || one.fields.empty(); });
+  } else {
+    log = read_csv(call, path, text);
+  }
   for (const LogSeries& one : log.series) {
     for (const auto& column : one.values) {
       if (column.size() == one.t.size()) continue;

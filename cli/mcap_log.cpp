@@ -22,43 +22,41 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// Longer arrays are pictures or clouds of points, not signals.
 constexpr std::size_t kMaxArray = 256;
 
+/// The time of a message: its field t, or that at which it was logged.
+double time_of(const Json& message, double logged_at) {
+  const auto t = message.find("t");
+  return t != message.end() && t->is_number() ? t->get<double>() : logged_at;
+}
+
 /// Adds the rows of a topic.
 class SeriesBuilder {
  public:
-  SeriesBuilder(LogData& log, std::size_t index) : log_(log), index_(index) {}
-
-  void add(const Json& message, double logged_at) {
-    double t = logged_at;
+  void add(const Json& message, double t, LogSeries& series) {
     next_ = 0;
-    LogSeries& series = log_.series[index_];
     const std::size_t row = series.t.size();
     for (const auto& [key, value] : message.items()) {
-      if (key == "t" && value.is_number()) {
-        t = value.get<double>();
-      } else {
-        add_value(key, value, message, row);
-      }
+      if (key != "t" || !value.is_number()) add_value(key, value, message, row, series);
     }
     series.t.push_back(t);
   }
 
   /// Fields that the last messages did not have are NaN.
-  void finish() {
-    LogSeries& series = log_.series[index_];
+  static void finish(LogSeries& series) {
     for (auto& column : series.values) column.resize(series.t.size(), kNaN);
   }
 
  private:
-  void add_value(const std::string& name, const Json& value, const Json& parent, std::size_t row) {
+  void add_value(const std::string& name, const Json& value, const Json& parent, std::size_t row,
+                 LogSeries& series) {
     if (value.is_number()) {
-      set(name, value.get<double>(), row);
+      set(name, value.get<double>(), row, series);
     } else if (value.is_boolean()) {
-      set(name, value.get<bool>() ? 1 : 0, row);
+      set(name, value.get<bool>() ? 1 : 0, row, series);
     } else if (value.is_null()) {
-      set(name, kNaN, row);
+      set(name, kNaN, row, series);
     } else if (value.is_object()) {
       for (const auto& [key, inner] : value.items()) {
-        add_value(name + "." + key, inner, value, row);
+        add_value(name + "." + key, inner, value, row, series);
       }
     } else if (value.is_array() && value.size() <= kMaxArray) {
       const Json* names = names_beside(parent, value.size());
@@ -69,7 +67,7 @@ class SeriesBuilder {
         } else if (const std::string own = name_of(value[i]); !own.empty()) {
           part = own;
         }
-        if (!value[i].is_string()) add_value(name + "." + part, value[i], value, row);
+        if (!value[i].is_string()) add_value(name + "." + part, value[i], value, row, series);
       }
     }
   }
@@ -95,9 +93,8 @@ class SeriesBuilder {
     return {};
   }
 
-  void set(const std::string& name, double value, std::size_t row) {
+  void set(const std::string& name, double value, std::size_t row, LogSeries& series) {
     // Messages of a topic usually have the same fields in the same order.
-    LogSeries& series = log_.series[index_];
     std::size_t i = next_;
     if (i >= series.fields.size() || series.fields[i] != name) {
       const auto [found, is_new] = columns_.emplace(name, series.fields.size());
@@ -114,20 +111,44 @@ class SeriesBuilder {
     column.push_back(value);
   }
 
-  LogData& log_;
-  std::size_t index_;  ///< of the topic
   std::unordered_map<std::string, std::size_t> columns_;
   std::size_t next_ = 0;  ///< field after the last one
 };
 
-class LogVisitor final : public mcap::Visitor {
+}  // namespace
+
+class McapLogReader::Impl final : public mcap::Visitor {
  public:
-  LogVisitor(const std::string& call, const std::string& path) : call_(call), path_(path) {}
+  Impl(const std::string& call, const std::string& path, std::istream& stream)
+      : call_(call), path_(path), reader_(call, path, stream) {}
+
+  std::size_t next(LogData& log, std::size_t rows) {
+    log_ = &log;
+    std::size_t count = 0;
+    double last = kNaN;
+    // A part ends between two times, so that messages of one time stay together.
+    while (true) {
+      while (!pending_ && reader_.next(*this)) {
+      }
+      if (!pending_ || (count >= rows && pending_->t != last)) break;
+      add(*pending_);
+      last = pending_->t;
+      ++count;
+      pending_.reset();
+    }
+    for (LogSeries& series : log.series) SeriesBuilder::finish(series);
+    if (!pending_ && total_ == 0 && !log.skipped.empty()) {
+      if (log.skipped.size() > 5) log.skipped.resize(5);
+      throw Error(fmt::format("{}: {} has no topic in JSON or of ROS messages, but {}", call_,
+                              path_, fmt::join(log.skipped, ", ")));
+    }
+    return count;
+  }
 
   void metadata(const std::string& name, const std::map<std::string, std::string>& map) override {
     if (name != "limb") return;
     is_limb_ = true;
-    for (const auto& [key, value] : map) log.metadata[key] = value;
+    for (const auto& [key, value] : map) log_->metadata[key] = value;
   }
 
   void channel(const mcap::Channel& channel) override {
@@ -135,35 +156,38 @@ class LogVisitor final : public mcap::Visitor {
     if (is_limb_ && channel.schema.name.starts_with("foxglove.")) return;
     std::string topic = channel.topic;
     if (topic.starts_with('/')) topic.erase(0, 1);
-    Topic& added = topics_[channel.id];
-    added.encoding = channel.message_encoding;
-    if (channel.message_encoding == "cdr" || channel.message_encoding == "ros1") {
-      const bool ros2 = channel.message_encoding == "cdr";
+    Topic added;
+    std::string encoding = channel.message_encoding;
+    if (encoding == "cdr" || encoding == "ros1") {
+      const bool ros2 = encoding == "cdr";
       added.ros_encoding = ros2 ? RosMessageType::Encoding::cdr : RosMessageType::Encoding::ros1;
       if (channel.schema.encoding != (ros2 ? "ros2msg" : "ros1msg")) {
-        added.encoding += " with a schema in " + channel.schema.encoding.substr(0, 20);
+        encoding += " with a schema in " + channel.schema.encoding.substr(0, 20);
       } else {
         try {
           added.ros = std::make_unique<RosMessageType>(channel.schema.name, channel.schema.data);
         } catch (const Error& error) {
-          added.encoding = error.what();
+          encoding = error.what();
         }
       }
     }
-    added.readable = channel.message_encoding == "json" || added.ros != nullptr;
-    if (!added.readable) {
-      log.skipped.push_back(fmt::format("'{}' ({})", topic, added.encoding));
+    if (encoding != "json" && added.ros == nullptr) {
+      log_->skipped.push_back(fmt::format("'{}' ({})", topic, encoding));
       return;
     }
-    const auto [found, is_new] = by_name_.emplace(topic, log.series.size());
+    const auto [found, is_new] = by_name_.emplace(topic, log_->series.size());
     added.series = found->second;
-    if (is_new) log.series.push_back({topic, {}, {}, {}});
+    if (is_new) {
+      log_->series.push_back({topic, {}, {}, {}});
+      builders_.emplace_back();
+    }
+    topics_[channel.id] = std::move(added);
   }
 
   void message(const mcap::Channel& channel, const mcap::Message& message) override {
     const auto found = topics_.find(channel.id);
-    if (found == topics_.end() || !found->second.readable) return;
-    Topic& topic = found->second;
+    if (found == topics_.end()) return;
+    const Topic& topic = found->second;
     if (!first_time_) first_time_ = message.log_time;
     const double t = message.log_time >= *first_time_
                          ? 1e-9 * static_cast<double>(message.log_time - *first_time_)
@@ -174,66 +198,61 @@ class LogVisitor final : public mcap::Visitor {
         json = topic.ros->decode(message.data, topic.ros_encoding);
       } catch (const Error& error) {
         throw Error(fmt::format("{}: {}: topic '{}': {}", call_, path_,
-                                log.series[topic.series].topic, error.what()));
+                                log_->series[topic.series].topic, error.what()));
       }
     } else {
       json = Json::parse(message.data, nullptr, false);
     }
     if (!json.is_object()) return;
-    const std::size_t s = topic.series;
-    if (builders_.size() <= s) builders_.resize(s + 1);
-    if (!builders_[s]) builders_[s] = std::make_unique<SeriesBuilder>(log, s);
-    builders_[s]->add(json, t);
     bytes_ += message.data.size();
-    cells_ += log.series[s].fields.size();
-    // Each message with other fields than all before would take memory of the square of its size.
-    if (cells_ > 16 * bytes_ + 1'000'000) {
-      throw Error(fmt::format("{}: {}: topic '{}' has messages with different fields", call_, path_,
-                              log.series[s].topic));
-    }
+    const double time = time_of(json, t);
+    pending_ = Pending{topic.series, time, std::move(json)};
   }
-
-  LogData finish() {
-    for (auto& builder : builders_) {
-      if (builder) builder->finish();
-    }
-    // Topics without messages, or without numbers.
-    std::erase_if(log.series,
-                  [](const LogSeries& one) { return one.t.empty() || one.fields.empty(); });
-    if (log.series.empty() && !log.skipped.empty()) {
-      if (log.skipped.size() > 5) log.skipped.resize(5);
-      throw Error(fmt::format("{}: {} has no topic in JSON or of ROS messages, but {}", call_,
-                              path_, fmt::join(log.skipped, ", ")));
-    }
-    return std::move(log);
-  }
-
-  LogData log;
 
  private:
   struct Topic {
-    bool readable = false;
-    std::string encoding;
     std::unique_ptr<RosMessageType> ros;
     RosMessageType::Encoding ros_encoding = RosMessageType::Encoding::cdr;
     std::size_t series = 0;
   };
+  /// A message that is not in the log yet.
+  struct Pending {
+    std::size_t series;
+    double t;
+    Json json;
+  };
 
-  const std::string &call_, &path_;
+  void add(const Pending& message) {
+    LogSeries& series = log_->series[message.series];
+    builders_[message.series].add(message.json, message.t, series);
+    ++total_;
+    cells_ += series.fields.size();
+    // Each message with other fields than all before would take memory of the square of its size.
+    if (cells_ > 16 * bytes_ + 1'000'000) {
+      throw Error(fmt::format("{}: {}: topic '{}' has messages with different fields", call_, path_,
+                              series.topic));
+    }
+  }
+
+  std::string call_, path_;
+  mcap::Reader reader_;
+  LogData* log_ = nullptr;
   bool is_limb_ = false;
   std::map<std::uint16_t, Topic> topics_;
   std::map<std::string, std::size_t> by_name_;
-  std::vector<std::unique_ptr<SeriesBuilder>> builders_;
+  std::vector<SeriesBuilder> builders_;  ///< of the series of the log
   std::optional<std::uint64_t> first_time_;
-  std::size_t bytes_ = 0, cells_ = 0;
+  std::optional<Pending> pending_;
+  std::size_t total_ = 0, bytes_ = 0, cells_ = 0;
 };
 
-}  // namespace
+McapLogReader::McapLogReader(const std::string& call, const std::string& path, std::istream& stream)
+    : impl_(std::make_unique<Impl>(call, path, stream)) {}
+McapLogReader::~McapLogReader() = default;
+McapLogReader::McapLogReader(McapLogReader&&) noexcept = default;
 
-LogData read_mcap_log(const std::string& call, const std::string& path, std::string_view bytes) {
-  LogVisitor visitor(call, path);
-  mcap::read_mcap(call, path, bytes, visitor);
-  return visitor.finish();
+std::size_t McapLogReader::next(LogData& log, std::size_t rows) {
+  return impl_->next(log, rows);
 }
 
 }  // namespace limb::cli
