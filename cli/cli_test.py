@@ -6,13 +6,16 @@ Numbers are compared with closed forms written here, in Python, from the textboo
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 LIMB = "limb"
+ROOT = Path(__file__).resolve().parent.parent
 EPS = sys.float_info.epsilon
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -22,23 +25,74 @@ def run(*arguments, **options):
 
 
 class HelpTest(unittest.TestCase):
-    def test_main_help_shows_an_example_before_the_verbs(self):
+    def test_main_help_has_usage_then_groups_of_verbs_then_examples(self):
         result = run("--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        self.assertLess(result.stdout.index("  limb demo "), result.stdout.index("Verbs"))
+        places = [result.stdout.index(text) for text in
+                  ("Usage: limb VERB [options]", "Robots\n  info ", "Dynamics\n  eval ", "  simulate ", "Examples\n  limb info ")]
+        self.assertEqual(places, sorted(places))
         self.assertIn("Exit: 0 ok, 1 bad input, 2 computation failed. Interrupted: 130 (SIGINT), 143 (SIGTERM).", result.stdout)
-        self.assertEqual(run("-h").stdout, result.stdout)
+        self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+        for other in (["-h"], ["help"]):
+            self.assertEqual(run(*other).stdout, result.stdout)
 
-    def test_every_listed_verb_has_help_with_example_first(self):
-        lines = run("--help").stdout.splitlines()
-        listed = lines[lines.index("Verbs") + 1 : lines.index("Options") - 1]
-        self.assertTrue(listed)
-        for line in listed:
-            verb = line.split()[0]
+    @staticmethod
+    def verbs():
+        text = run("--help").stdout
+        return re.findall(r"^  ([a-z]+) ", text[text.index("Robots"):text.index("Help\n")], re.MULTILINE)
+
+    def test_every_listed_verb_has_help_with_usage_and_example_first(self):
+        self.assertGreaterEqual(len(self.verbs()), 12)
+        for verb in self.verbs():
             result = run(verb, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), verb)
+            self.assertLess(result.stdout.index(f"Usage: limb {verb}"), result.stdout.index(f"  limb {verb}"))
             self.assertLess(result.stdout.index(f"  limb {verb}"), result.stdout.index("--help"))
             self.assertLessEqual(max(map(len, result.stdout.splitlines())), 100)
+            self.assertEqual(run("help", verb).stdout, result.stdout)
+        self.assertEqual(run("help", "evl").stderr.strip(),
+                         "limb: unknown verb 'evl', closest: 'eval' (see: limb --help)")
+
+    def test_version(self):
+        self.assertRegex(run("version").stdout, r"^limb [0-9]+\.[0-9]+\.[0-9]+\n$")
+        self.assertEqual(run("version").stdout, run("--version").stdout)
+
+    def test_list_names_every_builtin_robot(self):
+        robots = json.loads(run("list", "--json").stdout)
+        self.assertEqual(sorted(robot["name"] for robot in robots),
+                         sorted(f"builtin:{path.stem}" for path in ROOT.joinpath("models").glob("*.toml")))
+        lines = run("list").stdout.splitlines()[1:]
+        self.assertEqual(len(lines), len(robots))
+        for line, robot in zip(lines, robots):
+            self.assertTrue(line.startswith(robot["name"] + " ") and robot["description"] in line, line)
+            self.assertLessEqual(len(line), 120)
+            info = json.loads(run("info", robot["name"], "--json").stdout)
+            self.assertEqual(robot["nv"], info["nv"])
+
+    def complete(self, *words):
+        """What bash offers for the last word."""
+        script = (f'source <({LIMB} completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _limb; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        return subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True).stdout.split()
+
+    def test_completion_of_bash(self):
+        self.assertEqual(self.complete("limb", "si"), ["simulate"])
+        self.assertTrue(set(self.verbs()) <= set(self.complete("limb", "")))
+        self.assertEqual(self.complete("limb", "simulate", "--dur"), ["--duration"])
+        self.assertEqual(self.complete("limb", "help", "ev"), ["eval"])
+        self.assertIn("quadruped", self.complete("limb", "info", "builtin", ":"))
+        self.assertEqual(self.complete("limb", "info", "builtin", ":", "arm"), ["arm6", "arm7"])
+        self.assertIn("models", self.complete("limb", "info", "mod"))
+        for shell in ("zsh", "fish"):
+            text = run("completion", shell).stdout
+            for verb in self.verbs():
+                self.assertIn(verb, text)
+            self.assertIn("builtin:quadruped", text)
+        self.check_error("limb completion: shell is 'csh', expected bash, zsh or fish", "completion", "csh")
+
+    def check_error(self, message, *arguments):
+        result = run(*arguments)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", message + "\n"))
 
     def test_examples_in_help_work(self):
         lines = run("demo", "--help").stdout.splitlines()

@@ -1,5 +1,3 @@
-#include <array>
-
 #include "cli/bench.hpp"
 #include "cli/check.hpp"
 #include "cli/compile.hpp"
@@ -8,16 +6,22 @@
 #include "cli/estimate.hpp"
 #include "cli/eval.hpp"
 #include "cli/info.hpp"
+#include "cli/list.hpp"
 #include "cli/plot.hpp"
 #include "cli/prove.hpp"
 #include "cli/simulate.hpp"
 #include "cli/verb.hpp"
 
 int main(int argc, char** argv) {
-  const std::array verbs = {
-      limb::cli::make_info(),     limb::cli::make_check(),    limb::cli::make_eval(),
-      limb::cli::make_prove(),    limb::cli::make_derive(),   limb::cli::make_compile(),
-      limb::cli::make_bench(),    limb::cli::make_simulate(), limb::cli::make_plot(),
-      limb::cli::make_estimate(), limb::cli::make_demo()};
-  return limb::cli::run_command_line(verbs, argc, argv);
+  using namespace limb::cli;
+  VerbGroup groups[] = {
+      {"Robots", {}}, {"Dynamics", {}}, {"Simulation, estimation and control", {}}};
+  for (auto* make : {make_info, make_check, make_list}) groups[0].verbs.push_back(make());
+  for (auto* make : {make_eval, make_prove, make_derive, make_compile, make_bench}) {
+    groups[1].verbs.push_back(make());
+  }
+  for (auto* make : {make_simulate, make_plot, make_estimate, make_demo}) {
+    groups[2].verbs.push_back(make());
+  }
+  return run_command_line(groups, argc, argv);
 }

@@ -9,11 +9,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <new>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
 
+#include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
 #include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
@@ -38,16 +40,51 @@ std::string columns(const std::vector<std::pair<std::string, std::string>>& rows
   return text;
 }
 
-std::string main_help(std::span<const std::unique_ptr<Verb>> verbs) {
-  std::string text = "Kinematics and dynamics of manipulators and legged robots.\n\n";
-  for (const auto& verb : verbs) text += verb->examples();
-  std::vector<std::pair<std::string, std::string>> rows;
-  for (const auto& verb : verbs) rows.emplace_back(verb->name(), verb->summary());
-  text += "\nUsage: limb VERB [options]\n\nVerbs\n" + columns(rows);
-  text +=
-      "\nOptions\n" + columns({{"--help", "this text; limb VERB --help for the options of a verb"},
-                               {"--version", "the version of limb"}});
+std::string main_help(std::span<const VerbGroup> groups) {
+  std::string text =
+      "Kinematics and dynamics of manipulators and legged robots.\n\nUsage: limb VERB [options]\n";
+  const std::vector<std::pair<std::string, std::string>> help = {
+      {"help", "this text; limb help VERB, or limb VERB --help: the options of a verb"},
+      {"version", "the version of limb"},
+      {"completion", "completion for a shell: limb completion bash|zsh|fish"}};
+  // One column for all groups.
+  std::size_t width = 0;
+  for (const auto& [name, description] : help) width = std::max(width, name.size());
+  for (const VerbGroup& group : groups) {
+    for (const auto& verb : group.verbs) width = std::max(width, verb->name().size());
+  }
+  for (const VerbGroup& group : groups) {
+    text += fmt::format("\n{}\n", group.title);
+    for (const auto& verb : group.verbs) {
+      text += fmt::format("  {:<{}}   {}\n", verb->name(), width, verb->summary());
+    }
+  }
+  text += "\nHelp\n";
+  for (const auto& [name, description] : help) {
+    text += fmt::format("  {:<{}}   {}\n", name, width, description);
+  }
+  // The first example of each verb: a command, two or more spaces, what it does.
+  std::vector<std::pair<std::string, std::string>> examples;
+  for (const VerbGroup& group : groups) {
+    for (const auto& verb : group.verbs) {
+      std::string line(verb->examples().substr(2, verb->examples().find('\n') - 2));
+      const std::size_t gap = line.find("  ");
+      examples.emplace_back(line.substr(0, gap), line.substr(line.find_first_not_of(' ', gap)));
+    }
+  }
+  text += "\nExamples\n" + columns(examples);
   return text + "\n" + std::string(kExitLine);
+}
+
+/// "Usage: limb eval ROBOT [options]"
+std::string usage(const Verb& verb, const CLI::App& app) {
+  std::string text = fmt::format("Usage: limb {}", verb.name());
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional()) continue;
+    const std::string name = option->get_name(true);
+    text += option->get_required() ? " " + name : " [" + name + "]";
+  }
+  return text + " [options]\n";
 }
 
 std::string verb_help(const Verb& verb, const CLI::App& app) {
@@ -59,8 +96,8 @@ std::string verb_help(const Verb& verb, const CLI::App& app) {
     rows.emplace_back(left, option->get_description());
   }
   const std::string notes = verb.notes().empty() ? "" : fmt::format("{}\n", verb.notes());
-  return fmt::format("{}\n\n{}\n{}{}\n{}", verb.summary(), verb.examples(), notes, columns(rows),
-                     kExitLine);
+  return fmt::format("{}\n\n{}\n{}\n{}{}\n{}", verb.summary(), usage(verb, app), verb.examples(),
+                     notes, columns(rows), kExitLine);
 }
 
 std::string closest(std::string_view typed, std::span<const std::string> known) {
@@ -110,25 +147,44 @@ Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
   return verb.run(out);
 }
 
-Exit dispatch(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv,
-              std::ostream& out) {
+/// Runs `limb VERB --help`.
+Exit show_help(Verb& verb, std::ostream& out) {
+  std::string name(verb.name()), option = "--help";
+  char* arguments[] = {name.data(), option.data(), nullptr};
+  return run_verb(verb, 2, arguments, out);
+}
+
+Exit dispatch(std::span<const VerbGroup> groups, int argc, char** argv, std::ostream& out) {
   if (argc < 2) throw Error("limb: no verb given (see: limb --help)");
   const std::string word = argv[1];
-  if (word == "--help" || word == "-h") {
-    out << main_help(verbs);
+  std::vector<std::string> names = {"help", "version", "completion"};
+  std::map<std::string, Verb*> verbs;
+  for (const VerbGroup& group : groups) {
+    for (const auto& verb : group.verbs) {
+      verbs.emplace(verb->name(), verb.get());
+      names.emplace_back(verb->name());
+    }
+  }
+  const auto find = [&](const std::string& name) -> Verb& {
+    const auto found = verbs.find(name);
+    if (found != verbs.end()) return *found->second;
+    throw Error(fmt::format("limb: unknown {} '{}'{} (see: limb --help)",
+                            name.starts_with('-') ? "option" : "verb", name, closest(name, names)));
+  };
+  if (word == "--help" || word == "-h" || (word == "help" && argc == 2)) {
+    out << main_help(groups);
     return Exit::ok;
   }
-  if (word == "--version") {
+  if (word == "help") return show_help(find(argv[2]), out);
+  if (word == "--version" || word == "version") {
     out << "limb " << kVersion << "\n";
     return Exit::ok;
   }
-  std::vector<std::string> names;
-  for (const auto& verb : verbs) {
-    if (verb->name() == word) return run_verb(*verb, argc - 1, argv + 1, out);
-    names.emplace_back(verb->name());
+  if (word == "completion") {
+    out << completion_script(argc > 2 ? argv[2] : "", groups);
+    return Exit::ok;
   }
-  throw Error(fmt::format("limb: unknown {} '{}'{} (see: limb --help)",
-                          word.starts_with('-') ? "option" : "verb", word, closest(word, names)));
+  return run_verb(find(word), argc - 1, argv + 1, out);
 }
 
 // A closed pipe (limb demo | head -1) is not a failure; a full disk is.
@@ -227,14 +283,14 @@ void add_whole_number(CLI::App& app, const std::string& option,
   app.add_option_function<std::string>(option, read, description)->type_name("N");
 }
 
-int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv) {
+int run_command_line(std::span<const VerbGroup> groups, int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // the write fails instead, with a reason
   Exit code = Exit::computation_failed;
   const std::string call = argc > 1 ? fmt::format("limb {}", argv[1]) : "limb";
   try {
     std::ostringstream out;
-    code = dispatch(verbs, argc, argv, out);
+    code = dispatch(groups, argc, argv, out);
     write_to_stdout(out.str());
   } catch (const Error& error) {
     code = report_error(

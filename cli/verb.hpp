@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// A verb of the command line, `limb VERB [options]`: one class in one file, listed in main.cpp.
 namespace limb::cli {
@@ -79,8 +80,14 @@ void add_whole_number(CLI::App& app, const std::string& option, std::optional<In
       max);
 }
 
+/// Verbs under one title in `limb --help`.
+struct VerbGroup {
+  std::string_view title;
+  std::vector<std::unique_ptr<Verb>> verbs;
+};
+
 /// Selects the verb and runs it. Returns the exit code, that of Exit or 128 + the signal of an
 /// Interrupt; an error is written to stderr as one line.
-int run_command_line(std::span<const std::unique_ptr<Verb>> verbs, int argc, char** argv);
+int run_command_line(std::span<const VerbGroup> groups, int argc, char** argv);
 
 }  // namespace limb::cli
