@@ -130,7 +130,8 @@ json to_json(const Description<double>& d, const Diagnostics& diagnostics) {
   for (const auto& c : d.couplings) {
     json terms = json::array();
     for (const auto& t : c.terms) terms.push_back({{"joint", t.joint}, {"ratio", t.ratio}});
-    result["couplings"].push_back({{"joint", c.joint}, {"terms", terms}, {"offset", c.offset}});
+    result["couplings"].push_back(
+        {{"joint", c.joint}, {"terms", terms}, {"offset", c.offset}, {"powers", c.powers}});
   }
   for (const auto& a : d.actuators) {
     result["actuators"].push_back({{"joint", a.joint},

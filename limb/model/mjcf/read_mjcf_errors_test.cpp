@@ -183,8 +183,10 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: error: <weld>: attribute 'body1' is 'hnad', no such body (closest: 'hand') "
        "[reference-unknown]"},
       {"<mujoco><worldbody><body><joint name='j'/><joint name='k'/></body></worldbody>"
-       "<equality><joint joint1='j' joint2='k' polycoef='0 1 2'/></equality></mujoco>",
-       "m.xml:1: error: <joint>: polycoef is [0, 1, 2, 0, 0]: only the first two numbers are "
+       "<tendon><fixed name='a'><joint joint='j' coef='1'/></fixed><fixed name='b'>"
+       "<joint joint='k' coef='1'/></fixed></tendon>"
+       "<equality><tendon tendon1='a' tendon2='b' polycoef='0 1 2'/></equality></mujoco>",
+       "m.xml:1: error: <tendon>: polycoef is [0, 1, 2]: only the first two numbers are "
        "supported [equality-not-linear]"},
       {"<mujoco><actuator><motor name='m' joint='x'/></actuator></mujoco>",
        "m.xml:1: error: motor 'm': attribute 'joint' is 'x', no such joint [reference-unknown]"},
@@ -201,6 +203,10 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: warning: <muscle>: is not read: limb has no muscles [actuator-not-read]"},
       {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><position joint='j' "
        "timeconst='1'/></actuator></mujoco>",
+      {"<mujoco><worldbody><body><joint name='j' type='ball'/></body><body><joint name='k'/></body>"
+       "</worldbody><equality><joint joint1='k' joint2='j' polycoef='0 1 2'/></equality></mujoco>",
+       "m.xml:1: error: <joint>: couples joints that are not hinge or slide "
+       "[equality-joint-type]"},
        "m.xml:1: warning: <position>: the gains of a servo with its own state are not read "
        "[servo-not-read]"},
       {"<mujoco><default><default class='a'/><default class='a'/></default></mujoco>",

@@ -250,10 +250,16 @@ def check_equalities(model, found):
             first, second = model.eq_obj1id[e], model.eq_obj2id[e]
             coupling = couplings.pop(joint_name(model, first))
             ref = model.qpos0[model.jnt_qposadr[first]]
-            ratio = data[1] if second >= 0 else 0
-            other = model.qpos0[model.jnt_qposadr[second]] if second >= 0 else 0
-            assert_close(coupling["offset"], ref + data[0] - ratio * other, scale=1)
-            assert [t["ratio"] for t in coupling["terms"]] == ([ratio] if second >= 0 else [])
+            if second < 0:
+                assert_close(coupling["offset"], ref + data[0], scale=1)
+                assert coupling["terms"] == coupling["powers"] == []
+                continue
+            assert [t["joint"] for t in coupling["terms"]] == [joint_name(model, second)]
+            other = model.qpos0[model.jnt_qposadr[second]]
+            found_coefficients = [coupling["offset"], coupling["terms"][0]["ratio"], *coupling["powers"]]
+            for x in (-1.5, 0, 0.4, 2):
+                expected = ref + np.polynomial.polynomial.polyval(x - other, data[:5])
+                assert_close(np.polynomial.polynomial.polyval(x, found_coefficients), expected, scale=1)
             continue
         if kind == mujoco.mjtEq.mjEQ_TENDON:
             check_tendon_coupling(model, e, couplings)
