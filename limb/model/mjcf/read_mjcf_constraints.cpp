@@ -105,6 +105,13 @@ void read_joint_equality(const Attributes& a, ReadContext& context) {
 /// the joint of the first tendon that has the largest ratio and does not follow others yet.
 void read_tendon_equality(const Attributes& a, ReadContext& context) {
   if (!a.has("tendon1")) return missing_attribute(a, "tendon1");
+  for (const char* name : {"tendon1", "tendon2"}) {
+    if (!context.named.spatial_tendons.contains(a.text(name))) continue;
+    return a.error(
+        "equality-tendon",
+        fmt::format("attribute '{}' is '{}', a spatial tendon", name, a.text(name).substr(0, 60)),
+        "the motion would differ");
+  }
   const auto* first = find(a, "tendon1", "fixed tendon", context.named.tendons, context);
   const auto* second = find(a, "tendon2", "fixed tendon", context.named.tendons, context);
   if (first == nullptr || (a.has("tendon2") && second == nullptr)) return;
