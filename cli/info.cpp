@@ -149,7 +149,17 @@ class Info : public Verb {
       out << fmt::format("  uncoupled nq = {}, nv = {} before couplings\n", model.uncoupled_nq(),
                          model.uncoupled_nv());
     }
-    if (!model.loops().empty()) out << fmt::format("  loops     {}\n", model.loops().size());
+    if (!model.loops().empty()) {
+      const auto polynomials =
+          std::count_if(model.loops().begin(), model.loops().end(),
+                        [](const Loop<double>& loop) { return loop.kind == LoopKind::polynomial; });
+      out << fmt::format("  loops     {}", model.loops().size());
+      if (polynomials > 0) {
+        out << fmt::format(", {} of them polynomial coupling{}", polynomials,
+                           polynomials == 1 ? "" : "s");
+      }
+      out << "\n";
+    }
     const Vector3<double> g = model.gravity();
     out << fmt::format("  gravity   ({:.6g}, {:.6g}, {:.6g}) m/s^2\n", g[0], g[1], g[2]);
     if (!keyframes_.empty()) {

@@ -27,7 +27,7 @@ std::string first_sentence(std::string_view recipe) {
       text.resize(i);
     }
   }
-  // Of a long one, what comes before details.
+  // A long one is cut before its details.
   constexpr std::size_t kLong = 66;
   for (const char* divider : {"; ", ": ", ", in ", ", "}) {
     if (text.size() > kLong) text = text.substr(0, text.find(divider));

@@ -1,6 +1,7 @@
 #include "limb/legged/standing_hold.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/LU>
 
 #include "limb/base/check.hpp"
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
@@ -23,9 +24,15 @@ StandingHold::StandingHold(const LeggedRobot& robot, const HoldGains& gains)
   if (const auto held = robot.held_velocities(); !held.empty()) {
     MatrixX<double> M(model_.nv(), model_.nv());
     crba(model_, work_, robot.q, M);
-    for (const int i : held) {
-      stiffness_[i - 6] = gains.rate * gains.rate * M(i, i);
-      damping_[i - 6] = 2 * gains.rate * M(i, i);
+    // The inertia of a joint while the others yield, 1 / (M^-1)_ii. M_ii may be far larger, for
+    // example for the shoulder of a stretched arm, and damping by it unstable: M^-1 times the
+    // damping has no eigenvalue above its trace, here 2 rate per joint.
+    const MatrixX<double> inverse = MatrixX<double>(M(held, held)).inverse();
+    for (std::size_t k = 0; k < held.size(); ++k) {
+      const auto i = static_cast<Eigen::Index>(k);
+      const double inertia = 1 / inverse(i, i);
+      stiffness_[held[k] - 6] = gains.rate * gains.rate * inertia;
+      damping_[held[k] - 6] = 2 * gains.rate * inertia;
     }
   }
   effort_ = VectorX<double>::Constant(model_.nv(), std::numeric_limits<double>::infinity());

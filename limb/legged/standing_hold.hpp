@@ -8,7 +8,8 @@ namespace limb {
 struct HoldGains {
   double stiffness = 2.5;       ///< of each leg joint, 1/rad, in units of weight times height
   double damping_time = 0.025;  ///< s
-  double rate = 20;  ///< 1/s, of joints that are in no leg: critically damped with their inertia
+  double rate = 20;  ///< 1/s, of joints that are in no leg: critically damped with the inertia that
+                     ///< each has while the others yield
 };
 
 /// Holds the joints of a standing robot in place: springs and dampers, and feed-forward torques

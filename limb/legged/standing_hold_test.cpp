@@ -12,6 +12,7 @@
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/legged/legged_run.hpp"
+#include "limb/legged/testing/table_robot.hpp"
 #include "limb/math/testing/random.hpp"
 
 namespace limb {
@@ -49,6 +50,45 @@ TEST(StandingHold, IsAnEquilibriumWithoutNoise) {
   run.run_until(1);
   // The feed-forward torques support the robot without deflection of the springs.
   EXPECT_LT((run.steps().back().q - run.steps().front().q).norm(), 1e-4);
+}
+
+// A stretched arm of five parallel joints: seen from the shoulder it is hundreds of times as inert
+// as a link whose neighbours yield.
+TEST(StandingHold, HoldsAStretchedArm) {
+  testing::TableRobot table;
+  table.arm = true;
+  Description<double> description = table.description();
+  std::string last = "forearm";
+  for (int i = 4; i <= 6; ++i) {
+    LinkDescription<double> link;
+    link.name = "segment_" + std::to_string(i);
+    InertialDescription<double> inertial;
+    inertial.mass = 0.15;
+    inertial.X_LI.p = {0.1, 0, 0};
+    inertial.tensor = 1e-4 * Matrix3<double>::Identity();
+    link.inertial = inertial;
+    JointDescription<double> joint = description.joints.back();  // arm_3
+    joint.name = "arm_" + std::to_string(i);
+    joint.parent = last;
+    joint.child = last = link.name;
+    joint.X_PJ = {};
+    joint.X_PJ.p = {0.2, 0, 0};
+    description.links.push_back(std::move(link));
+    description.joints.push_back(std::move(joint));
+  }
+  const LeggedRobot robot = make_quadruped(description);
+  ASSERT_EQ(robot.held_velocities().size(), 6u);
+  LeggedRunOptions options;
+  options.controller = make_controller_options(robot);
+  options.controller->estimator.initial.rest = 1e3;
+  LeggedRun run(robot, options);
+  run.run_until(1);
+  EXPECT_FALSE(run.fell());
+  const LeggedStep& end = run.steps().back();
+  for (const int i : robot.held_velocities()) {
+    EXPECT_NEAR(end.q[i + 1], robot.q[i + 1], 0.05) << i;
+    EXPECT_LT(std::abs(end.v[i]), 1) << i;
+  }
 }
 
 /// Forces at the feet for which these torques hold the robot at rest, from the three joints of each

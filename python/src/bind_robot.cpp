@@ -227,7 +227,7 @@ void bind_robot(nb::module_& m, RobotClass& c) {
       "Number of actuated velocities.");
   c.def_prop_ro(
       "loops", [](const Robot& r) { return static_cast<int>(r.model().loops().size()); },
-      "Number of closed loops of the model.");
+      "Number of closed loops of the model, polynomial couplings included.");
   c.def_prop_ro(
       "effects",
       [](const Robot& r) {

@@ -185,6 +185,27 @@ def test_manifold(robot):
     assert poses.shape == (len(robot.joints) + 1, 4, 4) and np.array_equal(poses[0], np.eye(4))
 
 
+def test_polynomial_coupling(tmp_path):
+    """A joint whose coordinate is a cubic polynomial of another one: a row among those of the loops."""
+    path = tmp_path / "knee.xml"
+    path.write_text("""<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size="0.1" pos="0 0 -0.3"/>
+        <body pos="0 0 -0.5"><joint name="b" type="slide" axis="1 0 0"/><geom size="0.1"/></body></body></worldbody>
+        <equality><joint joint1="b" joint2="a" polycoef="0.1 -0.2 0.3 0.4 0"/></equality></mujoco>""")
+    robot = limb.load(path)
+    assert (robot.nv, robot.loops) == (2, 1)
+    x, rate, tau = 0.7, 1.3, np.array([0.4, -0.6])
+    slope, curvature = -0.2 + 0.6 * x + 1.2 * x**2, 0.6 + 2.4 * x
+    q, v = np.array([x, 0.1 - 0.2 * x + 0.3 * x**2 + 0.4 * x**3]), np.array([rate, slope * rate])
+    J, drift = robot.constraint_jacobian(q, v, [])
+    close(J, [[-slope, 1]], 4, "row")
+    close(drift, [-curvature * rate**2], 8, "drift")
+    a = robot.forward_dynamics(q, v, tau)
+    close(a[1], slope * a[0] + curvature * rate**2, 100, "acceleration of the follower")
+    motion = robot.constrained_forward_dynamics(q, v, tau, [])
+    close(motion.a, a, 100, "forward dynamics")
+    close(robot.mass_matrix(q) @ a + robot.bias(q, v), tau + J.T @ motion.f, 100, "equation of motion")
+
+
 def test_contacts(quadruped):
     feet = [name for name in quadruped.frames if "foot" in name]
     assert len(feet) == 4

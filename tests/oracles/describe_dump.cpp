@@ -38,7 +38,9 @@ json to_json(const std::vector<Geometry>& shapes) {
                       {"X", to_json(g.X_LG)},
                       {"size", to_json(g.size)},
                       {"mesh", g.mesh_uri},
-                      {"friction", to_json(g.friction)},
+                      {"friction", {to_json(g.friction), g.torsion, g.rolling}},
+                      {"dimension", g.contact_dimension},
+                      {"priority", g.priority},
                       {"contact", {g.contact_type, g.contact_affinity}}});
   }
   return result;
@@ -70,7 +72,7 @@ json to_json(const SceneDescription& scene) {
   for (const auto& key : scene.keyframes) result["keyframes"].push_back(to_json(key));
   for (const auto& [a, b] : scene.excluded) result["excluded"].push_back({a, b});
   for (const auto& pair : scene.pairs) {
-    result["pairs"].push_back({pair.first, pair.second, to_json(pair.friction)});
+    result["pairs"].push_back({pair.first, pair.second, pair.friction, pair.torsion, pair.rolling});
   }
   return result;
 }
@@ -130,7 +132,8 @@ json to_json(const Description<double>& d, const Diagnostics& diagnostics) {
   for (const auto& c : d.couplings) {
     json terms = json::array();
     for (const auto& t : c.terms) terms.push_back({{"joint", t.joint}, {"ratio", t.ratio}});
-    result["couplings"].push_back({{"joint", c.joint}, {"terms", terms}, {"offset", c.offset}});
+    result["couplings"].push_back(
+        {{"joint", c.joint}, {"terms", terms}, {"offset", c.offset}, {"powers", c.powers}});
   }
   for (const auto& a : d.actuators) {
     result["actuators"].push_back({{"joint", a.joint},

@@ -7,6 +7,7 @@
 #include "limb/dynamics/kinematics/jacobian_impl.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/workspace_impl.hpp"
+#include "limb/math/polynomial.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -17,17 +18,31 @@ constexpr FrameAxes kAxes = FrameAxes::local_world_aligned;
 /// A loop: its two frames, the joints between them, and its number of rows. Common ancestors do not
 /// move one frame against the other; they stay in the neutral configuration.
 struct LoopFrames {
+  const Loop<double>* loop;
   AnyFrame<T> a, b;
   int rows;
   std::vector<bool> between;  ///< for each body
 };
 
+/// A polynomial coupling at a configuration: p at q_a, and its indices in q and v.
+struct TracedPolynomial {
+  TracedPolynomial(const Model<double>& robot, const Loop<double>& loop, const VectorX<T>& q)
+      : a(robot.body(loop.body_a)), b(robot.body(loop.body_b)) {
+    std::vector<T> c;
+    for (const double x : loop.polynomial) c.push_back(T(x));
+    p = evaluate_polynomial<T>(c, q[a.q_start]);
+    error = q[b.q_start] - p.value;
+  }
+  const Body<double>&a, &b;
+  PolynomialValue<T> p;
+  T error;
+};
+
 std::vector<LoopFrames> loop_frames(const Model<double>& model) {
   std::vector<LoopFrames> all;
   for (const Loop<double>& loop : model.loops()) {
-    LoopFrames frames{AnyFrame<T>(loop.body_a, loop.X_AL.cast<T>()),
-                      AnyFrame<T>(loop.body_b, loop.X_BL.cast<T>()),
-                      loop.kind == LoopDescription<double>::Kind::weld ? 6 : 3,
+    LoopFrames frames{&loop, AnyFrame<T>(loop.body_a, loop.X_AL.cast<T>()),
+                      AnyFrame<T>(loop.body_b, loop.X_BL.cast<T>()), loop.rows(),
                       std::vector<bool>(model.bodies().size(), false)};
     for (const BodyId end : {loop.body_a, loop.body_b}) {
       for (int i = end.value(); i > 0; i = model.bodies()[std::size_t(i)].parent.value()) {
@@ -94,12 +109,25 @@ LoopTraces trace_loops(const Model<double>& robot, const JointEffects& effects) 
   const int n = model.nv(), m = rows_of(loops);
   Kinematics<T> k(model);
   LoopTraces traces;
+  for (const LoopFrames& loop : loops) {
+    for (int r = 0; r < loop.rows; ++r) {
+      const int last = traces.row_groups.empty() ? -1 : traces.row_groups.back();
+      traces.row_groups.push_back(r % 3 == 0 ? last + 1 : last);
+    }
+  }
+  const auto is_polynomial = [](const LoopFrames& loop) {
+    return loop.loop->kind == LoopKind::polynomial;
+  };
   {
     Tracer tracer("loop_error");
     const VectorX<T> q = tracer.input("q", model.nq());
     VectorX<T> e(m);
     int at = 0;
     for (const LoopFrames& loop : loops) {
+      if (is_polynomial(loop)) {
+        e[at++] = TracedPolynomial(robot, *loop.loop, q).error;
+        continue;
+      }
       forward_kinematics<T>(model, MaskedState(robot, loop, q, {}).q, k);
       e.segment(at, loop.rows) = error_of(model, k, loop);
       at += loop.rows;
@@ -115,6 +143,14 @@ LoopTraces trace_loops(const Model<double>& robot, const JointEffects& effects) 
     Matrix6X<T> J_a(6, n), J_b(6, n);
     int at = 0;
     for (const LoopFrames& loop : loops) {
+      if (is_polynomial(loop)) {
+        const TracedPolynomial joints(robot, *loop.loop, q);
+        e[at] = joints.error;
+        B(joints.b.v_start, at) = J(at, joints.b.v_start) = T(1);
+        B(joints.a.v_start, at) = J(at, joints.a.v_start) = -joints.p.first;
+        ++at;
+        continue;
+      }
       const MaskedState masked(robot, loop, q, {});
       forward_kinematics<T>(model, masked.q, k);
       e.segment(at, loop.rows) = error_of(model, k, loop);
@@ -152,6 +188,12 @@ LoopTraces trace_loops(const Model<double>& robot, const JointEffects& effects) 
     VectorX<T> c(m);
     int at = 0;
     for (const LoopFrames& loop : loops) {
+      if (is_polynomial(loop)) {
+        const TracedPolynomial joints(robot, *loop.loop, q);
+        const T rate = v[joints.a.v_start];
+        c[at++] = -joints.p.second * rate * rate;
+        continue;
+      }
       const MaskedState masked(robot, loop, q, v);
       forward_kinematics<T>(model, masked.q, masked.v, k);
       const auto bias = [&](const AnyFrame<T>& frame) {

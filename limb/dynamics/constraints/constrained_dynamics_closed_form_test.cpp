@@ -184,6 +184,48 @@ struct FourBar {
   }
 };
 
+// Two masses on sliders, one across and one up with z = p(x): with the multiplier f eliminated,
+// (m1 + m2 p'^2) a + m2 p' p'' v^2 + m2 g p' = tau_x + p' tau_z, and f = m2 (a_z + g) - tau_z.
+TEST(ClosedForm, SlidersCoupledByAPolynomial) {
+  const double m1 = 1.7, m2 = 0.6, g = 9.81, tau_x = 2.5, tau_z = -1.25;
+  const std::vector<double> c = {0.2, -0.5, 1.5, 0.75, -0.25};
+  for (const bool quartic : {false, true}) {
+    RobotBuilder<double> robot("sliders");
+    const Matrix3<double> I = 0.1 * Matrix3<double>::Identity();
+    robot.link("cart", m1, {0, 0, 0}, I).link("lift", m2, {0, 0, 0}, I);
+    robot.joint("x", Joint<double>::prismatic({1, 0, 0}), "world", "cart");
+    robot.joint("z", Joint<double>::prismatic({0, 0, 1}), "world", "lift");
+    robot.couple("z", "x", {c.begin(), quartic ? c.end() : c.begin() + 3});
+    const Model<double> model = robot.build();
+    ASSERT_EQ(model.nv(), 2);
+    ASSERT_EQ(model.loops().size(), 1u);
+    const ConstraintSet<double> set(model, {}, all_loops(model));
+    ConstraintWorkspace<double> work(model, set);
+    Workspace<double> closed(model);
+    for (const double x : {-1.2, 0.0, 0.4, 2.0}) {
+      const double v = 0.8, d = quartic ? 1 : 0;
+      const double value = c[0] + c[1] * x + c[2] * x * x + d * (c[3] + c[4] * x) * x * x * x,
+                   slope = c[1] + 2 * c[2] * x + d * (3 * c[3] + 4 * c[4] * x) * x * x,
+                   curvature = 2 * c[2] + d * (6 * c[3] + 12 * c[4] * x) * x;
+      const double a_x = (tau_x + slope * tau_z - m2 * slope * (curvature * v * v + g)) /
+                         (m1 + m2 * slope * slope);
+      const double a_z = slope * a_x + curvature * v * v;
+      const Vector q = Eigen::Vector2d(x, value), rates = Eigen::Vector2d(v, slope * v),
+                   tau = Eigen::Vector2d(tau_x, tau_z);
+      Vector a(2), f(1);
+      const auto report = constrained_forward_dynamics(model, set, work, q, rates, tau, a, f);
+      EXPECT_TRUE(report.ok());
+      EXPECT_EQ(report.rank, 1);
+      const double tolerance = 64 * kEps * (1 + a.norm() + g);  // sums of few terms
+      EXPECT_NEAR(a[0], a_x, tolerance);
+      EXPECT_NEAR(a[1], a_z, tolerance);
+      EXPECT_NEAR(f[0], m2 * (a_z + g) - tau_z, tolerance);
+      aba(model, closed, q, rates, tau, a);
+      EXPECT_NEAR(a[0], a_x, tolerance);
+    }
+  }
+}
+
 // d/dt (I w) = I' w^2 / 2 - V' + tau, with one coordinate: the crank's angle.
 TEST(ClosedForm, FourBarLinkage) {
   const FourBar bar;
@@ -268,6 +310,17 @@ TEST(Loops, RowsAreRatesOfTheGap) {
       EXPECT_LT((pull.segment<3>(3) - X.p).norm(), 1e3 * kEps * (1 + drift.norm()));
       EXPECT_LT((pull.segment<3>(6) - so3::log<double>(X.R)).norm(),
                 1e3 * kEps * (1 + drift.norm()));
+      const Loop<double>& polynomial = model.loops()[3];
+      ASSERT_EQ(polynomial.kind, LoopKind::polynomial);
+      Kinematics<double> k(model);
+      forward_kinematics(model, s.q, k);
+      const auto coordinate = [&](BodyId b) { return k.q[model.body(b).q_start]; };
+      double value = 0;
+      for (int i = 0; i < 5; ++i) {
+        value += polynomial.polynomial[static_cast<std::size_t>(i)] *
+                 std::pow(coordinate(polynomial.body_a), i);
+      }
+      EXPECT_NEAR(pull[15], coordinate(polynomial.body_b) - value, 1e3 * kEps * (1 + drift.norm()));
     }
   }
 }

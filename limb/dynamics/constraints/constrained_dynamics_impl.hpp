@@ -51,11 +51,6 @@ ConstrainedReport<T> fail_singular(const FactorReport& factor, int rows, VectorO
   return {factor.status, factor.velocity, rows, 0, T(std::numeric_limits<double>::quiet_NaN())};
 }
 
-/// Rows of one point or one rotation, whose entries in A have one unit. A direction in which a
-/// constraint hardly acts, such as that across a planar linkage of rounded numbers, is then dropped
-/// however its axes are turned.
-inline constexpr int kRowGroup = 3;
-
 /// Assembles and factorizes the Delassus matrix A of the rows in work. @returns the rank.
 template <typename T>
 int factorize_delassus(const ConstraintSet<T>& set, ConstraintWorkspaceData<T>& work,
@@ -63,7 +58,7 @@ int factorize_delassus(const ConstraintSet<T>& set, ConstraintWorkspaceData<T>& 
   assemble_delassus(set, work);
   const int rows = set.rows();
   for (int r = 0; r < rows; ++r) work.A(r, r) += T(options.compliance);
-  return work.solve.factorize(work.A, rows, T(options.rank_tolerance), kRowGroup);
+  return work.solve.factorize(work.A, rows, T(options.rank_tolerance), set.row_groups());
 }
 
 /// Constrained response to generalized forces x with constraint drift c, once A is factorized: x

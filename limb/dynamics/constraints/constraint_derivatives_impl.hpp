@@ -39,6 +39,7 @@ ConstrainedDerivativeWorkspaceData<T>::ConstrainedDerivativeWorkspaceData(
       h.X_bB = placement.X_BF * contact.X_FC;
     } else {
       const Loop<T>& loop = model.loops()[set.at(set.loops()[i - contacts].loop)];
+      if (loop.kind == LoopKind::polynomial) continue;
       h.a = set.at(loop.body_a.value());
       h.b = set.at(loop.body_b.value());
       h.X_aA = loop.X_AL;
@@ -237,13 +238,47 @@ void for_each_axis(const Model<T>& model, const ConstrainedDerivativeWorkspaceDa
   }
 }
 
-/// Calls use(i, item) for each active constraint.
+/// Calls use(i, item) for each active constraint between frames.
 template <typename T, typename Use>
 void for_each_active(const ConstraintSet<T>& set, const Use& use) {
   for (int i = 0; i < set.size(); ++i) {
     const auto& item = set.items()[set.at(i)];
-    if (item.active) use(i, item);
+    if (item.active && !item.is_polynomial()) use(i, item);
   }
+}
+
+/// An active constraint q_b - p(q_a) = 0: its row, p at q_a, and the motion of joint a.
+template <typename T>
+struct PolynomialState {
+  int row;
+  std::size_t a, b;  ///< bodies
+  PolynomialValue<T> p;
+  T v_a, a_a;
+  Stabilization<T> gains;
+};
+
+/// Calls use(state) for each active polynomial coupling.
+template <typename T, typename Use>
+void for_each_polynomial(const Model<T>& model, const ConstraintSet<T>& set, const Kinematics<T>& k,
+                         const Use& use) {
+  for (std::size_t i = set.contacts().size(); i < set.items().size(); ++i) {
+    const auto& item = set.items()[i];
+    if (!item.active || !item.is_polynomial()) continue;
+    const LoopClosure<T>& closure = set.loops()[i - set.contacts().size()];
+    const Loop<T>& loop = model.loops()[set.at(closure.loop)];
+    const Body<T>& a = model.body(loop.body_a);
+    use(PolynomialState<T>{item.first_row, set.at(loop.body_a.value()), set.at(loop.body_b.value()),
+                           evaluate_polynomial<T>(loop.polynomial, k.q[a.q_start]), k.v[a.v_start],
+                           k.a[a.v_start], closure.stabilization});
+  }
+}
+
+/// Adds `value` for the velocity of a body's joint to one row.
+template <typename T>
+void add_to_row(const Model<T>& model, int row, std::size_t body, const T& value,
+                MatrixOut<T>& out) {
+  for_each_column(model, body, 0,
+                  [&](int column, const T& ratio) { out(row, column) += ratio * value; });
 }
 
 /// Adds the rows of V to the columns of the generalized velocities that move velocity j of a body.
@@ -275,6 +310,16 @@ void add_acceleration_derivatives(const Model<T>& model, const ConstraintSet<T>&
       add_rows_to<T>(model, item, link.body, j, v, by_v);
     });
   });
+  for_each_polynomial(model, set, work.kinematics, [&](const PolynomialState<T>& s) {
+    const auto& [stiffness, damping] = s.gains;
+    add_to_row<T>(model, s.row, s.a,
+                  -(s.p.second * (s.a_a + damping * s.v_a) + s.p.third * s.v_a * s.v_a +
+                    stiffness * s.p.first),
+                  by_q);
+    add_to_row<T>(model, s.row, s.b, stiffness, by_q);
+    add_to_row<T>(model, s.row, s.a, -(T(2) * s.p.second * s.v_a + damping * s.p.first), by_v);
+    add_to_row<T>(model, s.row, s.b, damping, by_v);
+  });
 }
 
 /// by_q += d(J v)/dq at the velocities of the kinematics.
@@ -289,6 +334,9 @@ void add_velocity_derivatives(const Model<T>& model, const ConstraintSet<T>& set
                      velocity_derivative(at, derivative_by_q(at, link, axis)), by_q);
     });
   });
+  for_each_polynomial(model, set, work.kinematics, [&](const PolynomialState<T>& s) {
+    add_to_row<T>(model, s.row, s.a, -s.p.second * s.v_a, by_q);
+  });
 }
 
 /// out += J.
@@ -301,6 +349,10 @@ void add_jacobian(const Model<T>& model, const ConstraintSet<T>& set,
       add_rows_to<T>(model, item, link.body, j,
                      velocity_derivative(at, derivative_by_v(at, link, axis)), out);
     });
+  });
+  for_each_polynomial(model, set, work.kinematics, [&](const PolynomialState<T>& s) {
+    add_to_row<T>(model, s.row, s.a, -s.p.first, out);
+    add_to_row<T>(model, s.row, s.b, T(1), out);
   });
 }
 
@@ -335,6 +387,14 @@ void add_force_derivatives(const Model<T>& model, const ConstraintSet<T>& set,
             out(row, column) += sign * column_ratio * row_ratio * value;
           });
         });
+      });
+    });
+  });
+  for_each_polynomial(model, set, work.kinematics, [&](const PolynomialState<T>& s) {
+    const T value = -sign * s.p.second * f[s.row];
+    for_each_column(model, s.a, 0, [&](int column, const T& column_ratio) {
+      for_each_column(model, s.a, 0, [&](int row, const T& row_ratio) {
+        out(row, column) += column_ratio * row_ratio * value;
       });
     });
   });

@@ -1,12 +1,14 @@
 #pragma once
 
 #include "limb/dynamics/constraints/constraint_kinematics_impl.hpp"
+#include "limb/math/polynomial.hpp"
 
 /// Rows of the constraints (J, J v, drift) and the Delassus matrix A = J M^-1 J^T.
 ///
 /// The columns of a branch follow its path in the factor, `kLanes` numbers per velocity: 4 for the
-/// rows of a point, 8 for those of a frame; the rest are zero. Rows are in world axes; arguments
-/// and results of the public functions are in the axes of each constraint (rotate_rows).
+/// rows of a point or a polynomial, 8 for those of a frame; the rest are zero. Rows are in world
+/// axes; arguments and results of the public functions are in the axes of each constraint
+/// (rotate_rows).
 namespace limb::constraint_detail {
 
 /// Frame C on a body: position from O, velocity, and classical acceleration at zero joint
@@ -153,6 +155,43 @@ void compute_loop_rows(const Model<T>& model, const ConstraintSet<T>& set, int i
   write_rows(item.rows, drift, work.drift.data() + item.first_row);
 }
 
+/// J of one branch of a polynomial: `value` for the velocity of the body's joint.
+template <typename T>
+void fill_joint_column(const Model<T>& model, const typename ConstraintSet<T>::Branch& branch,
+                       BodyId body, const T& value, ConstraintWorkspaceData<T>& work) {
+  constexpr int kLanes = 4;
+  T* J = work.J.data() + branch.start;
+  for (int m = 0; m < branch.length * kLanes; ++m) J[m] = T(0);
+  if (model.coupling().is_identity()) {
+    J[(branch.length - 1) * kLanes] = value;
+    return;
+  }
+  for_each_column(model, static_cast<std::size_t>(body.value()), 0,
+                  [&](int y, const T& ratio) { J[y * kLanes] += ratio * value; });
+}
+
+/// q_b - p(q_a) = 0; q, v of the joints.
+template <typename T>
+void compute_polynomial_row(const Model<T>& model, const ConstraintSet<T>& set, int i, const T* q,
+                            const T* v, ConstraintWorkspaceData<T>& work) {
+  const auto& item = set.items()[set.at(i)];
+  const LoopClosure<T>& closure = set.loops()[set.at(i) - set.contacts().size()];
+  const Loop<T>& loop = model.loops()[set.at(closure.loop)];
+  const Body<T>&a = model.body(loop.body_a), &b = model.body(loop.body_b);
+  const T &v_a = v[a.v_start], &v_b = v[b.v_start];
+  const PolynomialValue<T> p = evaluate_polynomial<T>(loop.polynomial, q[a.q_start]);
+  fill_joint_column(model, set.branches()[set.at(item.first_branch)], loop.body_b, T(1), work);
+  fill_joint_column(model, set.branches()[set.at(item.first_branch + 1)], loop.body_a, p.first,
+                    work);
+  const T rate = v_b - p.first * v_a;
+  T drift = -p.second * v_a * v_a;
+  const Stabilization<T>& s = closure.stabilization;
+  if (is_set(s.damping)) drift += s.damping * rate;
+  if (is_set(s.stiffness)) drift += s.stiffness * (q[b.q_start] - p.value);
+  work.velocity[item.first_row] = rate;
+  work.drift[item.first_row] = drift;
+}
+
 /// J, J v and drift of all active constraints at q, v.
 template <typename T>
 void compute_rows(const Model<T>& model, const ConstraintSet<T>& set, const T* q, const T* v,
@@ -169,6 +208,8 @@ void compute_rows(const Model<T>& model, const ConstraintSet<T>& set, const T* q
     if (!set.items()[set.at(i)].active) continue;
     if (i < contacts) {
       compute_contact_rows(model, set, i, work);
+    } else if (set.items()[set.at(i)].is_polynomial()) {
+      compute_polynomial_row(model, set, i, q, v, work);
     } else {
       compute_loop_rows(model, set, i, work);
     }
@@ -182,7 +223,7 @@ void rotate_rows(const ConstraintSet<T>& set, const ConstraintWorkspaceData<T>& 
                  T* x) {
   for (int i = 0; i < set.size(); ++i) {
     const auto& item = set.items()[set.at(i)];
-    if (!item.active) continue;
+    if (!item.active || item.is_polynomial()) continue;
     const Matrix3<T>& R = work.R_W[set.at(i)];
     for (int part = item.first_row; part < item.first_row + item.rows; part += 3) {
       T* y = x + part;
@@ -266,14 +307,19 @@ void assemble_delassus(const ConstraintSet<T>& set, ConstraintWorkspaceData<T>& 
       const Eigen::Index stride = work.A.outerStride();
       const T sign = branch_a.sign * branch_b.sign;
       const int shared = set.shared(a, b);
-      if (lanes_a == 4 && lanes_b == 4) {
-        add_block<3, 4, 4>(shared, 3, Y, Z, sign, A, stride);
+      const auto add = [&]<int kRowsA, int kLanesA>() {
+        if (lanes_b == 4) {
+          add_block<kRowsA, kLanesA, 4>(shared, item_b.rows, Y, Z, sign, A, stride);
+        } else {
+          add_block<kRowsA, kLanesA, 8>(shared, item_b.rows, Y, Z, sign, A, stride);
+        }
+      };
+      if (item_a.rows == 1) {
+        add.template operator()<1, 4>();
       } else if (lanes_a == 4) {
-        add_block<3, 4, 8>(shared, 6, Y, Z, sign, A, stride);
-      } else if (lanes_b == 4) {
-        add_block<6, 8, 4>(shared, 3, Y, Z, sign, A, stride);
+        add.template operator()<3, 4>();
       } else {
-        add_block<6, 8, 8>(shared, 6, Y, Z, sign, A, stride);
+        add.template operator()<6, 8>();
       }
     });
   });
@@ -315,6 +361,7 @@ void add_columns(const ConstraintSet<T>& set, const kernel::PackedFactor<T>& F,
     const T* C = columns.data() + branch.start;
     T force[6];
     for (int r = 0; r < item.rows; ++r) force[r] = branch.sign * f[item.first_row + r];
+    for (int r = item.rows; r < 3; ++r) force[r] = T(0);
     for (int m = 0; m < branch.length; ++m) {
       const T* c = C + m * lanes;
       T sum = c[0] * force[0] + c[1] * force[1] + c[2] * force[2];

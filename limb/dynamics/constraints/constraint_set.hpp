@@ -6,8 +6,9 @@
 #include "limb/dynamics/factor/mass_factor.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 
-/// Constraints of a robot besides its joints: contacts of its frames with the world, and closed
-/// kinematic loops. Each has 3 rows (a point) or 6 (linear before angular).
+/// Constraints of a robot besides its joints: contacts of its frames with the world, closed
+/// kinematic loops and polynomial couplings of two joints. Each has 3 rows (a point), 6 (linear
+/// before angular) or 1 (a polynomial).
 namespace limb {
 
 /// Baumgarte stabilization: the target acceleration is reduced by stiffness times the constraint
@@ -46,6 +47,8 @@ struct Contact {
 
 /// A loop of the model (Model::loops) that is closed. Its rows are the motion of link B's frame
 /// relative to link A, in the axes of A's frame; its force acts on B there, and its opposite on A.
+/// The row of a polynomial q_b = p(q_a) is dq_b/dt - p'(q_a) dq_a/dt; its force f acts on joint b,
+/// and -p'(q_a) f on joint a.
 template <typename T>
 struct LoopClosure {
   int loop = 0;
@@ -86,10 +89,11 @@ class ConstraintSet {
     bool active = true;
     int first_row = -1;
     int first_branch = 0, branches = 1;  ///< a loop has two: B, then A
+    bool is_polynomial() const { return rows == 1; }
   };
   /// The path of a constraint from one of its bodies to the world.
   struct Branch {
-    int joint = 0;      ///< of the canonical model; 0 is the world
+    int joint = 0;      ///< of the canonical model; 0 is the world, or a polynomial
     int leaf = -1;      ///< last velocity of its path in the factor; -1: no velocity moves it
     int length = 0;     ///< of that path
     int start = 0;      ///< its columns in the arrays of the workspace
@@ -102,6 +106,11 @@ class ConstraintSet {
   const std::vector<Branch>& branches() const { return branches_; }
   const std::vector<Contact<T>>& contacts() const { return contacts_; }
   const std::vector<LoopClosure<T>>& loops() const { return loops_; }
+  /// A number for each active row, the same for the rows of one point or one rotation, whose
+  /// entries in the Delassus matrix have one unit. A direction in which a constraint hardly acts,
+  /// such as that across a planar linkage of rounded numbers, is then dropped however its axes are
+  /// turned.
+  const int* row_groups() const { return row_groups_.data(); }
   /// Joints of the canonical model that support any constraint, parents first.
   const std::vector<int>& support() const { return support_; }
   /// Number of velocities that two branches share: the first ones of both paths.
@@ -112,6 +121,8 @@ class ConstraintSet {
 
  private:
   const Item& item(const char* call, int i) const;
+  Branch& add_branch(const Model<T>& model, const MassFactor<T>& shape, std::size_t body, int lanes,
+                     const T& sign);
   void add_branch(const Model<T>& model, const MassFactor<T>& shape, std::size_t body, int lanes,
                   const Pose<T>& X_BC, const T& sign);
   void count_rows();
@@ -120,7 +131,7 @@ class ConstraintSet {
   std::vector<LoopClosure<T>> loops_;
   std::vector<Item> items_;
   std::vector<Branch> branches_;
-  std::vector<int> support_, shared_;
+  std::vector<int> support_, shared_, row_groups_;
   std::vector<bool> driven_;
   int rows_ = 0, max_rows_ = 0, column_size_ = 0;
 };

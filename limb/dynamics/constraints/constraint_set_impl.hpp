@@ -12,7 +12,7 @@ namespace limb {
 namespace constraint_detail {
 
 inline int lanes_of(int rows) {
-  return rows == 3 ? 4 : 8;
+  return rows <= 3 ? 4 : 8;
 }
 
 template <typename T>
@@ -68,9 +68,15 @@ ConstraintSet<T>::ConstraintSet(const Model<T>& model, std::vector<Contact<T>> c
     }
     constraint_detail::check_gains(closure.stabilization);
     const Loop<T>& loop = model.loops()[at(closure.loop)];
-    const int lanes = add_item(loop.kind == LoopDescription<T>::Kind::connect ? 3 : 6, 2);
-    add_branch(model, shape, at(loop.body_b.value()), lanes, loop.X_BL, T(1));
-    add_branch(model, shape, at(loop.body_a.value()), lanes, loop.X_AL, T(-1));
+    const int lanes = add_item(loop.rows(), 2);
+    const std::size_t a = at(loop.body_a.value()), b = at(loop.body_b.value());
+    if (loop.kind == LoopKind::polynomial) {
+      add_branch(model, shape, b, lanes, T(1));
+      add_branch(model, shape, a, lanes, T(-1));
+      continue;
+    }
+    add_branch(model, shape, b, lanes, loop.X_BL, T(1));
+    add_branch(model, shape, a, lanes, loop.X_AL, T(-1));
   }
 
   const auto& joints = model.canonical().joints;
@@ -96,23 +102,34 @@ ConstraintSet<T>::ConstraintSet(const Model<T>& model, std::vector<Contact<T>> c
   count_rows();
 }
 
+/// For a constraint that does not depend on the pose of the body.
 template <typename T>
-void ConstraintSet<T>::add_branch(const Model<T>& model, const MassFactor<T>& shape,
-                                  std::size_t body, int lanes, const Pose<T>& X_BC, const T& sign) {
+typename ConstraintSet<T>::Branch& ConstraintSet<T>::add_branch(const Model<T>& model,
+                                                                const MassFactor<T>& shape,
+                                                                std::size_t body, int lanes,
+                                                                const T& sign) {
   Branch branch;
   branch.sign = sign;
   branch.start = column_size_;
-  branch.X_JC = X_BC;
   if (body > 0) {
-    const Canonical<T>& robot = model.canonical();
-    branch.joint = robot.joint_of_body[body];
-    branch.X_JC = robot.joints[at(branch.joint)].X_BC.inverse() * X_BC;
     const Body<T>& b = model.bodies()[body];
     branch.leaf = model.coupling().is_identity() ? b.v_start + b.joint.nv() - 1 : model.nv() - 1;
     branch.length = branch.leaf < 0 ? 0 : shape.packed().depth[at(branch.leaf)];
   }
   column_size_ += branch.length * lanes;
   branches_.push_back(branch);
+  return branches_.back();
+}
+
+template <typename T>
+void ConstraintSet<T>::add_branch(const Model<T>& model, const MassFactor<T>& shape,
+                                  std::size_t body, int lanes, const Pose<T>& X_BC, const T& sign) {
+  Branch& branch = add_branch(model, shape, body, lanes, sign);
+  branch.X_JC = X_BC;
+  if (body == 0) return;
+  const Canonical<T>& robot = model.canonical();
+  branch.joint = robot.joint_of_body[body];
+  branch.X_JC = robot.joints[at(branch.joint)].X_BC.inverse() * X_BC;
 }
 
 template <typename T>
@@ -144,9 +161,14 @@ void ConstraintSet<T>::set_target(int i, const Motion<T>& A_target, const Pose<T
 template <typename T>
 void ConstraintSet<T>::count_rows() {
   rows_ = 0;
+  row_groups_.resize(at(max_rows_));
+  int group = 0;
   for (Item& item : items_) {
     item.first_row = item.active ? rows_ : -1;
-    if (item.active) rows_ += item.rows;
+    if (!item.active) continue;
+    for (int r = 0; r < item.rows; ++r) row_groups_[at(rows_ + r)] = group + r / 3;
+    group += 2;
+    rows_ += item.rows;
   }
 }
 

@@ -161,11 +161,12 @@ LIMB_INLINE bool finish_row(PackedFactor<T>& F, int i, const T& least) {
 /// Factors the leading n x n part of the matrix whose column k is at `columns + k * stride` (upper
 /// triangle read). A pivot not larger than `tolerance` times the largest diagonal entry of its
 /// group of rows, which have the same unit, is dropped with its row: its inverse and its row of L
-/// are set to zero. @returns the number of pivots kept; `dropped` is the smallest dropped index, or
-/// -1.
+/// are set to zero. `groups` has a number for each row, the same for consecutive rows of one group;
+/// null: each row is one. @returns the number of pivots kept; `dropped` is the smallest dropped
+/// index, or -1.
 template <typename T>
 int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, const T& tolerance,
-              int& dropped, int group = 1) {
+              int& dropped, const int* groups = nullptr) {
   using P = PackedFactor<T>;
   using Lanes = typename P::Lanes;
   gather(F, n, columns, stride);
@@ -174,8 +175,13 @@ int factorize(PackedFactor<T>& F, int n, const T* columns, Eigen::Index stride, 
   const auto largest = [&](int i) {
     T most = columns[i * (stride + 1)];
     if constexpr (Branching<T>) {
-      const int begin = i - i % group, end = std::min(begin + group, n);
-      for (int k = begin; k < end; ++k) most = std::max(most, columns[k * (stride + 1)]);
+      if (groups == nullptr) return most;
+      for (int k = i - 1; k >= 0 && groups[k] == groups[i]; --k) {
+        most = std::max(most, columns[k * (stride + 1)]);
+      }
+      for (int k = i + 1; k < n && groups[k] == groups[i]; ++k) {
+        most = std::max(most, columns[k * (stride + 1)]);
+      }
     }
     return most;
   };

@@ -20,12 +20,13 @@ class SemidefiniteSolver {
         kept_(static_cast<std::size_t>(max_rows)) {}
 
   /// Factors the leading n x n part of A; only the upper triangle is read. @returns the rank: the
-  /// number of pivots above `tolerance` times the largest diagonal entry of their group of rows.
-  int factorize(const MatrixX<T>& A, int n, const T& tolerance, int group = 1) {
+  /// number of pivots above `tolerance` times the largest diagonal entry of their group of rows
+  /// (packed_factor.hpp).
+  int factorize(const MatrixX<T>& A, int n, const T& tolerance, const int* groups = nullptr) {
     n_ = n;
     A_ = &A;
     int dropped = -1;
-    rank_ = kernel::factorize(factor_, n, A.data(), A.outerStride(), tolerance, dropped, group);
+    rank_ = kernel::factorize(factor_, n, A.data(), A.outerStride(), tolerance, dropped, groups);
     if (rank_ < n) factorize_gram();
     return rank_;
   }

@@ -21,7 +21,8 @@ struct VelocitySplit {
 };
 
 /// Results of constrained dynamics: forces f are those of the contacts in the order in which they
-/// were added, 3 or 6 numbers each in their axes, then those of the model's loops.
+/// were added, 3 or 6 numbers each in their axes, then those of the model's loops
+/// (constraint_set.hpp).
 struct ConstrainedMotion {
   VectorX<double> a, f;
   ConstrainedReport<double> report;

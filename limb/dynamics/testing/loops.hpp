@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
+
 #include "limb/dynamics/testing/sample.hpp"
 
 namespace limb::testing {
 
 /// A random tree of all joint types with three loops: a pin between two links, a weld between two
-/// others, and a weld to the world.
+/// others, and a weld to the world; and one joint that is a polynomial of another.
 inline Description<double> random_tree_with_loops(unsigned seed, bool coupled) {
   RandomTreeOptions options;
   options.joints = 14;
@@ -24,7 +26,24 @@ inline Description<double> random_tree_with_loops(unsigned seed, bool coupled) {
     loop.X_BL = random.pose<double>(0.2);
     robot.loops.push_back(loop);
   }
+  std::vector<std::string> scalar;
+  for (const auto& joint : robot.joints) {
+    const auto follows = [&](const auto& c) { return c.joint == joint.name; };
+    const auto& couplings = robot.couplings;
+    if (joint_nq(joint.type) != 1) continue;
+    if (std::any_of(couplings.begin(), couplings.end(), follows)) continue;
+    scalar.push_back(joint.name);
+  }
+  CouplingDescription<double> polynomial{scalar.back(), {{scalar.front(), 0.7}}, 0.1, {}};
+  polynomial.powers = {0.4, -0.3, 0.2};
+  robot.couplings.push_back(std::move(polynomial));
   return robot;
+}
+
+/// Removes all loops, polynomials included.
+inline void remove_loops(Description<double>& robot) {
+  robot.loops.clear();
+  std::erase_if(robot.couplings, [](const auto& c) { return c.is_polynomial(); });
 }
 
 /// Two such robots per seed, on a free base: one without and one with couplings.

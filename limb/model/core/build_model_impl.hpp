@@ -166,6 +166,12 @@ class ModelBuilder {
     return found == placements_.end() ? LinkPlacement{BodyId(0), Pose<T>()} : found->second;
   }
 
+  /// A polynomial between two joints that move. Of a joint that does not move remains the offset.
+  bool is_constraint(const CouplingDescription<T>& d) const {
+    return d.is_polynomial() && model_.body_by_name_.count(d.joint) != 0 &&
+           model_.body_by_name_.count(d.terms.front().joint) != 0;
+  }
+
   void add_sites_and_loops() {
     for (const FrameDescription<T>& d : description_.frames) {
       const LinkPlacement placement = placement_of(d.link);
@@ -175,7 +181,22 @@ class ModelBuilder {
     }
     for (const LoopDescription<T>& d : description_.loops) {
       const LinkPlacement a = placement_of(d.link_a), b = placement_of(d.link_b);
-      model_.loops_.push_back({d.name, d.kind, a.body, b.body, a.X_BL * d.X_AL, b.X_BL * d.X_BL});
+      const bool weld = d.kind == LoopDescription<T>::Kind::weld;
+      model_.loops_.push_back({d.name, weld ? LoopKind::weld : LoopKind::connect, a.body, b.body,
+                               a.X_BL * d.X_AL, b.X_BL * d.X_BL});
+    }
+    for (const CouplingDescription<T>& d : description_.couplings) {
+      if (!is_constraint(d)) continue;
+      const auto body = [&](const std::string& joint) {
+        return BodyId(model_.body_by_name_.at(joint));
+      };
+      model_.loops_.push_back({d.joint,
+                               LoopKind::polynomial,
+                               body(d.terms.front().joint),
+                               body(d.joint),
+                               {},
+                               {},
+                               d.polynomial()});
     }
   }
 
@@ -200,7 +221,7 @@ void ModelBuilder<T>::build_coupling() {
   std::unordered_map<std::string, const CouplingDescription<T>*> coupled;
   for (const auto& d : description_.couplings) {
     // The follower may be a fixed joint, or welded with the base: it is then not coupled.
-    if (model_.body_by_name_.count(d.joint) != 0) coupled[d.joint] = &d;
+    if (model_.body_by_name_.count(d.joint) != 0 && !is_constraint(d)) coupled[d.joint] = &d;
   }
   int ny_q = 0, ny_v = 0;
   std::vector<int> yq_of_v;

@@ -80,6 +80,18 @@ class RobotBuilder {
     description_.couplings.push_back({std::move(joint), std::move(terms), offset, {}});
     return *this;
   }
+  /// q of `joint` = sum over k of coefficients[k] * (q of `leader`)^k, at least two coefficients.
+  RobotBuilder& couple(std::string joint, std::string leader, const std::vector<T>& coefficients) {
+    if (coefficients.size() < 2) {
+      throw Error("RobotBuilder::couple: coefficients has " + std::to_string(coefficients.size()) +
+                  " entries, expected at least 2");
+    }
+    CouplingDescription<T> d{
+        std::move(joint), {{std::move(leader), coefficients[1]}}, coefficients[0], {}};
+    d.powers.assign(coefficients.begin() + 2, coefficients.end());
+    description_.couplings.push_back(std::move(d));
+    return *this;
+  }
   RobotBuilder& frame(std::string name, std::string link, const Pose<T>& X_LF) {
     description_.frames.push_back({std::move(name), std::move(link), X_LF, {}});
     return *this;

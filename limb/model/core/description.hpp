@@ -80,7 +80,10 @@ struct FrameDescription {
 };
 
 /// Coordinate of one joint as a linear combination of others: q = sum(ratio * q_other) + offset.
-/// URDF mimic has one term; a belt drive or differential has two.
+/// URDF mimic has one term; a belt drive or differential has two. A coupling of one term may be a
+/// polynomial: q = offset + ratio x + powers[0] x^2 + powers[1] x^3 + ..., x = q_other. A linear
+/// coupling removes the coordinate of the joint; a polynomial keeps it, as a constraint
+/// (Loop::polynomial).
 template <typename T>
 struct CouplingDescription {
   struct Term {
@@ -91,6 +94,15 @@ struct CouplingDescription {
   std::vector<Term> terms;
   T offset = T(0);
   SourceLocation source;
+  std::vector<T> powers = {};
+
+  bool is_polynomial() const { return !powers.empty(); }
+  /// Coefficients of x^0, x^1, ... of a coupling with one term.
+  std::vector<T> polynomial() const {
+    std::vector<T> c = {offset, terms.front().ratio};
+    c.insert(c.end(), powers.begin(), powers.end());
+    return c;
+  }
 };
 
 /// Feedback inside a motor: force = gain control + offset - stiffness x - damping dx/dt, before the

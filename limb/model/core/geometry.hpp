@@ -28,7 +28,16 @@ struct Geometry {
   /// Vertices that the robot's file gives itself, instead of a path.
   std::shared_ptr<const std::vector<Vector3<double>>> mesh_vertices;
   std::string name;                ///< empty if the file gives none
-  std::optional<double> friction;  ///< Coulomb coefficient; of a pair, the larger one acts
+  std::optional<double> friction;  ///< Coulomb coefficient; not set: the file has no contact
+  /// m; torsional and rolling friction: bounds of the moments about the normal and about the
+  /// tangents, divided by the normal force.
+  double torsion = 0, rolling = 0;
+  /// Directions of a contact force: 1 normal, 3 with sliding friction, 4 also with torsional, 6
+  /// also with rolling friction.
+  int contact_dimension = 3;
+  /// The shape with the higher priority determines dimension and friction of a contact; with equal
+  /// priorities the larger of each number does.
+  int priority = 0;
   /// Bit masks: two shapes can touch if the type of one shares a bit with the affinity of the
   /// other.
   unsigned contact_type = 1, contact_affinity = 1;

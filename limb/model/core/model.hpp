@@ -43,13 +43,24 @@ struct Body {
   SourceLocation source;
 };
 
-/// A loop closure between two bodies of the tree, used by the constrained dynamics.
+enum class LoopKind {
+  connect,     ///< a point of both bodies coincides
+  weld,        ///< both bodies are rigidly joined
+  polynomial,  ///< the coordinate of joint b is a polynomial of that of joint a
+};
+
+/// A loop closure between two bodies of the tree, used by the constrained dynamics, or a polynomial
+/// coupling of the joints of two bodies, each with one degree of freedom.
 template <typename T>
 struct Loop {
   std::string name;
-  typename LoopDescription<T>::Kind kind = LoopDescription<T>::Kind::connect;
+  LoopKind kind = LoopKind::connect;
   BodyId body_a, body_b;
-  Pose<T> X_AL, X_BL;
+  Pose<T> X_AL, X_BL;              ///< of connect and weld
+  std::vector<T> polynomial = {};  ///< q_b = polynomial[0] + polynomial[1] q_a + ...
+
+  /// Number of rows of the constraint.
+  int rows() const { return kind == LoopKind::weld ? 6 : kind == LoopKind::connect ? 3 : 1; }
 };
 
 template <typename T>
@@ -153,6 +164,7 @@ enum class Base {
 };
 
 /// Merges links that fixed joints connect, orders the tree, and builds couplings and loops.
+/// Polynomial couplings are the last loops.
 /// @throws Error "build_model: file:line: ..." for the first structural mistake (check_structure).
 template <typename T>
 Model<T> build_model(const Description<T>& description, Base base = Base::described);

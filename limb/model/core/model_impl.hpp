@@ -248,11 +248,10 @@ Model<U> Model<T>::cast() const {
          f.body, f.X_BF.template cast<U>()});
   }
   for (const Loop<T>& l : loops_) {
-    model.loops_.push_back(
-        {l.name,
-         l.kind == LoopDescription<T>::Kind::weld ? LoopDescription<U>::Kind::weld
-                                                  : LoopDescription<U>::Kind::connect,
-         l.body_a, l.body_b, l.X_AL.template cast<U>(), l.X_BL.template cast<U>()});
+    Loop<U> loop{
+        l.name, l.kind, l.body_a, l.body_b, l.X_AL.template cast<U>(), l.X_BL.template cast<U>()};
+    for (const T& c : l.polynomial) loop.polynomial.push_back(U(c));
+    model.loops_.push_back(std::move(loop));
   }
   model.body_by_name_ = body_by_name_;
   model.frame_by_name_ = frame_by_name_;

@@ -139,7 +139,13 @@ Robot lock_joints(const Robot& robot, const std::map<std::string, std::vector<do
           ++term;
           continue;
         }
-        c->offset += term->ratio * found->second;
+        double power = found->second;
+        c->offset += term->ratio * power;
+        for (const double coefficient : c->powers) {
+          power *= found->second;
+          c->offset += coefficient * power;
+        }
+        c->powers.clear();
         term = c->terms.erase(term);
       }
       if (!c->terms.empty()) continue;

@@ -73,6 +73,22 @@ TEST(LockJoints, LocksAJointAndItsFollower) {
   }
 }
 
+// 0.1 + 2 q - 3 q^2 + 0.5 q^3 at q = 0.4.
+TEST(LockJoints, FollowersOfAPolynomialAreLockedAtItsValue) {
+  auto before = arm().description();
+  before.couplings.at(0).powers = {-3, 0.5};
+  const Model<double> a = build_model(before);
+  ASSERT_EQ(a.loops().size(), 1u);
+  const Model<double> b = build_model(lock_joints(before, {{"j1", {0.4}}}));
+  ASSERT_EQ(b.nv(), 1);
+  EXPECT_TRUE(b.loops().empty());
+  const VectorXd q = Vector3d(0.4, -0.8, 0.1 + 0.8 - 3 * 0.16 + 0.5 * 0.064),
+                 q_left = VectorXd::Constant(1, -0.8);
+  EXPECT_LT((testing::frame_pose(a, q, "f").matrix() - testing::frame_pose(b, q_left, "f").matrix())
+                .norm(),
+            kTolerance);
+}
+
 TEST(LockJoints, RejectsFollowersWrongSizesAndUnknownNames) {
   const auto robot = arm().description();
   const auto message = [&](const std::map<std::string, std::vector<double>>& positions) {

@@ -43,7 +43,7 @@ struct SceneDescription {
   /// Shapes, by name, that can touch in spite of their masks.
   struct Pair {
     std::string first, second;
-    std::optional<double> friction;
+    double friction = 1, torsion = 0, rolling = 0;  ///< instead of those of the shapes
   };
   std::vector<Pair> pairs;
 };

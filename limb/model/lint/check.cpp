@@ -65,6 +65,7 @@ void find_not_finite(const Description<double>& robot, LintFindings& findings) {
   for (const auto& coupling : robot.couplings) {
     bool finite = std::isfinite(coupling.offset);
     for (const auto& term : coupling.terms) finite = finite && std::isfinite(term.ratio);
+    for (const double c : coupling.powers) finite = finite && std::isfinite(c);
     if (!finite) {
       add(coupling.source, fmt::format("coupling of joint '{}'", coupling.joint), "a number");
     }

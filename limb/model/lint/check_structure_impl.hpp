@@ -233,6 +233,11 @@ class Checker {
     return found;
   }
 
+  void refuse_self(const CouplingDescription<T>& c) {
+    add("coupling-self", c.source, fmt::format("joint '{}' follows itself", c.joint),
+        "its coordinate would be defined by itself", "name the joint that drives it");
+  }
+
   void check_couplings() {
     // used_by[b] contains a: coordinate a is computed from coordinate b.
     std::vector<std::vector<int>> used_by(static_cast<std::size_t>(joints_.size()));
@@ -249,6 +254,19 @@ class Checker {
             "remove the coupling, or give the joint its type", Diagnostic::Severity::note);
         continue;
       }
+      if (c.is_polynomial() && c.terms.size() != 1) {
+        add("coupling-powers", c.source,
+            fmt::format("{}: a polynomial of {} joints, expected 1", owner, c.terms.size()),
+            "its powers are those of one coordinate", "remove the powers or the other terms");
+        continue;
+      }
+      if (c.is_polynomial()) {  // a constraint: there may be several, and cycles
+        const std::string& leader = c.terms.front().joint;
+        coupled_joint(c.joint, "joint", c.source, owner);
+        if (leader != c.joint) coupled_joint(leader, "joint", c.source, owner);
+        if (leader == c.joint) refuse_self(c);
+        continue;
+      }
       const int joint = coupled_joint(c.joint, "joint", c.source, owner);
       if (joint != kNone && coupled[static_cast<std::size_t>(joint)] != nullptr) {
         add("coupling-twice", c.source, fmt::format("joint '{}' is coupled twice", c.joint),
@@ -258,8 +276,7 @@ class Checker {
       if (joint != kNone) coupled[static_cast<std::size_t>(joint)] = &c.source;
       for (const auto& term : c.terms) {
         if (term.joint == c.joint) {
-          add("coupling-self", c.source, fmt::format("joint '{}' follows itself", c.joint),
-              "its coordinate would be defined by itself", "name the joint that drives it");
+          refuse_self(c);
           continue;
         }
         const int driver = coupled_joint(term.joint, "joint", c.source, owner);

@@ -112,6 +112,22 @@ TEST(CheckStructure, CouplingsMustEndAtAnIndependentCoordinate) {
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: joint 'y' follows itself [coupling-self]"});
   robot.couplings = {coupling("y", {"x"}), coupling("y", {"z"})};
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: joint 'y' is coupled twice [coupling-twice]"});
+  // Polynomials are constraints: cycles, and several for one joint, are possible.
+  const auto polynomial = [](CouplingDescription<double> c) {
+    c.powers = {2};
+    return c;
+  };
+  robot.couplings = {polynomial(coupling("y", {"x"})), polynomial(coupling("y", {"z"})),
+                     polynomial(coupling("x", {"y"})), coupling("z", {"y"})};
+  EXPECT_EQ(texts(robot), Texts{});
+  robot.couplings = {polynomial(coupling("y", {"y"}))};
+  EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: joint 'y' follows itself [coupling-self]"});
+  robot.couplings = {polynomial(coupling("y", {"x", "z"}))};
+  EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: coupling of joint 'y': a polynomial of 2 joints, "
+                                "expected 1 [coupling-powers]"});
+  robot.couplings = {polynomial(coupling("y", {"xx"}))};
+  EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: coupling of joint 'y' names joint 'xx', no "
+                                "such joint (closest: 'x') [coupling-unknown-joint]"});
   robot.couplings = {coupling("yy", {"x"})};
   EXPECT_EQ(texts(robot), Texts{"r.urdf:9: error: coupling of joint 'yy' names joint 'yy', no "
                                 "such joint (closest: 'y') [coupling-unknown-joint]"});

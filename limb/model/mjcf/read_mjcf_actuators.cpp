@@ -232,6 +232,10 @@ class ActuatorReader {
 
   /// Through a tendon: each of its joints is driven.
   void drive_tendon(const Attributes& a) {
+    if (r_.named.spatial_tendons.contains(a.text("tendon"))) {
+      return a.warn("actuator-not-read", "is not read: it drives a spatial tendon",
+                    "limb reads actuators of joints and of fixed tendons");
+    }
     const auto* tendon = find(a, "tendon", "fixed tendon", r_.named.tendons, r_);
     if (tendon == nullptr) return;
     TendonDescription& t = r_.result.tendons[tendon->second];

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -256,6 +257,13 @@ class Tree {
       r_.softness_reported = true;
       a.warn("softness-not-read", "attributes 'solref' and 'solimp' of geoms are not read",
              "contact in limb is rigid; a scenario can make it compliant ([contact] stiffness)");
+    }
+    for (const char* name : {"adhesion", "surfacevel"}) {
+      std::vector<double> values(6, 0.0);
+      if (a.overlay(name, values) == 0) continue;
+      if (std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) continue;
+      a.warn("contact-not-read", fmt::format("attribute '{}' is not read", name),
+             "surfaces in limb neither stick nor move");
     }
     contents.geoms.push_back(std::move(geom));
   }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "limb/model/core/description.hpp"
@@ -32,7 +33,8 @@ struct NamedElements {
   std::unordered_map<std::string, Body> bodies;
   std::unordered_map<std::string, Joint> joints;
   std::unordered_map<std::string, Site> sites;
-  std::unordered_map<std::string, std::size_t> tendons;  ///< in Description::tendons
+  std::unordered_map<std::string, std::size_t> tendons;  ///< fixed ones, in Description::tendons
+  std::unordered_set<std::string> spatial_tendons;
 };
 
 /// `springdamper` of a joint: a spring and a damper by the motion that they cause.

@@ -59,19 +59,24 @@ void read_between_bodies(const Attributes& a, Loop loop, ReadContext& context) {
   context.result.loops.push_back(std::move(loop));
 }
 
-/// The polynomial of an equality if it is linear; otherwise an error.
-std::optional<std::vector<double>> linear_coefficients(const Attributes& a, bool has_second) {
+/// The polynomial of an equality, without powers whose coefficients are zero at its end: at least
+/// two numbers.
+std::vector<double> coefficients(const Attributes& a) {
   std::vector<double> c = {0, 1, 0, 0, 0};
   (void)a.overlay("polycoef", c);
-  if (!has_second || (c[2] == 0 && c[3] == 0 && c[4] == 0)) return c;
-  a.error(
-      "equality-not-linear",
-      fmt::format("polycoef is [{}]: only the first two numbers are supported", fmt::join(c, ", ")),
-      "limb couples joints linearly");
-  return std::nullopt;
+  while (c.size() > 2 && c.back() == 0) c.pop_back();
+  return c;
 }
 
-/// q1 - ref1 = c0 + c1 (q2 - ref2)
+/// Coefficients of p(x - shift) by Horner's scheme, for p with the given ones.
+std::vector<double> shifted(std::vector<double> c, double shift) {
+  for (std::size_t i = 0; i + 1 < c.size(); ++i) {
+    for (std::size_t k = c.size() - 1; k-- > i;) c[k] -= shift * c[k + 1];
+  }
+  return c;
+}
+
+/// q1 - ref1 = c0 + c1 (q2 - ref2) + ... + c4 (q2 - ref2)^4
 void read_joint_equality(const Attributes& a, ReadContext& context) {
   if (!a.has("joint1")) return missing_attribute(a, "joint1");
   const auto& joints = context.result.joints;
@@ -83,15 +88,15 @@ void read_joint_equality(const Attributes& a, ReadContext& context) {
     return a.error("equality-joint-type", "couples joints that are not hinge or slide",
                    "only joints of one degree of freedom can be coupled");
   }
-  const auto c = linear_coefficients(a, second != nullptr);
-  if (!c) return;
+  std::vector<double> c = coefficients(a);
+  if (second != nullptr) c = shifted(std::move(c), second->second.ref);
   CouplingDescription<double> coupling;
   coupling.joint = first->first;
-  coupling.offset = first->second.ref + (*c)[0];
+  coupling.offset = first->second.ref + c[0];
   coupling.source = a.node().source();
   if (second != nullptr) {
-    coupling.terms.push_back({second->first, (*c)[1]});
-    coupling.offset -= (*c)[1] * second->second.ref;
+    coupling.terms.push_back({second->first, c[1]});
+    coupling.powers.assign(c.begin() + 2, c.end());
   }
   context.result.couplings.push_back(std::move(coupling));
 }
@@ -100,18 +105,30 @@ void read_joint_equality(const Attributes& a, ReadContext& context) {
 /// the joint of the first tendon that has the largest ratio and does not follow others yet.
 void read_tendon_equality(const Attributes& a, ReadContext& context) {
   if (!a.has("tendon1")) return missing_attribute(a, "tendon1");
+  for (const char* name : {"tendon1", "tendon2"}) {
+    if (!context.named.spatial_tendons.contains(a.text(name))) continue;
+    return a.error(
+        "equality-tendon",
+        fmt::format("attribute '{}' is '{}', a spatial tendon", name, a.text(name).substr(0, 60)),
+        "the motion would differ");
+  }
   const auto* first = find(a, "tendon1", "fixed tendon", context.named.tendons, context);
   const auto* second = find(a, "tendon2", "fixed tendon", context.named.tendons, context);
   if (first == nullptr || (a.has("tendon2") && second == nullptr)) return;
-  const auto c = linear_coefficients(a, second != nullptr);
-  if (!c) return;
+  const std::vector<double> c = coefficients(a);
+  if (second != nullptr && c.size() > 2) {
+    return a.error("equality-not-linear",
+                   fmt::format("polycoef is [{}]: only the first two numbers are supported",
+                               fmt::join(c, ", ")),
+                   "limb couples tendons linearly");
+  }
   std::map<std::string, double> ratios;  // sum(ratio (q - ref)) = c0
   for (const auto& term : context.result.tendons[first->second].terms) {
     ratios[term.joint] += term.ratio;
   }
   if (second != nullptr) {
     for (const auto& term : context.result.tendons[second->second].terms) {
-      ratios[term.joint] -= (*c)[1] * term.ratio;
+      ratios[term.joint] -= c[1] * term.ratio;
     }
   }
   CouplingDescription<double> coupling;
@@ -129,7 +146,7 @@ void read_tendon_equality(const Attributes& a, ReadContext& context) {
     return a.error("equality-tendon", "no joint of the tendon can follow the others",
                    "each of them follows other joints already");
   }
-  coupling.offset = (*c)[0] / ratios[coupling.joint];
+  coupling.offset = c[0] / ratios[coupling.joint];
   for (const auto& [joint, ratio] : ratios) {
     const double relative = ratio / ratios[coupling.joint];
     coupling.offset += relative * context.named.joints.at(joint).ref;

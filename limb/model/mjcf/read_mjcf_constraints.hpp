@@ -4,7 +4,8 @@
 
 namespace limb::mjcf {
 
-/// <equality>: connect and weld become loops; joint and tendon become couplings.
+/// <equality>: connect and weld become loops; joint and tendon become couplings, the
+/// former also polynomials.
 void read_equality(const Node& section, ReadContext& context);
 
 }  // namespace limb::mjcf

@@ -111,6 +111,15 @@ std::optional<fs::path> Document::resolve(const fs::path& name) const {
   return std::nullopt;
 }
 
+std::optional<fs::path> Document::resolve_asset(const Node& node, const fs::path& name,
+                                                const fs::path& written) const {
+  auto path = resolve(name);
+  if (!path && !written.empty()) {
+    path = resolve(real_path(node.file->file()).parent_path() / written);
+  }
+  return path;
+}
+
 fs::path Document::folder_outside(const fs::path& name) const {
   const fs::path path = real_path(folder_ / name);
   std::error_code code;

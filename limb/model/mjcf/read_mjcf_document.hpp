@@ -63,6 +63,11 @@ class Document {
   /// it does not exist or is outside of all roots.
   [[nodiscard]] std::optional<std::filesystem::path> resolve(
       const std::filesystem::path& name) const;
+  /// The file of an asset: `name`, which begins with the folder of the compiler, or else what the
+  /// element has written, in the folder of the element's file, as MuJoCo does.
+  [[nodiscard]] std::optional<std::filesystem::path> resolve_asset(
+      const Node& node, const std::filesystem::path& name,
+      const std::filesystem::path& written) const;
   /// The folder of a file that exists but is in none of the roots, so that it is not opened; or
   /// empty.
   [[nodiscard]] std::filesystem::path folder_outside(const std::filesystem::path& name) const;

@@ -140,6 +140,21 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "[contact-mask]"},
       {body_with("<geom size='1' friction='-1'/>"),
        "m.xml:1: error: <geom>: friction is -1, expected 0 or more [friction-negative]"},
+      {body_with("<geom size='1' friction='1 0 -0.5'/>"),
+       "m.xml:1: error: <geom>: friction is -0.5, expected 0 or more [friction-negative]"},
+      {body_with("<joint type='free' armature='0.5' limited='true'/>"),
+       "m.xml:1: warning: <joint>: armature 0.5 of a free joint [armature-of-free]"},
+      {body_with("<joint type='ball' limited='true'/>"),
+       "m.xml:1: warning: <joint>: the ball's range of 0 is not read [ball-range-not-modelled]"},
+      {body_with("<geom size='1' condim='2'/>"),
+       "m.xml:1: error: <geom>: condim is 2, expected 1, 3, 4 or 6 [condim]"},
+      {body_with("<geom size='1' priority='0.5'/>"),
+       "m.xml:1: error: <geom>: priority is 0.5, expected an integer [priority]"},
+      {body_with("<geom size='1' surfacevel='0.5 0 0'/>"),
+       "m.xml:1: warning: <geom>: attribute 'surfacevel' is not read [contact-not-read]"},
+      {"<mujoco><contact><pair geom1='a' geom2='b' friction='0.3'/></contact></mujoco>",
+       "m.xml:1: warning: <pair>: friction is [0.3, 1, 0.005, 0.0001, 0.0001]: two directions "
+       "differ [friction-anisotropic]"},
       {body_with("<geom size='1' solref='0.01 1'/>"),
        "m.xml:1: warning: <geom>: attributes 'solref' and 'solimp' of geoms are not read "
        "[softness-not-read]"},
@@ -183,9 +198,15 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: error: <weld>: attribute 'body1' is 'hnad', no such body (closest: 'hand') "
        "[reference-unknown]"},
       {"<mujoco><worldbody><body><joint name='j'/><joint name='k'/></body></worldbody>"
-       "<equality><joint joint1='j' joint2='k' polycoef='0 1 2'/></equality></mujoco>",
-       "m.xml:1: error: <joint>: polycoef is [0, 1, 2, 0, 0]: only the first two numbers are "
+       "<tendon><fixed name='a'><joint joint='j' coef='1'/></fixed><fixed name='b'>"
+       "<joint joint='k' coef='1'/></fixed></tendon>"
+       "<equality><tendon tendon1='a' tendon2='b' polycoef='0 1 2'/></equality></mujoco>",
+       "m.xml:1: error: <tendon>: polycoef is [0, 1, 2]: only the first two numbers are "
        "supported [equality-not-linear]"},
+      {"<mujoco><worldbody><body><joint name='j' type='ball'/></body><body><joint name='k'/></body>"
+       "</worldbody><equality><joint joint1='k' joint2='j' polycoef='0 1 2'/></equality></mujoco>",
+       "m.xml:1: error: <joint>: couples joints that are not hinge or slide "
+       "[equality-joint-type]"},
       {"<mujoco><actuator><motor name='m' joint='x'/></actuator></mujoco>",
        "m.xml:1: error: motor 'm': attribute 'joint' is 'x', no such joint [reference-unknown]"},
       {"<mujoco><tendon><spatial range='0 1'/></tendon></mujoco>",
@@ -207,6 +228,14 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: error: default class 'a' is defined twice [class-twice]"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(parse_text(text).first(), expected) << text;
+}
+
+TEST(ReadMjcfErrors, ActuatorsAndEqualitiesOfSpatialTendonsAreNotRead) {
+  const std::string tendon = "<mujoco>\n<tendon><spatial name='t'/></tendon>\n";
+  EXPECT_EQ(parse_text(tendon + "<actuator><motor tendon='t'/></actuator></mujoco>").rules(),
+            "tendon-not-read:2 actuator-not-read:3");
+  EXPECT_EQ(parse_text(tendon + "<equality><tendon tendon1='t'/></equality></mujoco>").rules(),
+            "tendon-not-read:2 equality-tendon:3");
 }
 
 TEST(ReadMjcfErrors, AMistakeInAClassIsReportedOnce) {

@@ -75,16 +75,21 @@ unsigned mask(const Attributes& a, const char* name) {
   return 1;
 }
 
-/// Coefficient of sliding friction; 0 for contacts without friction (condim 1).
-double sliding_friction(const Attributes& a) {
-  std::vector<double> friction = {1, 0.005, 0.0001};
-  (void)a.overlay("friction", friction);
-  if (friction[0] < 0) {
-    a.error("friction-negative", fmt::format("friction is {}, expected 0 or more", friction[0]),
-            "friction opposes motion");
-    return 1;
+/// friction, condim and priority.
+void read_friction(const Attributes& a, Geometry& geometry) {
+  const std::vector<double> friction = contact_friction(a, {1, 0.005, 0.0001});
+  geometry.friction = friction[0];
+  geometry.torsion = friction[1];
+  geometry.rolling = friction[2];
+  geometry.contact_dimension = contact_dimension(a);
+  const double priority = a.number("priority", 0);
+  constexpr double kMost = std::numeric_limits<int>::max();
+  if (priority == std::round(priority) && std::abs(priority) <= kMost) {
+    geometry.priority = static_cast<int>(priority);
+  } else {
+    a.error("priority", fmt::format("priority is {}, expected an integer", priority),
+            "its friction in a pair depends on it");
   }
-  return a.number("condim", 3) == 1 ? 0 : friction[0];
 }
 
 /// nullopt if the geom has no mass.
@@ -201,6 +206,28 @@ Matrix3<double> bounded(const Matrix3<double>& tensor, const Compiler& compiler)
 
 }  // namespace
 
+std::vector<double> contact_friction(const Attributes& a, std::vector<double> fallback) {
+  std::vector<double> friction = fallback;
+  (void)a.overlay("friction", friction);
+  for (const double f : friction) {
+    if (f >= 0) continue;
+    a.error("friction-negative", fmt::format("friction is {}, expected 0 or more", f),
+            "friction opposes motion");
+    return fallback;
+  }
+  return friction;
+}
+
+int contact_dimension(const Attributes& a) {
+  const double dimension = a.number("condim", 3);
+  for (const int known : {1, 3, 4, 6}) {
+    if (dimension == known) return known;
+  }
+  a.error("condim", fmt::format("condim is {}, expected 1, 3, 4 or 6", dimension),
+          "it is the number of directions of a contact force");
+  return 3;
+}
+
 std::optional<Segment> read_fromto(const Attributes& a) {
   const auto x = a.numbers("fromto", 6);
   if (!x) return std::nullopt;
@@ -234,7 +261,7 @@ Geom read_geom(const Attributes& a, const Pose<double>& X_BF, const Compiler& co
   geometry.contact_affinity = mask(a, "conaffinity");
   const bool collides = geometry.contact_type != 0 || geometry.contact_affinity != 0;
   geometry.role = collides ? Geometry::Role::collision : Geometry::Role::visual;
-  geometry.friction = sliding_friction(a);
+  read_friction(a, geometry);
 
   if (type == "mesh" || type == "sdf") {
     read_mesh_geom(a, meshes, geom, geometry);

@@ -37,6 +37,11 @@ std::optional<InertialDescription<double>> body_inertial(
     MeshLibrary& meshes, const Compiler& compiler, const Pose<double>& pose_written,
     const std::vector<Vector3<double>>& children, const Node& body, Diagnostics& diagnostics);
 
+/// `friction` of a geom or pair: numbers that are not written as in `fallback`, none negative.
+std::vector<double> contact_friction(const Attributes& attributes, std::vector<double> fallback);
+/// `condim` of a geom or pair: 1, 3, 4 or 6.
+int contact_dimension(const Attributes& attributes);
+
 /// Pose of the segment of `fromto` (z along it) and its half length; nullopt if the attribute is
 /// missing or invalid.
 struct Segment {

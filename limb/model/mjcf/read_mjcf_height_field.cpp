@@ -100,7 +100,7 @@ HeightFieldLibrary::Asset HeightFieldLibrary::read_field(const Attributes& a,
       }
       const fs::path name =
           fs::path(compiler.meshdir) / (compiler.strippath ? file.filename() : file);
-      const auto path = document.resolve(name);
+      const auto path = document.resolve_asset(a.node(), name, file);
       if (!path) {
         throw Error(
             fmt::format("height field: file '{}' was not found in the folder of the model "

@@ -38,12 +38,16 @@ std::optional<std::vector<double>> checked_range(const Attributes& a, const char
 void read_limits(const Attributes& a, const Compiler& compiler, JointDescription<double>& joint) {
   DofLimits<double> limits;
   const bool angle = joint.type == JointType::revolute;
-  if (const auto range = checked_range(a, "range", "limited", compiler)) {
-    if (joint.type == JointType::spherical) {
-      a.note("ball-range-not-modelled",
-             fmt::format("the ball's range of {} is not read", (*range)[1]),
+  if (joint.type == JointType::spherical) {
+    const bool forced = a.keyword("limited", {"true", "false", "auto"}, "auto") == "true";
+    const auto range = active_range(a, "range", "limited", compiler);
+    if (forced || range) {
+      a.warn("ball-range-not-modelled",
+             fmt::format("the ball's range of {} is not read", range ? (*range)[1] : 0.0),
              "limb limits single degrees of freedom, not the angle of a ball joint");
-    } else if (angle || joint.type == JointType::prismatic) {
+    }
+  } else if (const auto range = checked_range(a, "range", "limited", compiler)) {
+    if (angle || joint.type == JointType::prismatic) {
       const double unit = angle ? compiler.angle_unit : 1;
       limits.lower = unit * (*range)[0];
       limits.upper = unit * (*range)[1];
@@ -146,8 +150,14 @@ BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const 
   d.type = joint_type(a.keyword("type", {"free", "ball", "slide", "hinge"}, "hinge"));
   read_dynamics(a, context.compiler, d);
   read_spring_damper(a, joint);
+  if (d.type == JointType::free) {  // without limits, whatever its class says
+    if (d.armature != 0) {
+      a.warn("armature-of-free", fmt::format("armature {} of a free joint", d.armature),
+             "it acts on the velocity in axes of the body, in MuJoCo in axes of the world");
+    }
+    return joint;
+  }
   read_limits(a, context.compiler, d);
-  if (d.type == JointType::free) return joint;
 
   joint.pos = X_BF * a.vector("pos");
   if (d.type == JointType::spherical) return joint;

@@ -163,7 +163,7 @@ void MeshLibrary::read(const Node& section, const Compiler& compiler, const Defa
     if (!file.empty()) {
       mesh.file = (fs::path(compiler.meshdir) / (compiler.strippath ? file.filename() : file))
                       .generic_string();
-      if (const auto path = document.resolve(mesh.file)) {
+      if (const auto path = document.resolve_asset(node, mesh.file, file)) {
         mesh.path = path->string();
       } else {
         mesh.folder_outside = document.folder_outside(mesh.file).string();

@@ -133,7 +133,7 @@ void read_pair(const Attributes& a, ReadContext& context) {
   for (const char* name : {"geom1", "geom2"}) {
     if (!a.has(name)) return missing_attribute(a, name);
   }
-  SceneDescription::Pair pair{a.text("geom1"), a.text("geom2"), std::nullopt};
+  SceneDescription::Pair pair{a.text("geom1"), a.text("geom2")};
   if (!context.suffix.empty()) {
     const auto copied = [&](std::string& name) {
       if (context.copies.contains(name)) name += context.suffix;
@@ -141,9 +141,17 @@ void read_pair(const Attributes& a, ReadContext& context) {
     copied(pair.first);
     copied(pair.second);
   }
-  std::vector<double> friction = {1, 1, 0.005, 0.0001, 0.0001};
-  if (a.overlay("friction", friction) > 0) pair.friction = friction[0];
-  if (a.number("condim", 3) == 1) pair.friction = 0;
+  const std::vector<double> friction = contact_friction(a, {1, 1, 0.005, 0.0001, 0.0001});
+  const int dimension = contact_dimension(a);
+  pair.friction = dimension > 1 ? friction[0] : 0;
+  pair.torsion = dimension > 3 ? friction[2] : 0;
+  pair.rolling = dimension > 4 ? friction[3] : 0;
+  if ((dimension > 1 && friction[0] != friction[1]) ||
+      (dimension > 4 && friction[3] != friction[4])) {
+    a.warn("friction-anisotropic",
+           fmt::format("friction is [{}]: two directions differ", fmt::join(friction, ", ")),
+           "the first number counts for both");
+  }
   context.result.scene.pairs.push_back(std::move(pair));
 }
 

@@ -72,6 +72,7 @@ void read_tendons(const Node& section, ReadContext& context) {
     const Attributes a(node, "tendon", default_class, context.diagnostics);
     if (node.tag() == "spatial") {
       check_spatial(a, context.compiler);
+      if (a.has("name")) context.named.spatial_tendons.insert(a.text("name"));
     } else if (node.tag() == "fixed") {
       std::vector<std::string> names;
       for (const Node& child : node.children) {

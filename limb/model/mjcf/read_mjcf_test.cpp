@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "limb/model/core/model.hpp"
 #include "limb/model/testing/mjcf_text.hpp"
 #include "limb/model/testing/shared.hpp"
 
@@ -134,6 +135,36 @@ TEST(ReadMjcf, JointEqualityIsRelativeToTheReferencePose) {
   EXPECT_EQ(coupling.terms.at(0).joint, "b");
   EXPECT_TRUE(parsed.description.couplings[1].terms.empty());
   EXPECT_EQ(parsed.description.couplings[1].offset, 0.25);
+}
+
+// qa - 1/2 = 1 + 2 x - 3 x^2 + x^4 with x = qb - 1/4: all numbers are exact.
+TEST(ReadMjcf, PolynomialEqualityIsRelativeToTheReferencePose) {
+  const auto parsed = parse_text(
+      "<mujoco><compiler angle='radian'/><worldbody>"
+      "<body><joint name='a' ref='0.5'/></body><body><joint name='b' ref='0.25'/></body>"
+      "</worldbody><equality><joint joint1='a' joint2='b' polycoef='1 2 -3 0 1'/>"
+      "<joint joint1='b' joint2='a' polycoef='0 0 2'/></equality></mujoco>");
+  EXPECT_EQ(parsed.rules(), "");
+  ASSERT_EQ(parsed.description.couplings.size(), 2u);
+  const auto& coupling = parsed.description.couplings[0];
+  EXPECT_EQ(coupling.joint, "a");
+  EXPECT_EQ(coupling.terms.at(0).joint, "b");
+  for (const double q : {-1.0, 0.0, 0.25, 0.5, 2.0}) {
+    const double x = q - 0.25;
+    double value = 0, power = 1;
+    for (const double c : coupling.polynomial()) {
+      value += c * power;
+      power *= q;
+    }
+    EXPECT_EQ(value, 0.5 + 1 + 2 * x - 3 * x * x + x * x * x * x) << q;
+  }
+  EXPECT_EQ(parsed.description.couplings[1].powers, std::vector<double>{2});
+  const Model<double> model = build_model(parsed.description);
+  EXPECT_EQ(model.nv(), 2);
+  ASSERT_EQ(model.loops().size(), 2u);  // a cycle of constraints
+  EXPECT_EQ(model.loops()[0].kind, LoopKind::polynomial);
+  EXPECT_EQ(model.loops()[0].polynomial, coupling.polynomial());
+  EXPECT_EQ(model.body(model.loops()[0].body_b).name, "a");
 }
 
 // In chains of 50, since the XML parser rejects elements nested 100 deep. Quadratic code would take

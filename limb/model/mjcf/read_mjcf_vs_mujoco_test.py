@@ -250,10 +250,16 @@ def check_equalities(model, found):
             first, second = model.eq_obj1id[e], model.eq_obj2id[e]
             coupling = couplings.pop(joint_name(model, first))
             ref = model.qpos0[model.jnt_qposadr[first]]
-            ratio = data[1] if second >= 0 else 0
-            other = model.qpos0[model.jnt_qposadr[second]] if second >= 0 else 0
-            assert_close(coupling["offset"], ref + data[0] - ratio * other, scale=1)
-            assert [t["ratio"] for t in coupling["terms"]] == ([ratio] if second >= 0 else [])
+            if second < 0:
+                assert_close(coupling["offset"], ref + data[0], scale=1)
+                assert coupling["terms"] == coupling["powers"] == []
+                continue
+            assert [t["joint"] for t in coupling["terms"]] == [joint_name(model, second)]
+            other = model.qpos0[model.jnt_qposadr[second]]
+            found_coefficients = [coupling["offset"], coupling["terms"][0]["ratio"], *coupling["powers"]]
+            for x in (-1.5, 0, 0.4, 2):
+                expected = ref + np.polynomial.polynomial.polyval(x - other, data[:5])
+                assert_close(np.polynomial.polynomial.polyval(x, found_coefficients), expected, scale=1)
             continue
         if kind == mujoco.mjtEq.mjEQ_TENDON:
             check_tendon_coupling(model, e, couplings)
@@ -391,6 +397,10 @@ def check_scene(model, found):
                       for s in model.exclude_signature)
     assert sorted(tuple(sorted(pair)) for pair in scene["excluded"]) == excluded
     assert len(scene["pairs"]) == model.npair
+    for k, (first, second, *friction) in enumerate(scene["pairs"]):
+        assert {first, second} == {model.geom(model.pair_geom1[k]).name, model.geom(model.pair_geom2[k]).name}
+        of_dimension = [model.pair_dim[k] > above for above in (1, 3, 4)]
+        assert friction == list(model.pair_friction[k, [0, 2, 3]] * of_dimension)
     check_shapes(model, 0, scene["fixed"])
     links = {link["name"]: link for link in found["links"]}
     for i in range(1, model.nbody):
@@ -409,8 +419,9 @@ def check_shapes(model, body, shapes):
     for g, shape in zip(geoms, shapes, strict=True):
         assert shape["name"] == model.geom(g).name
         assert shape["contact"] == [model.geom_contype[g], model.geom_conaffinity[g]]
-        friction = 0 if model.geom_condim[g] == 1 else model.geom_friction[g, 0]
-        assert shape["friction"] == friction
+        assert shape["friction"] == list(model.geom_friction[g])
+        assert shape["dimension"] == model.geom_condim[g]
+        assert shape["priority"] == model.geom_priority[g]
         assert_close(shape["X"]["p"], model.geom_pos[g], scale=1, what="place of a geom")
         assert_close(shape["X"]["R"], rotation(model.geom_quat[g]), scale=1, what="its axes")
 

@@ -104,10 +104,10 @@ class RecipeReader : public RecipeJoints<T> {
     // Offsets and ratios may mix angles and lengths, so they are always in rad and m.
     result.offset = this->number_or(row, named, "offset", Unit::none, T(0));
     if (found[0] == "terms") {
-      this->expect_keys(row, named, {"joint", "terms", "offset"});
+      this->expect_keys(row, named, {"joint", "terms", "offset", "powers"});
       terms(*row.find("terms"), named, result);
     } else if (found[0] == "mimic") {
-      this->expect_keys(row, named, {"joint", "mimic", "ratio", "offset"});
+      this->expect_keys(row, named, {"joint", "mimic", "ratio", "offset", "powers"});
       result.terms.push_back({this->required_text(row, named, "mimic"),
                               this->number_or(row, named, "ratio", Unit::none, T(1))});
     } else {
@@ -117,6 +117,14 @@ class RecipeReader : public RecipeJoints<T> {
       const auto over = this->texts(row, named, "over");
       if (over.empty()) this->missing(row, named, "over", "the joints that the belt runs over");
       for (const std::string& joint : over) result.terms.push_back({joint, T(-1)});
+    }
+    if (const TomlValue* powers = row.find("powers"); powers != nullptr) {
+      if (powers->kind != TomlValue::Kind::array) {
+        return this->wrong_type(*powers, named, "powers", "an array of numbers");
+      }
+      const auto numbers =
+          this->numbers(*powers, named, "powers", powers->items.size(), Unit::none);
+      result.powers = numbers.value_or(std::vector<T>());
     }
     out.couplings.push_back(std::move(result));
   }

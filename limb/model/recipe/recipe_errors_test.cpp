@@ -258,6 +258,9 @@ TEST(RecipeErrors, CouplingsLoopsFramesActuators) {
       {kJoint + "[[coupling]]\njoint = \"j\"\nterms = [{joint = \"k\", ration = 2}]\n",
        "10: error: coupling of 'j': terms[0]: unknown key 'ration' (closest: 'ratio') "
        "[recipe-unknown-key]"},
+      {kJoint + "[[coupling]]\njoint = \"j\"\nmimic = \"k\"\npowers = 2\n",
+       "11: error: coupling of 'j': powers is a number, expected an array of numbers "
+       "[recipe-wrong-type]"},
       {kJoint + "[[coupling]]\njoint = \"j\"\nterms = []\n",
        "10: error: coupling of 'j': terms is an array, expected an array of tables {joint, ratio} "
        "[recipe-wrong-type]"},

@@ -170,6 +170,9 @@ class RecipeWriter {
     }
     line("terms = [{}]", fmt::join(terms, ", "));
     if (coupling.offset != 0) line("offset = {}", number(coupling.offset));
+    std::vector<std::string> powers;
+    for (const double c : coupling.powers) powers.push_back(number(c));
+    if (!powers.empty()) line("powers = [{}]", fmt::join(powers, ", "));
   }
 
   void write(const LoopDescription<double>& loop) {

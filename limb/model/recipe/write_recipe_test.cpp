@@ -94,6 +94,7 @@ void expect_same(const Description<double>& a, const Description<double>& b) {
   for (std::size_t i = 0; i < a.couplings.size(); ++i) {
     EXPECT_EQ(a.couplings[i].joint, b.couplings[i].joint);
     EXPECT_EQ(a.couplings[i].offset, b.couplings[i].offset);
+    EXPECT_EQ(a.couplings[i].powers, b.couplings[i].powers);
     ASSERT_EQ(a.couplings[i].terms.size(), b.couplings[i].terms.size());
     for (std::size_t k = 0; k < a.couplings[i].terms.size(); ++k) {
       EXPECT_EQ(a.couplings[i].terms[k].joint, b.couplings[i].terms[k].joint);
@@ -175,6 +176,7 @@ Description<double> random_robot(unsigned seed) {
   d.links[1].inertial.reset();
   d.frames.push_back({"tool", d.links[2].name, random.pose<double>(), {}});
   d.couplings.push_back({"a", {{"b", random.uniform(-1, 1)}, {"c", -1}}, 0.25, {}});
+  d.couplings.push_back({"c", {{"b", 0.5}}, 0, {}, {random.uniform(-1, 1), 0, -3}});
   LoopDescription<double> loop;
   loop.name = "rod";
   loop.kind = LoopDescription<double>::Kind::weld;

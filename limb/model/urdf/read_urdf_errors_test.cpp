@@ -142,7 +142,7 @@ TEST(ReadUrdfErrors, UnknownWords) {
             "r.urdf:2: error: joint 'j': unknown type 'revolut' (closest: 'revolute'), " + types);
   EXPECT_EQ(in_joint("free", ""), "r.urdf:2: error: joint 'j': unknown type 'free', " + types);
   EXPECT_EQ(in_link("<visual><geometry><cone/></geometry></visual>"),
-            "r.urdf:2: error: link 'a': unknown shape 'cone', expected box, cylinder, sphere, "
+            "r.urdf:2: warning: link 'a': unknown shape 'cone', expected box, cylinder, sphere, "
             "capsule or mesh [geometry-unknown]");
   EXPECT_EQ(in_robot("<lnik name='a'/>"),
             "r.urdf:2: note: robot 'r': unknown element 'lnik' (closest: 'link') "

@@ -83,10 +83,10 @@ bool read_shape(ReadContext& context, const Element& element, const std::string&
     geometry.shape = Shape::mesh;
     read_mesh(context, *shape, geometry);
   } else {
-    xml.add(Severity::error, *shape, "geometry-unknown",
+    xml.add(Severity::warning, *shape, "geometry-unknown",
             fmt::format("{}: unknown shape '{}', expected box, cylinder, sphere, capsule or mesh",
                         link, shorten(kind)),
-            "its size cannot be read");
+            "the shape is left out: nothing touches it");
     return false;
   }
   return true;

@@ -239,7 +239,8 @@ class Writer {
     if (found == couplings_.end()) return;
     // The first coupling of a joint counts; it is not repeated for a second joint of that name.
     const CouplingDescription<double>& coupling = *found->second.front();
-    if (coupling.terms.empty() || !coupled_.insert(joint.name).second) return;
+    if (coupling.terms.empty() || coupling.is_polynomial() || !coupled_.insert(joint.name).second)
+      return;
     for (std::size_t i = 0; i < coupling.terms.size(); ++i) {
       text_.open("mimic").attribute("joint", coupling.terms[i].joint);
       text_.number(title, "multiplier", coupling.terms[i].ratio);
@@ -295,7 +296,9 @@ class Writer {
       if (is_first && coupled_.contains(coupling.joint)) continue;
       add(Severity::warning, "coupling-lost", coupling.source,
           fmt::format("coupling of joint '{}' is left out", coupling.joint),
-          "URDF couples an existing joint, once, to at least one other");
+          coupling.is_polynomial()
+              ? "URDF has no polynomial couplings: the joint moves freely in the written robot"
+              : "URDF couples an existing joint, once, to at least one other");
     }
     for (const auto& joint : robot_.joints) {
       if (joint.stiffness == 0) continue;

@@ -78,6 +78,10 @@ TEST(WriteUrdfDiagnostics, ReportsExtensionsAndLosses) {
             "r.xml:11: warning: coupling of joint 'j' is left out [coupling-lost]\n"
             "r.xml:12: warning: coupling of joint 'none' is left out [coupling-lost]\n"
             "r.xml: warning: gravity [0, 0, -1.62] is left out [gravity-lost]\n");
+  robot.couplings = {{"j", {{"k", 1}}, 1, {"r.xml", 14}, {2}}};
+  EXPECT_NE(diagnostics_text(robot).find(
+                "r.xml:14: warning: coupling of joint 'j' is left out [coupling-lost]\n"),
+            std::string::npos);
   robot.couplings = {{"j", {{"k", 1}, {"l", 2}}, 1, {"r.xml", 13}}};
   EXPECT_NE(
       diagnostics_text(robot).find("r.xml:13: note: joint 'j': follows 2 joints [coupling-own]\n"),

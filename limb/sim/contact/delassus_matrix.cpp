@@ -8,6 +8,7 @@
 #include "limb/dynamics/factor/packed_factor.hpp"
 #include "limb/dynamics/kinematics/columns.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
+#include "limb/math/polynomial.hpp"
 
 namespace limb {
 namespace {
@@ -16,9 +17,7 @@ constexpr double kRankTolerance = 1e-11;
 
 int count_loop_rows(const Model<double>& model) {
   int rows = 0;
-  for (const Loop<double>& loop : model.loops()) {
-    rows += loop.kind == LoopDescription<double>::Kind::weld ? 6 : 3;
-  }
+  for (const Loop<double>& loop : model.loops()) rows += loop.rows();
   return rows;
 }
 
@@ -45,6 +44,12 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
       u_loops_(VectorX<double>::Zero(loop_rows_)),
       p_loops_(u_loops_),
       solve_(std::max(loop_rows_, 1)) {
+  for (const Loop<double>& loop : model.loops()) {
+    for (int r = 0; r < loop.rows(); ++r) {
+      const bool first = r % 3 == 0;
+      loop_row_groups_.push_back(loop_row_groups_.empty() ? 0 : loop_row_groups_.back() + first);
+    }
+  }
   // The ancestors of a velocity in the factor, where L^-T J^T may be nonzero; with couplings, which
   // mix branches, these are all velocities before it.
   const auto& F = factor_.packed();
@@ -199,25 +204,43 @@ void DelassusMatrix::add_rotation(int a, int b, const Matrix3<double>& axes_W, i
   if (b > 0) add_body(b, -1, turn);
 }
 
-void DelassusMatrix::add_joint(const Model<double>& model, int joint_velocity) {
-  const int body = kinematics_.body_of_v[at(joint_velocity)],
-            i = joint_velocity - model.bodies()[at(body)].v_start;
+void DelassusMatrix::add_joints(const Model<double>& model, std::span<const JointRatio> joints) {
+  const auto for_each = [&](const auto& use) {
+    for (const auto& [velocity, weight] : joints) {
+      const int body = kinematics_.body_of_v[at(velocity)];
+      for_each_column(model, at(body), velocity - model.bodies()[at(body)].v_start,
+                      [&](int column, double ratio) { use(column, weight * ratio); });
+    }
+  };
   joint_support_.assign(words_, 0);
-  for_each_column(model, at(body), i, [&](int column, double) {
+  for_each([&](int column, double) {
     for (std::size_t w = 0; w < words_; ++w) joint_support_[w] |= paths_[at(column) * words_ + w];
   });
   add_block(1, -1, joint_support_.data(), nullptr);
   Array4* J = columns(J_, blocks_.size() - 1);
-  for_each_column(model, at(body), i, [&](int column, double ratio) { J[column][0] += ratio; });
+  for_each([&](int column, double ratio) { J[column][0] += ratio; });
 }
 
-/// Velocity of the second side of each loop relative to its first, in the axes of the first.
+void DelassusMatrix::add_joint(const Model<double>& model, int joint_velocity) {
+  const JointRatio joint{joint_velocity, 1};
+  add_joints(model, {&joint, 1});
+}
+
+/// Velocity of the second side of each loop relative to its first, in the axes of the first; of a
+/// polynomial coupling that of joint b relative to its value.
 void DelassusMatrix::add_loops(const Model<double>& model) {
   for (const Loop<double>& loop : model.loops()) {
     const int a = loop.body_a.value(), b = loop.body_b.value();
+    if (loop.kind == LoopKind::polynomial) {
+      const Body<double>&leader = model.body(loop.body_a), &follower = model.body(loop.body_b);
+      const auto p = evaluate_polynomial(loop.polynomial, kinematics_.q[leader.q_start]);
+      const JointRatio joints[] = {{follower.v_start, 1}, {leader.v_start, -p.first}};
+      add_joints(model, joints);
+      continue;
+    }
     const Pose<double> X_WL = kinematics_.X_WB[at(a)] * loop.X_AL;
     add_point(b, a, (kinematics_.X_WB[at(b)] * loop.X_BL).p, X_WL.R);
-    if (loop.kind == LoopDescription<double>::Kind::weld) add_rotation(b, a, X_WL.R, 0, 3);
+    if (loop.kind == LoopKind::weld) add_rotation(b, a, X_WL.R, 0, 3);
   }
 }
 
@@ -374,7 +397,7 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
   if (loop_rows_ > 0) {
     // A - A_cl A_ll^+ A_lc
     loops_ = full_.block(user_rows, user_rows, loop_rows_, loop_rows_);
-    solve_.factorize(loops_, loop_rows_, kRankTolerance, 3);
+    solve_.factorize(loops_, loop_rows_, kRankTolerance, loop_row_groups_.data());
     if (solved_.cols() < user_rows) solved_ = MatrixX<double>::Zero(loop_rows_, 2 * user_rows);
     for (int c = 0; c < user_rows; ++c) {
       u_loops_ = full_.block(user_rows, c, loop_rows_, 1);

@@ -93,6 +93,12 @@ class DelassusMatrix {
   template <typename Rows>
   void add_body(int body, double sign, const Rows& rows);
   void add_loops(const Model<double>& model);
+  struct JointRatio {
+    int velocity;  ///< before couplings
+    double ratio;
+  };
+  /// Adds one row: a sum of joint velocities.
+  void add_joints(const Model<double>& model, std::span<const JointRatio> joints);
   Array4* columns(std::vector<Array4>& x, std::size_t block) {
     return x.data() + block * static_cast<std::size_t>(n_);
   }
@@ -121,6 +127,7 @@ class DelassusMatrix {
   Kinematics<double> kinematics_;
   std::vector<Block> blocks_;
   int rows_ = 0, loop_rows_ = 0;
+  std::vector<int> loop_row_groups_;  ///< a number for each row, the same where units are the same
   std::size_t user_blocks_ = 0;
   std::vector<Array4> J_, Y_,
       Z_;                    ///< of each block, for each velocity: J^T, L^-T J^T, D^-1 L^-T J^T

@@ -183,13 +183,14 @@ class SceneContact {
     shapes_.push_back({&shape, link, body});
   }
 
-  /// By the masks of the shapes, the excluded links and the pairs of the file.
-  double friction(const Entry& a, const Entry& b) const {
+  /// By the masks of the shapes, the excluded links and the pairs of the file; friction kNoContact:
+  /// they do not touch.
+  ContactSurface surface(const Entry& a, const Entry& b) const {
     const SceneDescription& scene = s_.description.scene;
     for (const auto& pair : scene.pairs) {
       const bool same = (pair.first == a.shape->name && pair.second == b.shape->name) ||
                         (pair.second == a.shape->name && pair.first == b.shape->name);
-      if (same && !a.shape->name.empty()) return pair.friction.value_or(larger(a, b));
+      if (same && !a.shape->name.empty()) return {pair.friction, 0, pair.torsion, pair.rolling};
     }
     const bool masks = (a.shape->contact_type & b.shape->contact_affinity) != 0 ||
                        (b.shape->contact_type & a.shape->contact_affinity) != 0;
@@ -198,10 +199,20 @@ class SceneContact {
           return (pair.first == a.link && pair.second == b.link) ||
                  (pair.second == a.link && pair.first == b.link);
         });
-    return masks && !excluded ? larger(a, b) : kNoContact;
+    if (!masks || excluded) return {kNoContact, 0};
+    return combined(*a.shape, *b.shape);
   }
-  static double larger(const Entry& a, const Entry& b) {
-    return std::max(*a.shape->friction, *b.shape->friction);
+  static ContactSurface combined(const Geometry& a, const Geometry& b) {
+    const auto larger = [&](const auto& of) {
+      if (a.priority != b.priority) return of(a.priority > b.priority ? a : b);
+      return std::max(of(a), of(b));
+    };
+    const int dimension = larger([](const Geometry& g) { return g.contact_dimension; });
+    const double friction = larger([](const Geometry&g) { return *g.friction; }),
+                 torsion = larger([](const Geometry&g) { return g.torsion; }),
+                 rolling = larger([](const Geometry&g) { return g.rolling; });
+    return {dimension > 1 ? friction : 0, 0, dimension > 3 ? torsion : 0,
+            dimension > 4 ? rolling : 0};
   }
 
   void set_friction() {
@@ -210,20 +221,31 @@ class SceneContact {
     ground.insert(ground.end(), fields_.begin(), fields_.end());
     const auto solids = ground.size();
     const auto n = shapes_.size();
-    auto& f = setup_.friction;
-    f.assign(n, std::vector<double>(solids + n, kNoContact));
+    const auto table = [&](double value) {
+      return std::vector<std::vector<double>>(n, std::vector<double>(solids + n, value));
+    };
+    setup_.friction = table(kNoContact);
+    const auto set = [&](std::vector<std::vector<double>>& all, std::size_t i, std::size_t k,
+                         double value) {
+      if (all.empty() && value == 0) return;  // torsion and rolling are rare
+      if (all.empty()) all = table(0);
+      all[i][k] = value;
+      if (k >= solids) all[k - solids][solids + i] = value;
+    };
     for (std::size_t i = 0; i < n; ++i) {
       if (shapes_[i].body.value() == 0) continue;
       for (std::size_t k = 0; k < solids + n; ++k) {
         const Entry& other = k < solids ? ground[k] : shapes_[k - solids];
         if (k >= solids && other.body == shapes_[i].body) continue;
-        const double both = friction(shapes_[i], other);
-        f[i][k] = both;
-        if (k >= solids) f[k - solids][solids + i] = both;
-        touches_ = touches_ || !std::isnan(both);
-        mesh_pairs_ = mesh_pairs_ || (k >= solids && !std::isnan(both) &&
-                                      shapes_[i].shape->shape == Geometry::Shape::mesh &&
-                                      other.shape->shape == Geometry::Shape::mesh);
+        const ContactSurface both = surface(shapes_[i], other);
+        set(setup_.friction, i, k, both.friction);
+        set(setup_.torsion, i, k, both.torsion);
+        set(setup_.rolling, i, k, both.rolling);
+        const bool touch = !std::isnan(both.friction);
+        touches_ = touches_ || touch;
+        mesh_pairs_ = mesh_pairs_ ||
+                      (k >= solids && touch && shapes_[i].shape->shape == Geometry::Shape::mesh &&
+                       other.shape->shape == Geometry::Shape::mesh);
       }
     }
   }

@@ -133,6 +133,63 @@ TEST_F(Scene, TheLargerFrictionOfAPairActs) {
   EXPECT_NEAR(slides(0.6, 0.2), 0, 1e-6);
 }
 
+// A ball that rolls decelerates by 5/7 g r_r / r, one that spins on the spot by 5/2 g r_t / r^2
+// [as docs/contact.md]; condim decides what of the geoms' friction acts, priority whose.
+TEST_F(Scene, TorsionalAndRollingFrictionOfGeoms) {
+  const double g = 9.81, r = 0.1, rolling = 0.002, torsion = 0.003;
+  // Speed after 0.2 s from 1 m/s, and spin from 10 rad/s.
+  const auto speeds = [&](const std::string& ball, const std::string& floor,
+                          const std::string& contact = "") {
+    const std::string file =
+        "<option timestep='0.0005'/><worldbody><geom name='floor' type='plane' size='0 0 1' " +
+        floor + "/><body pos='0 0 0.1'><freejoint/><geom name='ball' size='0.1' " + ball +
+        "/></body></worldbody>" + contact +
+        "<keyframe><key name='rolls' qpos='0 0 0.1 1 0 0 0' qvel='1 0 0 0 10 0'/>"
+        "<key name='spins' qpos='0 0 0.1 1 0 0 0' qvel='0 0 0 0 0 10'/></keyframe>";
+    const auto at_end = [&](const std::string& keyframe) {
+      const RunSummary end = run(file, 0.2, keyframe);
+      const Vector3<double> v(end.v[0], end.v[1], end.v[2]), w(end.v[3], end.v[4], end.v[5]);
+      return std::pair{v.norm(), w.norm()};
+    };
+    return std::pair{at_end("rolls").first, at_end("spins").second};
+  };
+  const double slower = 1 - 0.2 * 5 * g * rolling / (7 * r),
+               slower_spin = 10 - 0.2 * 5 * g * torsion / (2 * r * r);
+  const std::string both = "friction='1 0.003 0.002' ", none = "friction='1 0 0' ";
+  // Friction sets in during the first step, of 0.5 ms, and 1e-4 of the speeds is lost to overlaps.
+  const auto expect = [&](const std::pair<double, double>& found, double v, double w) {
+    EXPECT_NEAR(found.first, v, 1e-3);
+    EXPECT_NEAR(found.second, w, 1e-2);
+  };
+  expect(speeds(both, none), 1, 10);
+  expect(speeds(both + "condim='4'", none), 1, slower_spin);
+  expect(speeds(both + "condim='6'", none), slower, slower_spin);
+  expect(speeds(both, none + "condim='6'"), slower, slower_spin);
+  expect(speeds(both + "condim='6'", none + "priority='1'"), 1, 10);
+  expect(speeds(both + "condim='6' priority='2'", none + "priority='1'"), slower, slower_spin);
+  const std::string pair = "<contact><pair geom1='ball' geom2='floor' condim='6' friction='1 1 ";
+  expect(speeds(none, none, pair + "0.003 0.002 0.002'/></contact>"), slower, slower_spin);
+  expect(speeds(both + "condim='6'", none, pair + "0 0 0'/></contact>"), 1, 10);
+}
+
+// A frictionless geom on a rough one is rough: the larger condim acts, with the larger friction.
+TEST_F(Scene, TheLargerDimensionOfAPairActs) {
+  const auto slides = [&](const std::string& ball, const std::string& floor) {
+    return run("<worldbody><geom type='plane' size='0 0 1' " + floor +
+                   "/><body pos='0 0 0.1'><joint type='slide' axis='1 0 0'/><joint type='slide' "
+                   "axis='0 0 1'/><geom type='box' size='0.1 0.1 0.1' " +
+                   ball +
+                   "/></body></worldbody><keyframe><key name='k' qpos='0 0' qvel='1 0'/>"
+                   "</keyframe>",
+               0.05, "k")
+        .v[0];
+  };
+  const double g = 9.81;
+  EXPECT_NEAR(slides("condim='1' friction='0.8'", "condim='1' friction='0.5'"), 1, 1e-9);
+  EXPECT_NEAR(slides("condim='1' friction='0.8'", "friction='0.5'"), 1 - 0.05 * 0.8 * g, 5e-3);
+  EXPECT_NEAR(slides("condim='1' friction='0.8' priority='1'", "friction='0.5'"), 1, 1e-9);
+}
+
 // Two balls of equal mass that meet: what one loses the other gains, and they do not pass.
 TEST_F(Scene, FreeBodiesTouchEachOther) {
   const RunSummary r = run(

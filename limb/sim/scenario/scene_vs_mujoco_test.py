@@ -76,6 +76,39 @@ def test_motion(name):
     assert np.abs(v - data.qvel).max() < 10 * TOLERANCE
 
 
+KNEE = """<mujoco><compiler angle="radian"/><option integrator="RK4" timestep="0.00002"/><worldbody>
+  <body pos="0 0 1"><joint name="hip" axis="0 1 0"/><geom type="capsule" size="0.06" fromto="0 0 0 0 0 -0.4"/>
+    <body pos="0 0 -0.4"><joint name="forward" type="slide" axis="1 0 0" ref="0.01"/><joint name="up" type="slide" axis="0 0 1"/>
+      <joint name="knee" axis="0 1 0" ref="-0.2"/><geom type="capsule" size="0.05" fromto="0 0 0 0 0 -0.4"/>
+    </body></body></worldbody>
+  <contact><exclude body1="world" body2="world"/></contact>
+  <default><equality solref="-1e6 -2000" solimp="0.9999 0.9999 0.001"/></default>
+  <equality><joint joint1="forward" joint2="knee" polycoef="0.001 0.02 -0.11 0.03 0.007"/>
+    <joint joint1="up" joint2="knee" polycoef="0 0 0.04"/></equality>
+  <keyframe><key name="k" qpos="0.7 {forward} {up} -1.1" qvel="0.4 0 0 0"/></keyframe></mujoco>"""
+
+
+def test_polynomial_couplings():
+    """A knee whose translations follow quartic and quadratic polynomials. MuJoCo holds them by stiff springs: its error is
+    about force / (mass stiffness), 1e-5 m here."""
+    x = -1.1 + 0.2
+    forward, up = 0.01 + np.polynomial.polynomial.polyval(x, [0.001, 0.02, -0.11, 0.03, 0.007]), 0.04 * x**2
+    Path("scene.xml").write_text(KNEE.format(forward=repr(forward), up=repr(up)))
+    run = subprocess.run([LIMB, "simulate", "scene.xml", "--keyframe", "k", "--duration", "0.5", "--dt", "1e-5",
+                          "--ground", "none", "--json"], capture_output=True, text=True, timeout=1200)
+    assert run.returncode == 0, run.stderr
+    q = np.array(json.loads(run.stdout)["q"])
+    model = mujoco.MjModel.from_xml_path("scene.xml")
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    data = mujoco.MjData(model)
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for _ in range(round(0.5 / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+    print(f"knee: {np.abs(q - data.qpos).max():.1e}, moved {np.abs(data.qpos - model.key_qpos[0]).max():.2f}")
+    assert np.abs(data.qpos[3] - model.key_qpos[0][3]) > 0.5  # it moved
+    assert np.abs(q - data.qpos).max() < 5e-4
+
+
 CORNERS = "-1 -1 -1  1 -1 -0.8  -0.9 1 -1  1.2 1 -1  -1 -0.9 0.7  1 -1 1  -1 1.1 1  0.8 1 0.9"
 AT_REST = f"""<mujoco><compiler angle="radian"/><option timestep="0.001" cone="elliptic"/>
   <asset><mesh name="m" vertex="{CORNERS}" scale="0.1 0.07 -0.05" refpos="0.1 0 0.2" refquat="1 0.2 0.3 0.1" inertia="convex"/></asset>

@@ -12,8 +12,16 @@ namespace {
 /// is rounding are dependent; their unknowns are zero.
 class PivotedFactor {
  public:
-  explicit PivotedFactor(Eigen::Index size)
-      : L_(size, size), rows_(size), scale_(size), order_(size) {}
+  /// `groups` has a number for each row, the same for consecutive rows of one point or rotation,
+  /// which have one unit.
+  explicit PivotedFactor(std::vector<int> groups)
+      : groups_(std::move(groups)),
+        L_(size(), size()),
+        rows_(size()),
+        scale_(size()),
+        order_(size()) {}
+
+  Eigen::Index size() const { return static_cast<Eigen::Index>(groups_.size()); }
 
   void compute(const MatrixX<double>& A) {
     const Eigen::Index m = A.rows();
@@ -21,10 +29,10 @@ class PivotedFactor {
     rank_ = 0;
     for (Eigen::Index i = 0; i < m; ++i) {
       order_[i] = i;
-      // The largest entry of the three rows of a point or rotation, which have one unit.
       double largest = 0;
-      for (Eigen::Index k = i - i % 3; k < std::min(i - i % 3 + 3, m); ++k) {
-        largest = std::max(largest, A(k, k));
+      for (Eigen::Index k = 0; k < m; ++k) {
+        const bool same_unit = groups_[std::size_t(k)] == groups_[std::size_t(i)];
+        if (same_unit) largest = std::max(largest, A(k, k));
       }
       scale_[i] = largest > 0 ? 1 / largest : 0;
     }
@@ -75,6 +83,7 @@ class PivotedFactor {
 
  private:
   static constexpr double kRankTolerance = 1e-11;  // as ConstrainedOptions::rank_tolerance
+  std::vector<int> groups_;
   MatrixX<double> L_;
   VectorX<double> rows_, scale_;
   Eigen::Matrix<Eigen::Index, Eigen::Dynamic, 1> order_;
@@ -92,7 +101,7 @@ struct CompiledLoops::Impl {
         drift(std::move(traces.drift)),
         m(error.outputs()[0].rows),
         n(robot.nv()),
-        factor(m),
+        factor(traces.row_groups),
         J(m, n),
         B(n, m),
         A(m, m),

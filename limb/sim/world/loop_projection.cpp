@@ -5,6 +5,7 @@
 
 #include "limb/base/max_or_nan.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
+#include "limb/math/polynomial.hpp"
 #include "limb/sim/integrate/step_end.hpp"
 
 namespace limb {
@@ -12,12 +13,18 @@ namespace limb {
 double loop_error(const Model<double>& model, const Kinematics<double>& kinematics) {
   double worst = 0;
   for (const Loop<double>& loop : model.loops()) {
+    if (loop.kind == LoopKind::polynomial) {
+      const auto q = [&](BodyId body) { return kinematics.q[model.body(body).q_start]; };
+      const auto p = evaluate_polynomial(loop.polynomial, q(loop.body_a));
+      worst = max_or_nan(worst, std::abs(q(loop.body_b) - p.value));
+      continue;
+    }
     const Pose<double> X_WA =
         frame_pose(model, kinematics, AnyFrame<double>(loop.body_a, loop.X_AL));
     const Pose<double> X_WB =
         frame_pose(model, kinematics, AnyFrame<double>(loop.body_b, loop.X_BL));
     worst = max_or_nan(worst, (X_WB.p - X_WA.p).norm());
-    if (loop.kind == LoopDescription<double>::Kind::weld) {
+    if (loop.kind == LoopKind::weld) {
       worst = max_or_nan(worst, so3::log<double>(X_WA.R.transpose() * X_WB.R).norm());
     }
   }

@@ -6,7 +6,8 @@
 namespace limb {
 
 /// Largest distance between the two sides of the model's loops: metres, or radians for the rotation
-/// of a weld. Needs kinematics of order position.
+/// of a weld; of polynomial couplings the unit of the joint that follows. Needs kinematics of order
+/// position.
 double loop_error(const Model<double>& model, const Kinematics<double>& kinematics);
 
 /// Projects states onto the closed loops of a model during integration: forward dynamics satisfies

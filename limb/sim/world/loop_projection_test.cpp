@@ -8,6 +8,7 @@
 #include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/dynamics/testing/loops.hpp"
+#include "limb/math/polynomial.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/core/builder.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
@@ -74,6 +75,77 @@ TEST_P(Loops, ParallelogramSwingsAsOneCrank) {
   EXPECT_NEAR(simulation.state().v[0], s.v[0], 1e-8);
 }
 
+/// A slider on x that carries one on z with z = p(x), and a wheel on it: a bead on a wire.
+struct WireBead {
+  double carriage = 1.3, bead = 0.7, g = 9.81;
+  std::vector<double> p = {0.1, -0.3, 0.8, 0.25, -0.1};
+
+  Description<double> description() const {
+    const Eigen::Matrix3d I = 0.01 * Eigen::Matrix3d::Identity();
+    RobotBuilder<double> robot("bead");
+    robot.link("carriage", carriage, {0, 0, 0}, I).link("bead", bead, {0, 0, 0}, I);
+    robot.joint("x", Joint<double>::prismatic({1, 0, 0}), "world", "carriage");
+    robot.joint("z", Joint<double>::prismatic({0, 0, 1}), "carriage", "bead");
+    robot.couple("z", "x", p);
+    return robot.description();
+  }
+  /// (m1 + m2 (1 + p'^2)) a + m2 p' p'' v^2 + m2 g p' = 0, by Lagrange.
+  double acceleration(double x, double v) const {
+    const auto at = evaluate_polynomial(p, x);
+    return -bead * at.first * (at.second * v * v + g) /
+           (carriage + bead * (1 + at.first * at.first));
+  }
+};
+
+// The multiplier is eliminated by hand: one coordinate, by a method of another order.
+TEST_P(Loops, BeadOnAWireMovesAsOneCoordinate) {
+  const WireBead bead;
+  World world(build_model(bead.description()), {.dynamics = GetParam()});
+  for (const auto& [method, step, tolerance] :
+       {std::tuple{IntegrationMethod::runge_kutta_4, 1e-3, 1e-9},
+        {IntegrationMethod::semi_implicit_euler, 1e-4, 3e-3}}) {  // of first order
+    Simulation simulation(world, {method, step});
+    const double x = 0.9, v = -1;
+    const auto start = evaluate_polynomial(bead.p, x);
+    simulation.set_state(0, Eigen::Vector2d(x, start.value), Eigen::Vector2d(v, start.first * v));
+    const double energy = world.energy(simulation.state()).total();
+    simulation.run_until(2);
+    auto equation = make_equation<double>([&](const RobotState<double>& s, Vector& a, Vector&) {
+      a[0] = bead.acceleration(s.q[0], s.v[0]);
+    });
+    RobotBuilder<double> slider("slider");
+    slider.link("l", 1, {0, 0, 0}, Eigen::Matrix3d::Identity());
+    const Model<double> one =
+        slider.joint("x", Joint<double>::prismatic({1, 0, 0}), "world", "l").build();
+    const auto integrator = make_integrator<double>(IntegrationMethod::dormand_prince,
+                                                    ConfigurationSpace<double>(one), 0, {0.1});
+    RobotState<double> s = make_state(one);
+    s.q[0] = x;
+    s.v[0] = v;
+    for (testing::StepLimit limit(100'000); limit.next() && s.t < 2;)
+      integrator->advance(equation, s, 2);
+    const RobotState<double>& end = simulation.state();
+    EXPECT_NEAR(end.q[0], s.q[0], tolerance) << to_text(method);
+    EXPECT_NEAR(end.v[0], s.v[0], tolerance) << to_text(method);
+    const auto at = evaluate_polynomial(bead.p, end.q[0]);
+    EXPECT_NEAR(end.q[1], at.value, 1e-12) << to_text(method);
+    EXPECT_NEAR(end.v[1], at.first * end.v[0], 1e-12) << to_text(method);
+    EXPECT_NEAR(world.energy(end).total(), energy, 10 * tolerance) << to_text(method);
+  }
+}
+
+// From a state off the wire the projection finds a point on it.
+TEST_P(Loops, PolynomialIsClosedAtTheStart) {
+  const WireBead bead;
+  World world(build_model(bead.description()), {.dynamics = GetParam()});
+  Simulation simulation(world, {});
+  simulation.set_state(0, Eigen::Vector2d(0.5, 3), Eigen::Vector2d(0.2, 1));
+  simulation.run_until(0.001);
+  Kinematics<double> kinematics(world.model());
+  forward_kinematics(world.model(), simulation.state().q, kinematics);
+  EXPECT_LT(loop_error(world.model(), kinematics), 1e-12);
+}
+
 // The projection after a step does not restart a multistep method.
 TEST_P(Loops, StayClosedWithCvode) {
   if (!Cvode::is_available()) GTEST_SKIP() << "built without SUNDIALS";
@@ -93,10 +165,11 @@ TEST_P(Loops, StayClosedWithCvode) {
   EXPECT_LT((ends[0].q - ends[1].q).norm(), 1e-6);  // about a hundred steps with errors of 1e-9
 }
 
-/// Moves the loop frames on the second links so that the loops are closed when neutral.
+/// Moves the loop frames on the second links, and the polynomials, so that the loops are closed
+/// when neutral.
 void close_at_neutral(Description<double>& description) {
   Description<double> tree = description;
-  tree.loops.clear();
+  testing::remove_loops(tree);
   const Model<double> model = build_model(tree, Base::free);
   Kinematics<double> kinematics(model);
   forward_kinematics(model, make_state(model).q, kinematics);
@@ -106,6 +179,14 @@ void close_at_neutral(Description<double>& description) {
   };
   for (auto& loop : description.loops) {
     loop.X_BL = pose(loop.link_b).inverse() * pose(loop.link_a) * loop.X_AL;
+  }
+  const auto q = [&](const std::string& joint) {
+    return kinematics.q[model.body(model.find_body(joint)).q_start];
+  };
+  for (auto& coupling : description.couplings) {
+    if (!coupling.is_polynomial()) continue;
+    const auto p = evaluate_polynomial(coupling.polynomial(), q(coupling.terms[0].joint));
+    coupling.offset += q(coupling.joint) - p.value;
   }
 }
 

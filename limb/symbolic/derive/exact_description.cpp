@@ -173,6 +173,7 @@ Description<T> exact_numbers(const Description<double>& d) {
   for (const auto& c : d.couplings) {
     CouplingDescription<T> x{c.joint, {}, T(c.offset), c.source};
     for (const auto& term : c.terms) x.terms.push_back({term.joint, T(term.ratio)});
+    for (const double power : c.powers) x.powers.push_back(T(power));
     out.couplings.push_back(std::move(x));
   }
   for (const auto& l : d.loops) {

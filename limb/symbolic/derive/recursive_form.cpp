@@ -102,6 +102,13 @@ RecursiveForm derive_recursive(const std::string& path, const RecursiveOptions& 
         "open chains and trees",
         description.loops[0].name, description.loops[0].link_a, description.loops[0].link_b));
   }
+  for (const auto& coupling : description.couplings) {
+    if (!coupling.is_polynomial()) continue;
+    throw Error(fmt::format(
+        "symbolic: joint '{}' follows a polynomial of another joint: recursive forms exist only "
+        "for linear couplings",
+        coupling.joint));
+  }
   RecursiveForm form;
   const Recording recording(form.tape);
   const bool plain = options.robot.parameters == Parameters::numbers ||

@@ -54,6 +54,13 @@ void refuse(const Description<S>& description) {
                     "open chains and trees",
                     loop.name, loop.link_a, loop.link_b));
   }
+  for (const auto& coupling : description.couplings) {
+    if (!coupling.is_polynomial()) continue;
+    throw Error(fmt::format(
+        "symbolic: joint '{}' follows a polynomial of another joint: closed forms exist "
+        "only for linear couplings",
+        coupling.joint));
+  }
   for (const auto& joint : description.joints) refuse_joint(joint.name, joint.type);
 }
 

@@ -161,6 +161,16 @@ TEST(LoadRobot, RejectsRobotsWithoutClosedForm) {
       message([&] { load_robot(temporary_file("loop.toml", robot(turning) + loop)); }),
       "symbolic: loop 'rod' connects 'a' and 'b': closed forms exist only for open chains and "
       "trees");
+  const std::string two = robot(turning) +
+                          "[[link]]\nname = \"c\"\nmass = 1\n[[joint]]\nname = \"k\"\nparent = "
+                          "\"b\"\nchild = \"c\"\n" +
+                          turning + "\n[[coupling]]\njoint = \"k\"\nmimic = \"j\"\npowers = [1]\n";
+  EXPECT_EQ(message([&] { load_robot(temporary_file("polynomial.toml", two)); }),
+            "symbolic: joint 'k' follows a polynomial of another joint: closed forms exist only "
+            "for linear couplings");
+  EXPECT_EQ(message([&] { derive_recursive(temporary_file("polynomial.toml", two), {}); }),
+            "symbolic: joint 'k' follows a polynomial of another joint: recursive forms exist only "
+            "for linear couplings");
   const std::string undefined =
       temporary_file("undefined.toml",
                      "name = \"r\"\n[[standard_dh]]\ntype = \"revolute\"\na = \"l1\"\nmass = 1\n");
