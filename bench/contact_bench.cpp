@@ -4,6 +4,7 @@
 // quadruped and humanoid.
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -63,6 +64,13 @@ struct Limb {
     });
   }
   void step() { simulation->run_until(kStep * static_cast<double>(++count)); }
+  void restart(double lift) {
+    start = target;
+    start[2] += lift;
+    simulation->set_state(0, start, rest);
+    count = 0;
+  }
+  double height() const { return simulation->state().q[2]; }
   double normal_force() const {
     double sum = 0;
     for (const ContactPoint& c : world.contacts()->points()) sum += c.force_W[2];
@@ -71,7 +79,7 @@ struct Limb {
 
   World world;
   std::unique_ptr<Simulation> simulation;
-  Vector target;
+  Vector target, start, rest = Vector::Zero(18);
   long count = 0;
 };
 
@@ -120,6 +128,12 @@ struct Mujoco {
     }
     mj_step(m, d);
   }
+  void restart(double lift) {
+    mj_resetData(m, d);
+    std::copy(target.begin(), target.end(), d->qpos);
+    d->qpos[2] += lift;
+  }
+  double height() const { return d->qpos[2]; }
   double normal_force() const {
     double sum = 0;
     for (int i = 0; i < d->ncon; ++i) {
@@ -171,56 +185,59 @@ void measure_standing() {
             "step, compiled", [&](int) { compiled.step(); }, other)});
 }
 
-/// Steps per second of robots that step by themselves, on some threads.
-template <typename Robots>
-double batch_rate(Robots& robots, int steps, std::size_t threads) {
+/// A robot of the batch: how much higher than standing it starts.
+double lift_of(int robot) {
+  return 0.02 + 1e-4 * robot;
+}
+
+/// Steps per second of many robots, each for some steps, on some threads. Each thread has one side,
+/// which simulates one robot after the other; `heights` are those of the bases at the end.
+template <typename Side>
+double batch_rate(std::vector<std::unique_ptr<Side>>& sides, std::vector<double>& heights,
+                  int steps, std::size_t threads) {
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, threads);
   const auto start = Clock::now();
-  tbb::parallel_for(std::size_t{0}, robots.size(), [&](std::size_t i) {
-    for (int k = 0; k < steps; ++k) robots[i]->step();
+  tbb::parallel_for(0, static_cast<int>(heights.size()), [&](int i) {
+    Side& side = *sides[static_cast<std::size_t>(tbb::this_task_arena::current_thread_index())];
+    side.restart(lift_of(i));
+    for (int k = 0; k < steps; ++k) side.step();
+    heights[static_cast<std::size_t>(i)] = side.height();
   });
-  return static_cast<double>(robots.size()) * steps / (milliseconds(start) / 1e3);
+  return static_cast<double>(heights.size()) * steps / (milliseconds(start) / 1e3);
 }
 
 /// A thousand quadrupeds, each dropped from a few centimetres.
 void measure_batch() {
   const Model<double> model = quadruped();
-  constexpr int kRobots = 1000, kSteps = 200, kRounds = 3;
-  std::printf("%d quadrupeds, %d steps each, fastest of %d: steps per second\n", kRobots, kSteps,
-              kRounds);
-  std::vector<std::unique_ptr<Limb>> robots;
+  constexpr int kRobots = 1000, kSteps = 200, kRounds = 5;
+  std::printf(
+      "%d quadrupeds, %d steps each, one world or mjData per thread, fastest of %d: steps per "
+      "second\n",
+      kRobots, kSteps, kRounds);
+  const auto cores = static_cast<std::size_t>(std::thread::hardware_concurrency());
+  std::vector<std::unique_ptr<Limb>> worlds;
   std::vector<std::unique_ptr<Mujoco>> others;
-  for (int i = 0; i < kRobots; ++i) {
-    robots.push_back(std::make_unique<Limb>(model, WorldOptions::Dynamics::compiled));
+  for (std::size_t i = 0; i < cores; ++i) {
+    worlds.push_back(std::make_unique<Limb>(model, WorldOptions::Dynamics::compiled));
     others.push_back(std::make_unique<Mujoco>(model));
   }
-  const auto restart = [&] {
-    for (int i = 0; i < kRobots; ++i) {
-      const double lift = 0.02 + 1e-4 * i;
-      Limb& limb = *robots[static_cast<std::size_t>(i)];
-      Vector q = limb.target;
-      q[2] += lift;
-      limb.simulation->set_state(0, q, Vector::Zero(18));
-      limb.count = 0;
-      Mujoco& other = *others[static_cast<std::size_t>(i)];
-      mj_resetData(other.m, other.d);
-      std::copy(other.target.begin(), other.target.end(), other.d->qpos);
-      other.d->qpos[2] += lift;
-    }
-  };
+  std::vector<double> heights(kRobots), other_heights(kRobots);
   double one_thread = 0;
-  const auto cores = static_cast<std::size_t>(std::thread::hardware_concurrency());
   for (std::size_t threads = 1; threads <= cores; threads *= 2) {
     double rate = 0, other = 0;
     for (int round = 0; round < kRounds; ++round) {
-      restart();
-      rate = std::max(rate, batch_rate(robots, kSteps, threads));
-      other = std::max(other, batch_rate(others, kSteps, threads));
+      rate = std::max(rate, batch_rate(worlds, heights, kSteps, threads));
+      other = std::max(other, batch_rate(others, other_heights, kSteps, threads));
     }
     if (threads == 1) one_thread = rate;
     std::printf("  %zu threads: limb %.0f (%.2f times one thread), MuJoCo %.0f, ratio %.2fx\n",
                 threads, rate, rate / one_thread, other, rate / other);
   }
+  double apart = 0;
+  for (std::size_t i = 0; i < heights.size(); ++i) {
+    apart = std::max(apart, std::abs(heights[i] - other_heights[i]));
+  }
+  std::printf("  largest difference of the heights of the bases at the end: %.1e m\n", apart);
 }
 
 void measure_drops(int count) {

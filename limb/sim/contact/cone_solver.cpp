@@ -269,8 +269,9 @@ double ConeSolver::disc_violation(int i, int rows, double rho, double bound) con
 
 /// Solves K x = step in place by Gaussian elimination with row pivoting. @returns false if K is
 /// singular. The right-hand side is column n of K. Eight pivots at a time, and eight columns: those
-/// of the pivots first, then the others, where each load of a row serves eight multiplications.
-bool ConeSolver::eliminate(int n) {
+/// of the pivots first, then the others, where each load of a row serves eight multiplications. A
+/// positive definite K needs no pivoting; then @returns false if it is not.
+bool ConeSolver::eliminate(int n, Pivoting pivoting) {
   using Lanes = Eigen::Array<double, kLanes, 1>;
   const auto row = [&](int i) { return K_.col(i).data(); };
   const auto lanes = [](double* x) { return Eigen::Map<Lanes>(x); };
@@ -283,8 +284,8 @@ bool ConeSolver::eliminate(int n) {
     const int count = std::min(kLanes, n - first), end = first + kLanes;
     for (int k = first; k < first + count; ++k) {
       int pivot = k;
-      double largest = std::abs(row(k)[k]);
-      for (int i = k + 1; i < n; ++i) {
+      double largest = pivoting == Pivoting::none ? row(k)[k] : std::abs(row(k)[k]);
+      for (int i = k + 1; pivoting == Pivoting::rows && i < n; ++i) {
         const double size = std::abs(row(i)[k]);
         if (size > largest) {
           largest = size;
@@ -447,6 +448,16 @@ bool ConeSolver::newton_step() {
   }
   // Their equations.
   const int m = static_cast<int>(free_.size());
+  if (all_stick()) {
+    // A p = -b of the free impulses: symmetric.
+    for (int k = 0; k < m; ++k) {
+      const int i = free_[at(k)];
+      gather_row(k, 1, i, 0, i);
+      K_(k, k) += kRegularization / rho_of(i);
+      step_[k] = -u_[i];
+    }
+    if (eliminate(m, Pivoting::none)) return add_step(m);
+  }
   for (int k = 0; k < first_spin;) {
     const int i = free_[at(k)];
     if (i >= 3 * contacts_) {
@@ -474,7 +485,44 @@ bool ConeSolver::newton_step() {
     disc_rows(k_spin, spin.row, spin.spin.rows, spin.rho, spin.spin.radius, spin.spin.contact);
     k_spin += spin.spin.rows;
   }
-  if (!eliminate(m)) return false;
+  return eliminate(m, Pivoting::rows) && add_step(m);
+}
+
+/// Whether no free impulse is at the bound of its disc.
+bool ConeSolver::all_stick() const {
+  const auto sticks = [&](int i, int rows, double rho, double bound) {
+    double z[2] = {};
+    for (int r = 0; r < rows; ++r) z[r] = p[i + r] - rho * u_[i + r];
+    return length(z[0], z[1]) <= bound;
+  };
+  for (int c = 0; c < contacts_; ++c) {
+    if (branch_[at(c)] != Branch::stick) continue;
+    if (!sticks(3 * c + 1, 2, blocks_[at(c)].rho_t, mu[c] * p[3 * c])) return false;
+  }
+  for (const SpinRows& spin : spins_) {
+    const bool fixed = branch_[at(spin.spin.contact)] == Branch::separated || spin.rho == 0 ||
+                       spin.spin.radius == 0;
+    if (!fixed && !sticks(spin.row, spin.spin.rows, spin.rho, spin_bound(spin))) return false;
+  }
+  return true;
+}
+
+/// Scale of the equation of a free impulse.
+double ConeSolver::rho_of(int i) const {
+  if (i < 3 * contacts_) {
+    const Block& w = blocks_[at(i / 3)];
+    return i % 3 == 0 ? w.rho_n : w.rho_t;
+  }
+  if (i < 3 * contacts_ + rows_) return rho_[i - 3 * contacts_];
+  for (const SpinRows& spin : spins_) {
+    if (i >= spin.row && i < spin.row + spin.spin.rows) return spin.rho;
+  }
+  return 0;
+}
+
+/// Adds a step of the free impulses, and projects into the cones. @returns false if the step is not
+/// finite.
+bool ConeSolver::add_step(int m) {
   for (int k = 0; k < m; ++k) {
     if (!std::isfinite(step_[k])) return false;
     p[free_[at(k)]] += step_[k];

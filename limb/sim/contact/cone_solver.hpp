@@ -97,7 +97,12 @@ class ConeSolver {
   void gather_row(int k, double x, int i, double y, int j);
   void disc_rows(int k, int i, int rows, double rho, double coefficient, int contact);
   bool newton_step();
-  bool eliminate(int n);
+  /// Of Gaussian elimination.
+  enum class Pivoting { none, rows };
+  bool eliminate(int n, Pivoting pivoting);
+  bool all_stick() const;
+  double rho_of(int i) const;
+  bool add_step(int m);
   void refine_by_newton(double from, const Options& options, Report& report);
   void factorize_response();
   void velocities_of(const VectorX<double>& impulses, VectorX<double>& w) const;

@@ -92,6 +92,7 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     if (shape.own_surface) check_surface("Contacts", shape.surface);
     shape_radius_.push_back(bounding_radius(shape.kind, shape.size));
     body_radius_.push_back(shape.X_BS.p.norm() + shape_radius_.back());
+    reach_ = std::max(reach_, delassus_.reach(shape.body.value()) + body_radius_.back());
     if (shape.kind == ContactShape::Kind::mesh && shape.hull == nullptr) {
       fail("Contacts", name + ".hull", "null", "the convex hull of a mesh");
     }
@@ -163,25 +164,31 @@ void Contacts::add_candidates(int shape, int other, const ContactSurface& surfac
   if (!setup_.torsion.empty()) used.torsion = given(setup_.torsion, shape, other);
   if (!setup_.rolling.empty()) used.rolling = given(setup_.rolling, shape, other);
   for (int i = 0; i < collision_points_.size(); ++i) {
-    Candidate c;
+    const CollisionPoint& from = collision_points_[i];
+    const Candidate* last = candidates_.empty() ? nullptr : &candidates_.back();
+    const Matrix3<double> axes_W =
+        last != nullptr && last->point.n_W == from.n_W ? last->axes_W : contact_axes(from.n_W);
+    Candidate& c = candidates_.emplace_back();
     c.point.shape = shape;
     c.point.other = other;
-    c.point.feature = collision_points_[i].feature;
-    c.point.gap = collision_points_[i].gap;
+    c.point.feature = from.feature;
+    c.point.gap = from.gap;
     c.point.friction = used.friction;
     c.point.torsion = used.torsion;
     c.point.rolling = used.rolling;
-    c.point.p_W = collision_points_[i].p_W;
-    c.point.n_W = collision_points_[i].n_W;
-    c.axes_W = contact_axes(c.point.n_W);
+    c.point.p_W = from.p_W;
+    c.point.n_W = from.n_W;
+    c.axes_W = axes_W;
     c.restitution = used.restitution;
-    candidates_.push_back(c);
   }
 }
 
 /// m; upper bound of how far any shape moves in a time h with these velocities. Needs the poses of
 /// the bodies.
 double Contacts::max_travel(const Model<double>& model, const VectorX<double>& v, double h) {
+  constexpr double kNegligible = 1e-5;
+  const double bound = h * delassus_.speed_bound(model, v, reach_);
+  if (bound < kNegligible) return bound;
   const auto& speeds = delassus_.speed_bounds(model, v);
   double fastest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
@@ -197,7 +204,12 @@ void Contacts::find_candidates(double margin) {
   const Kinematics<double>& kinematics = delassus_.kinematics();
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const ContactShape& shape = setup_.shapes[i];
-    const Pose<double> X_WS = kinematics.X_WB[at(shape.body.value())] * shape.X_BS;
+    const Pose<double>& X_WB = kinematics.X_WB[at(shape.body.value())];
+    if (pairs_.empty() && shape.kind == ContactShape::Kind::sphere) {  // no axes
+      placed_[i].X_WS.p = X_WB * shape.X_BS.p;
+      continue;
+    }
+    const Pose<double> X_WS = X_WB * shape.X_BS;
     if (!pairs_.empty()) {  // no point of the shape moves farther
       const Pose<double>& last = placed_[i].X_WS;
       moved_[i] = (X_WS.p - last.p).norm() + shape_radius_[i] * (X_WS.R - last.R).norm();
@@ -288,14 +300,17 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   constexpr int kPasses = 4;
   v_free_ = v;
   delassus_.update_kinematics(model, before.q);
-  double margin =
-      kNear + kFarther * max_travel(model, before.v, h) + 4 * h * h * model.gravity().norm();
+  const double travel = max_travel(model, before.v, h);
+  double margin = kNear + kFarther * travel + 4 * h * h * model.gravity().norm();
   add_time(&ContactTimes::kinematics);
   for (int pass = 0; pass < kPasses; ++pass) {
     v = v_free_;
     solve_with_margin(model, before, h, margin, v, joints);
     bool again = joints != nullptr && joints->find_missed(model, h, v);
-    if (h * v.lpNorm<1>() > kAtRest) {
+    // Velocities that change little need no other bound.
+    velocity_change_ = v - before.v;
+    if (h * v.lpNorm<1>() > kAtRest &&
+        !(travel + h * delassus_.speed_bound(model, velocity_change_, reach_) <= margin)) {
       const double farthest = max_travel(model, v, h);
       again |= farthest > margin;
       margin = std::max(margin, kNear + kFarther * farthest);
@@ -354,8 +369,7 @@ void Contacts::solve_with_margin(const Model<double>& model, const RobotState<do
   const FactorReport report = delassus_.compute(model, solver_.A);
   check_mass(model, report, before.t);
   add_time(&ContactTimes::matrix);
-  delassus_.row_velocities(before.v, u_begin_);
-  delassus_.row_velocities(v, u_free_);
+  delassus_.row_velocities(before.v, u_begin_, v, u_free_);
   solve_step(h, joints, joint_rows);
   add_time(&ContactTimes::solver);
   delassus_.apply_impulses(impulse_, v);
@@ -443,14 +457,15 @@ void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_
     Vector p = Vector::Zero(), moment = Vector::Zero();
     // Both lists have the same order of pairs: the search is short.
     for (std::size_t k = 0; k < points_.size(); ++k) {
-      const ContactPoint& last = points_[(from + k) % points_.size()];
+      const std::size_t index = from + k < points_.size() ? from + k : from + k - points_.size();
+      const ContactPoint& last = points_[index];
       if (last.shape != now.point.shape || last.other != now.point.other ||
           last.feature != now.point.feature) {
         continue;
       }
       p = h * (now.axes_W.transpose() * last.force_W);
       moment = h * (now.axes_W.transpose() * last.moment_W);
-      from += k + 1;
+      from = index + 1 < points_.size() ? index + 1 : 0;
       break;
     }
     p[0] = std::max(p[0], 0.0);

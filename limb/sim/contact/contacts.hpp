@@ -109,7 +109,7 @@ class Contacts {
 
   const ContactSetup& setup() const { return setup_; }
   /// See DelassusMatrix::set_compiled().
-  void set_compiled(const Compiled* compiled) { delassus_.set_compiled(compiled); }
+  void set_compiled(const StepFunctions* compiled) { delassus_.set_compiled(compiled, true); }
   /// The mass matrix of the step. If it is already factorized for the configuration and added
   /// inertia of a step, apply() uses that factor.
   DelassusMatrix& mass() { return delassus_; }
@@ -200,7 +200,9 @@ class Contacts {
 
   ContactSetup setup_;
   std::vector<double> shape_radius_,
-      body_radius_;  ///< bounds about the origin of the shape, of the body
+      body_radius_;   ///< bounds about the origin of the shape, of the body
+  double reach_ = 0;  ///< m, largest distance of a point from the joints that move it
+  VectorX<double> velocity_change_;
   std::vector<Pair> pairs_;
   std::vector<double> moved_;  ///< m; of each shape since the last search, upper bound
   ConfigurationSpace<double> space_;

@@ -10,7 +10,7 @@
 
 namespace limb {
 
-class Compiled;
+class StepFunctions;
 
 /// Delassus matrix A = J M^-1 J^T of impulses at points and joints of a robot, with the Jacobian J
 /// of their velocities, by the sparse factor of M. The loops of the model stay closed: their
@@ -22,8 +22,12 @@ class DelassusMatrix {
  public:
   explicit DelassusMatrix(const Model<double>& model);
 
-  /// Uses the mass matrix of compiled code, which must outlive this; null: the template crba.
-  void set_compiled(const Compiled* compiled) { compiled_ = compiled; }
+  /// Uses compiled code, which must outlive this; null: the templates.
+  /// @param poses whether factorize_with_bias() should compute the poses, too.
+  void set_compiled(const StepFunctions* compiled, bool poses = false) {
+    compiled_ = compiled;
+    poses_with_bias_ = poses;
+  }
 
   /// Adds to the diagonal of M, for each joint velocity before couplings (World, implicit forces);
   /// null: nothing. M below includes it. It must outlive its use.
@@ -38,6 +42,12 @@ class DelassusMatrix {
     double linear = 0, angular = 0;
   };
   const std::vector<Speed>& speed_bounds(const Model<double>& model, const VectorX<double>& v);
+  /// m/s; the same for all points within the given distance of the joints that move them, by the
+  /// sums of all velocities: a larger bound that costs little.
+  double speed_bound(const Model<double>& model, const VectorX<double>& v, double reach);
+  /// m; largest distance of a body's origin from that of any joint that moves it; infinite if it
+  /// depends on the configuration.
+  double reach(int body) const;
   /// Motion of each body while v is constant: angular velocity, its rate, and the (bias)
   /// acceleration of the origin, in world axes.
   struct BiasMotion {
@@ -61,11 +71,18 @@ class DelassusMatrix {
 
   /// Factorizes the mass matrix at q for accelerations() only: there are no rows.
   FactorReport factorize(const Model<double>& model, const VectorX<double>& q);
+  /// The same, and the bias force at v, where compiled code computes both together with the poses of
+  /// the bodies. @returns false, with unspecified tau, if it does not or the factor is there already.
+  bool factorize_with_bias(const VectorX<double>& q, const VectorX<double>& v,
+                           VectorX<double>& tau);
   /// a = M^-1 tau, projected onto the motions that keep loops closed. a may be tau.
   void accelerations(const VectorX<double>& tau, VectorX<double>& a);
 
   /// u = J v of all rows; with loops, of the nearest v (in the metric of M) that keeps them closed.
   void row_velocities(const VectorX<double>& v, VectorX<double>& u);
+  /// The same for two vectors; with loops, the second one counts for apply_impulses().
+  void row_velocities(const VectorX<double>& v, VectorX<double>& u, const VectorX<double>& other_v,
+                      VectorX<double>& other_u);
   /// v += M^-1 J^T p, and removes the loop-opening part of the v of the last row_velocities().
   void apply_impulses(const VectorX<double>& p, VectorX<double>& v);
   /// u = M^-1 J^T p, projected onto the motions that keep loops closed.
@@ -77,6 +94,8 @@ class DelassusMatrix {
     int row = 0, rows = 0;
     int bodies = -1;                 ///< the same for blocks of the same two bodies; -1: of none
     std::size_t begin = 0, end = 0;  ///< of its velocities in marked_
+    /// Three rows, and the velocities are all ancestors, in the factor, of the last one.
+    bool chain = false;
   };
   /// A joint velocity that moves a body, and its column and ratio among the robot's velocities.
   struct Column {
@@ -88,10 +107,19 @@ class DelassusMatrix {
   };
   void add_block(int rows, int bodies, const std::uint64_t* a, const std::uint64_t* b);
   int bodies(int a, int b) const { return a * static_cast<int>(column_ranges_.size()) + b; }
+  void clear_block();
   template <int kBlocks>
   void half_solve(std::size_t block);
+  template <int kBlocks>
+  void half_solve_tree(std::size_t block);
+  template <int N, int kBlocks>
+  void half_solve_chain(std::size_t block);
+  bool multiply_chains(MatrixX<double>& A);
+  template <typename Rows>
+  void set_rows(int a, int b, const Rows& rows);
   template <typename Rows>
   void add_body(int body, double sign, const Rows& rows);
+  const double* joint_velocities(const Model<double>& model, const VectorX<double>& v);
   void add_loops(const Model<double>& model);
   struct JointRatio {
     int velocity;  ///< before couplings
@@ -112,11 +140,15 @@ class DelassusMatrix {
   }
   void set_configuration(const VectorX<double>& q);
   FactorReport factorize_mass_matrix(const Model<double>& model);
+  bool has_present_factor() const;
+  void keep_added();
   void solve_response(const VectorX<double>& p);
 
   int n_;
   std::size_t words_;
-  const Compiled* compiled_ = nullptr;
+  const StepFunctions* compiled_ = nullptr;
+  bool poses_with_bias_ = false;
+  bool has_poses_ = false;  ///< kinematics_ are those of q_
   Workspace<double> work_;
   MatrixX<double> M_, M_plain_;  ///< with and without the added inertia
   bool has_plain_ = false;       ///< M_plain_ is that of q_
@@ -138,11 +170,19 @@ class DelassusMatrix {
   std::vector<ColumnRange> column_ranges_;  ///< of each body
   std::vector<Speed> speeds_;
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
+  /// Of each body: its parent, joint velocities and distance from the parent's origin (m; negative:
+  /// not constant).
+  struct Link {
+    int parent = 0, v_begin = 0, v_end = 0;
+    double arm = -1;
+  };
+  std::vector<Link> links_;
+  bool has_plain_columns_ = false;  ///< no couplings: each velocity is that of one joint
   std::vector<BiasMotion> bias_motions_;
   /// Sets of velocities: with their ancestors in the factor; of each body; of a joint.
   std::vector<std::uint64_t> paths_, body_support_, joint_support_;
   const VectorX<double>* added_ = nullptr;
-  VectorX<double> q_, v_, x_;
+  VectorX<double> q_, v_, x_, y_;
   // With loops: A including their rows, A_ll, and A_ll^+ A_lc.
   MatrixX<double> full_, loops_, solved_;
   VectorX<double> u_loops_, p_loops_;

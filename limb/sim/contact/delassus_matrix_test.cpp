@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/QR>
 
 #include "limb/dynamics/constraints/constrained_dynamics.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
 #include "limb/dynamics/testing/loops.hpp"
+#include "limb/dynamics/testing/sample.hpp"
 #include "limb/model/core/builder.hpp"
 #include "limb/sim/world/simulation.hpp"
 
@@ -94,6 +96,65 @@ TEST(DelassusMatrix, AgreesWithDenseAlgebra) {
       Vector moved(n);
       rows.displacement(p, moved);
       EXPECT_LT((moved - P * W * J.transpose() * p).norm(), 1e-9 * (1 + moved.norm()));
+    }
+  }
+}
+
+/// Points on the ground, each moved by one chain of velocities, up to nine of them and with two
+/// points of one body.
+TEST(DelassusMatrix, PointsOnTheGroundAgreeWithDenseAlgebra) {
+  for (const testing::Sample& sample : testing::samples(4)) {
+    SCOPED_TRACE(sample.name);
+    const Model<double>& model = sample.model;
+    const int n = model.nv();
+    Workspace<double> work(model, Loops::open);
+    Matrix M(n, n);
+    crba<double>(model, work, sample.q, M);
+    Kinematics<double> kinematics(model);
+    forward_kinematics(model, sample.q, kinematics);
+    DelassusMatrix rows(model);
+    for (const int points : {1, 2, 4, 9}) {
+      testing::Random random(11);
+      rows.update_kinematics(model, sample.q);
+      Matrix J(3 * points, n);
+      for (int i = 0; i < points; ++i) {
+        const int body = 1 + (5 * (i / 2)) % (model.body_count() - 1);
+        const Matrix3<double> axes = random.rotation<double>();
+        const Vector3<double> p = random.vector<double>(0.5);
+        const bool second = i == 3;  // of the pair: the velocity of the ground relative to the body
+        rows.add_point(second ? 0 : body, second ? body : 0, p, axes);
+        Matrix6X<double> part(6, n);
+        const Pose<double> X_WP{Matrix3<double>::Identity(), p};
+        const Pose<double> X_BP = kinematics.X_WB[static_cast<std::size_t>(body)].inverse() * X_WP;
+        frame_jacobian<double>(model, kinematics, AnyFrame<double>(BodyId(body), X_BP),
+                               FrameAxes::local_world_aligned, part);
+        J.middleRows(3 * i, 3) = (second ? -1 : 1) * axes.transpose() * part.topRows(3);
+      }
+      Matrix A = Matrix::Zero(3 * points, 3 * points);
+      ASSERT_TRUE(rows.compute(model, A).ok());
+      const Matrix expected = J * M.ldlt().solve(J.transpose());
+      EXPECT_LT((A - expected).norm(), 1e-9 * expected.norm());  // condition number of M: 1e4
+      Vector u(3 * points), w(3 * points);
+      rows.row_velocities(sample.v, u, sample.a, w);
+      EXPECT_LT((u - J * sample.v).norm(), 1e-12 * (1 + u.norm()));
+      EXPECT_LT((w - J * sample.a).norm(), 1e-12 * (1 + w.norm()));
+    }
+  }
+}
+
+/// A cheap bound of speeds is not below the bounds of the single bodies.
+TEST(DelassusMatrix, BoundOfAllSpeedsIsNotBelowThoseOfBodies) {
+  for (const testing::Sample& sample : testing::samples(4)) {
+    SCOPED_TRACE(sample.name);
+    DelassusMatrix rows(sample.model);
+    rows.update_kinematics(sample.model, sample.q);
+    const auto speeds = rows.speed_bounds(sample.model, sample.v);
+    constexpr double kRadius = 0.3;
+    for (int body = 1; body < sample.model.body_count(); ++body) {
+      const auto& speed = speeds[static_cast<std::size_t>(body)];
+      const double bound =
+          rows.speed_bound(sample.model, sample.v, rows.reach(body) + kRadius);
+      EXPECT_GE(bound * (1 + 1e-12), speed.linear + speed.angular * kRadius);
     }
   }
 }

@@ -57,6 +57,7 @@ Actuators::Actuators(const Model<double>& model, std::vector<Actuator> actuators
     check_not_negative("Actuators", "delay", a.delay);
     lag_of_.push_back(a.time_constant > 0 ? lags_++ : -1);
     longest_delay_ = std::max(longest_delay_, a.delay);
+    depend_on_velocity_ |= std::isfinite(a.stall_torque);
   }
   set_command_period(1e-3);
 }
@@ -73,18 +74,19 @@ void Actuators::command(double t, VectorIn<double>& tau) {
   if (tau.size() != model_->nv()) {
     check_size("Actuators::command", "tau", tau.size(), model_->nv(), kSizeHint);
   }
-  for (Eigen::Index i = 0; i < tau.size(); ++i) {
+  const double all = tau.cwiseAbs().sum();
+  for (Eigen::Index i = 0; !std::isfinite(all) && i < tau.size(); ++i) {
     if (std::isfinite(tau[i])) continue;
     fail_computation("simulate", fmt::format("at t = {} s the torque on {} is {}", to_text(t),
                                              velocity_text(*model_, static_cast<int>(i)), tau[i]));
   }
-  double sum = tau.cwiseAbs().sum();
+  double sum = all;
   for (std::size_t i = 0; i < actuators_.size(); ++i) {
     const double u = tau[actuators_[i].velocity];
     commands_(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(next_)) = u;
     sum -= std::abs(u);
   }
-  if (sum > 1e-9 * tau.cwiseAbs().sum()) {
+  if (sum > 1e-9 * all) {
     for (int y = 0; y < tau.size(); ++y) {
       const bool has_motor = std::any_of(actuators_.begin(), actuators_.end(),
                                          [&](const Actuator& a) { return a.velocity == y; });
@@ -100,6 +102,17 @@ void Actuators::command(double t, VectorIn<double>& tau) {
 }
 
 void Actuators::begin_step(double t) {
+  if (longest_delay_ == 0) {  // the same for all
+    double newest = -kInfinity;
+    std::size_t column = times_.size();
+    for (std::size_t k = 0; k < times_.size(); ++k) {
+      if (!(times_[k] <= t + kSlack) || times_[k] < newest) continue;
+      newest = times_[k];
+      column = k;
+    }
+    if (column < times_.size()) held_ = commands_.col(static_cast<Eigen::Index>(column));
+    return;
+  }
   for (std::size_t i = 0; i < actuators_.size(); ++i) {
     // The newest command that has arrived; zero torque before the first one.
     double newest = -kInfinity;

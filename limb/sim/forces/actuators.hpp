@@ -31,6 +31,8 @@ class Actuators {
   /// @throws Error for an unknown velocity, two actuators on one velocity, or negative parameters.
   Actuators(const Model<double>& model, std::vector<Actuator> actuators);
 
+  /// Whether torques depend on the velocities in the present state (torque-speed lines).
+  bool depend_on_velocity() const { return depend_on_velocity_; }
   /// Number of states of the lags.
   int lags() const { return lags_; }
   /// Period of the commands, s; allocates the buffer of delayed commands.
@@ -51,6 +53,7 @@ class Actuators {
   std::vector<Actuator> actuators_;
   std::vector<int> lag_of_;  ///< index in x, or -1
   int lags_ = 0;
+  bool depend_on_velocity_ = false;
   double longest_delay_ = 0;
   VectorX<double> held_;       ///< command of each actuator
   MatrixX<double> commands_;   ///< ring buffer of columns

@@ -77,11 +77,15 @@ void ConfigurationSpace<T>::step_straight(const VectorX<T>& q0, const T& h, Vect
     if (group.joint.type() == JointType::free) {
       const Quaternion<T> q = quat_xyzw(q0[k + 3], q0[k + 4], q0[k + 5], q0[k + 6]);
       const Vector3<T> p = q0.template segment<3>(k) + q.rotate(Vector3<T>(u[0], u[1], u[2]));
-      const Vector3<T> turn(u[3], u[4], u[5]), linear = v.template segment<3>(i);
-      v.template segment<3>(i) = so3::exp<T>(-turn) * linear;
-      u[0] = u[1] = u[2] = T(0);
-      group.joint.integrate(q0.data() + k, u, q1.data() + k);
+      const Quaternion<T> turn = quaternion_exp<T>(Vector3<T>(u[3], u[4], u[5]));
+      const Vector3<T> linear = v.template segment<3>(i);
+      v.template segment<3>(i) = turn.conjugate().rotate(linear);
+      const Quaternion<T> end = q * turn;
       q1.template segment<3>(k) = p;
+      q1[k + 3] = end.x();
+      q1[k + 4] = end.y();
+      q1[k + 5] = end.z();
+      q1[k + 6] = end.w();
     } else if (group.joint.type() == JointType::planar) {
       const T c = cos(q0[k + 2]), s = sin(q0[k + 2]);
       const T x = q0[k] + c * u[0] - s * u[1], y = q0[k + 1] + s * u[0] + c * u[1];

@@ -203,13 +203,16 @@ int Simulation::run_until(double t_end) {
   const double rounding = kRounding * std::abs(t_end);
   const double rest = std::max(std::min(slack, part * (t_end - state_.t)), rounding);
   while (t_end - state_.t > rest) {
-    if (state_.t >= period_end_ - slack) begin_period();
+    if (state_.t >= period_end_ - slack) {
+      begin_period();
+    } else {
+      world_.begin_step(state_.t);
+    }
     const double jump = adaptive ? world_.next_jump(state_.t) : kNever;
     double stop = std::min(period_end_, jump);
     // A time of the grid replaces t_end if they differ by rounding: later steps are then
     // bit-identical to those of the whole run.
     if (stop >= t_end - rest && std::abs(stop - t_end) > rounding) stop = t_end;
-    world_.begin_step(state_.t);
     const double start = state_.t;
     begin_work();
     integrator_->advance(world_, state_, stop);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "limb/batch/compiled.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/energy.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/model/canonical/canonical.hpp"
+#include "limb/sim/contact/step_functions.hpp"
 #include "limb/sim/integrate/check_mass.hpp"
 #include "limb/sim/world/compiled_motion.hpp"
 
@@ -96,10 +96,7 @@ World::World(Model<double> model, const WorldOptions& options)
   if (!model_.loops().empty()) loops_ = std::make_unique<LoopProjection>(model_);
   if (options.dynamics == WorldOptions::Dynamics::compiled && CompiledMotion::supports(model_)) {
     compiled_ = std::make_unique<CompiledMotion>(model_, kEffects);
-    CompileOptions options_of_step;
-    options_of_step.effects = kEffects;
-    step_functions_ = std::make_unique<Compiled>(
-        model_, std::vector{DynamicsFunction::crba, DynamicsFunction::bias}, options_of_step);
+    step_functions_ = std::make_unique<StepFunctions>(model_, kEffects);
     step_mass_.set_compiled(step_functions_.get());
   }
 }
@@ -154,6 +151,7 @@ double World::next_jump(double t) const {
 
 Contacts& World::set_contact(ContactSetup setup) {
   contacts_ = std::make_unique<Contacts>(model_, std::move(setup));
+  if (step_functions_ != nullptr) step_functions_->add_poses();
   contacts_->set_compiled(step_functions_.get());
   return *contacts_;
 }
@@ -285,13 +283,16 @@ void World::limit_rotation(double h, const VectorX<double>& v) {
 void World::advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
                              double h, VectorX<double>& v) {
   const Coupling<double>& coupling = model_.coupling();
-  stiffness_.damping = model_.canonical().damping;
-  stiffness_.stiffness.setZero();
-  stiffness_.force.setZero();
-  ForceInput now(model_, evaluated, kinematics_);
-  add_stiffness(now);
-  added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
-  implicit_ = !added_inertia_.isZero(0);
+  if (!laws_.empty() || h != added_inertia_step_) {
+    stiffness_.damping = model_.canonical().damping;
+    stiffness_.stiffness.setZero();
+    stiffness_.force.setZero();
+    ForceInput now(model_, evaluated, kinematics_);
+    add_stiffness(now);
+    added_inertia_ = h * stiffness_.damping + h * h * stiffness_.stiffness;
+    implicit_ = !added_inertia_.isZero(0);
+    added_inertia_step_ = laws_.empty() ? h : std::numeric_limits<double>::quiet_NaN();
+  }
   const bool direct = loops_ == nullptr && loads_.wrenches.empty() && loads_.world_wrenches.empty();
   DelassusMatrix& mass = step_mass();
   mass.set_added_inertia(implicit_ ? &added_inertia_ : nullptr);
@@ -300,7 +301,8 @@ void World::advance_velocity(const RobotState<double>& before, const RobotState<
   } else {
     accelerate(evaluated, a_);
   }
-  if (direct || implicit_) {
+  const bool has_bias = direct && mass.factorize_with_bias(before.q, evaluated.v, tau_);
+  if (!has_bias && (direct || implicit_)) {
     check_mass(model_, mass.factorize(model_, before.q), before.t);
   }
   const auto joints = [&](const VectorX<double>& x, VectorX<double>& buffer) -> auto& {
@@ -316,8 +318,13 @@ void World::advance_velocity(const RobotState<double>& before, const RobotState<
       tau += reduced_;
     }
   };
-  implicit_force_.setZero();
-  if (implicit_) {
+  const bool plain = direct && coupling.is_identity();
+  if (!implicit_) implicit_force_.setZero();
+  if (implicit_ && plain) {
+    implicit_force_ = stiffness_.damping.cwiseProduct(before.v - evaluated.v) +
+                      h * stiffness_.stiffness.cwiseProduct(before.v) - stiffness_.force;
+  } else if (implicit_) {
+    implicit_force_.setZero();
     const VectorX<double>&joint_v = joints(before.v, joint_v_),
           &joint_u = joints(evaluated.v, joint_u_);
     joint_tau_ = stiffness_.damping.cwiseProduct(joint_v - joint_u) +
@@ -326,14 +333,18 @@ void World::advance_velocity(const RobotState<double>& before, const RobotState<
     add_reduced(implicit_force_);
   }
   if (direct) {
-    if (step_functions_ != nullptr) {
+    if (has_bias) {
+      // tau_ is there.
+    } else if (step_functions_ != nullptr) {
       step_functions_->bias(before.q, evaluated.v, tau_);
     } else {
       bias<double>(model_, work_, before.q, evaluated.v, tau_, kEffects);
     }
     tau_ = loads_.tau - tau_ - implicit_force_;
     mass.accelerations(tau_, a_);
-    if (implicit_) {
+    if (implicit_ && plain) {
+      implicit_force_ += added_inertia_.cwiseProduct(a_);
+    } else if (implicit_) {
       joint_tau_ = added_inertia_.cwiseProduct(joints(a_, joint_a_));
       add_reduced(implicit_force_);
     }
@@ -370,8 +381,12 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
       middle_.v += h / 2 * held;
     }
   }
-  if (dx_.size() != before.x.size()) dx_ = before.x;
-  evaluate_forces(middle_, dx_);
+  if (laws_.empty() && !actuators_.depend_on_velocity()) {
+    evaluated_.v = middle_.v;  // the forces are those at the start
+  } else {
+    if (dx_.size() != before.x.size()) dx_ = before.x;
+    evaluate_forces(middle_, dx_);
+  }
   advance_velocity(before, middle_, h, v);
 }
 
@@ -380,6 +395,7 @@ void World::center_velocity(const RobotState<double>& before, double h, VectorX<
 void World::begin_forces_within(const RobotState<double>& before,
                                 const RobotState<double>& evaluated, double h, VectorX<double>& v) {
   constexpr int kPasses = 3;  // a stop may keep a joint from reaching another one
+  if (laws_.empty()) return;
   ForceInput start(model_, before, kinematics_);
   for (int pass = 0; pass < kPasses; ++pass) {
     model_.coupling().expand_velocity(v.data(), joint_v_.data());

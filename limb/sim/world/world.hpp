@@ -188,7 +188,7 @@ class World final : public Equation<double> {
   std::vector<EnergyEntries> kept_powers_;
   std::unique_ptr<JointImpulseSolver> joint_impulses_;
   std::unique_ptr<LoopProjection> loops_;
-  std::unique_ptr<Compiled> step_functions_;  ///< mass matrix and bias of a step; may be null
+  std::unique_ptr<StepFunctions> step_functions_;  ///< may be null
   std::unique_ptr<Contacts> contacts_;
   std::unique_ptr<CompiledMotion> compiled_;
   bool prepared_ = true;  ///< compiled for the present laws
@@ -198,6 +198,8 @@ class World final : public Equation<double> {
   // configuration, and the change of acceleration, if it is computed.
   JointStiffness stiffness_;
   VectorX<double> added_inertia_;
+  /// s; step of the added inertia, if only the model's damping is implicit: it is then constant.
+  double added_inertia_step_ = std::numeric_limits<double>::quiet_NaN();
   bool implicit_ = false, has_implicit_acceleration_ = true;
   VectorX<double> implicit_acceleration_, implicit_force_, implicit_q_;
   std::vector<int> hinges_;  ///< joint velocities of hinges in a row
