@@ -52,8 +52,13 @@ const char* line_color(std::size_t i) {
 }
 
 void draw_chart(Svg& svg, const Point& corner, double width, double height,
-                const std::string& title, const std::vector<ChartLine>& lines) {
+                const std::string& title, const std::vector<ChartLine>& lines,
+                const std::vector<ChartBand>& bands) {
   Range time, value;
+  for (const ChartBand& band : bands) {
+    for (const double y : *band.low) value.add(y);
+    for (const double y : *band.high) value.add(y);
+  }
   for (const ChartLine& line : lines) {
     for (const double t : *line.t) time.add(t);
     for (const double y : *line.values) value.add(y);
@@ -84,6 +89,33 @@ void draw_chart(Svg& svg, const Point& corner, double width, double height,
              "font-size=\"10\" text-anchor=\"middle\"");
   }
   svg.text({x1 + 20, y0 + 14}, "t, s", "font-size=\"10\"");
+  for (std::size_t i = 0; i < bands.size(); ++i) {
+    const std::string fill =
+        fmt::format("style=\"fill:{};fill-opacity:0.2;stroke:none\"", line_color(i));
+    const auto &t = *bands[i].t, &low = *bands[i].low, &high = *bands[i].high;
+    const std::size_t stride =
+        std::max<std::size_t>(1, t.size() / static_cast<std::size_t>(x1 - x0));
+    std::vector<Point> upper, lower;
+    const auto draw = [&] {
+      upper.insert(upper.end(), lower.rbegin(), lower.rend());
+      if (upper.size() > 2) svg.polyline(upper, fill);
+      upper.clear();
+      lower.clear();
+    };
+    for (std::size_t k = 0; k < t.size(); k += stride) {
+      if (!std::isfinite(low[k]) || !std::isfinite(high[k])) {
+        draw();
+        continue;
+      }
+      upper.push_back(at(t[k], high[k]));
+      lower.push_back(at(t[k], low[k]));
+    }
+    draw();
+    if (bands[i].name.empty()) continue;
+    const Point key(x1 + 8, y1 + 8 + 13 * static_cast<double>(lines.size() + i));
+    svg.rectangle({key.x(), key.y() - 4}, 14, 8, fill);
+    svg.text({key.x() + 18, key.y() + 4}, bands[i].name, "font-size=\"10\"");
+  }
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string style = fmt::format("stroke=\"{}\" stroke-width=\"1.5\"", line_color(i));
     const auto &t = *lines[i].t, &y = *lines[i].values;
@@ -115,6 +147,67 @@ void draw_chart(Svg& svg, const Point& corner, double width, double height,
           i + 1 == kLegendEntries && lines.size() > kLegendEntries ? "and others" : lines[i].name,
           "font-size=\"10\"");
     }
+  }
+}
+
+void draw_plane(Svg& svg, const Point& corner, double width, double height,
+                const std::string& title, const std::vector<PlaneCurve>& curves) {
+  Range x, y;
+  for (const PlaneCurve& curve : curves) {
+    for (const double one : *curve.x) x.add(one);
+    for (const double one : *curve.y) y.add(one);
+  }
+  x.widen();
+  y.widen();
+  const double x0 = corner.x() + kLeft, x1 = corner.x() + width - kRight;
+  const double y0 = corner.y() + height - kBottom, y1 = corner.y() + kTop;
+  const double scale = 0.92 * std::min((x1 - x0) / (x.high - x.low), (y0 - y1) / (y.high - y.low));
+  const Point middle((x.low + x.high) / 2, (y.low + y.high) / 2);
+  const auto at = [&](double a, double b) {
+    return Point((x0 + x1) / 2 + scale * (a - middle.x()),
+                 (y0 + y1) / 2 - scale * (b - middle.y()));
+  };
+  svg.text({corner.x() + 4, corner.y() + 16}, title, "font-size=\"13\" font-weight=\"bold\"");
+  svg.rectangle({x0, y1}, x1 - x0, y0 - y1, "fill=\"#fff\" stroke=\"#999\"");
+  const double half_x = (x1 - x0) / 2 / scale, half_y = (y0 - y1) / 2 / scale;
+  const double step = tick_step(2 * std::max(half_x, half_y), 10);
+  const auto number = [&](double value) {
+    return fmt::format("{:.4g}", std::abs(value) < 1e-9 * step ? 0 : value);
+  };
+  for (double a = std::ceil((middle.x() - half_x) / step) * step; a <= middle.x() + half_x;
+       a += step) {
+    const double px = at(a, 0).x();
+    svg.line({px, y0}, {px, y1}, "stroke=\"#e4e4e4\"");
+    svg.text({px, y0 + 14}, number(a), "font-size=\"10\" text-anchor=\"middle\"");
+  }
+  for (double b = std::ceil((middle.y() - half_y) / step) * step; b <= middle.y() + half_y;
+       b += step) {
+    const double py = at(0, b).y();
+    svg.line({x0, py}, {x1, py}, "stroke=\"#e4e4e4\"");
+    svg.text({x0 - 5, py + 4}, number(b), "font-size=\"10\" text-anchor=\"end\"");
+  }
+  svg.text({x1 + 20, y0 + 14}, "x, m", "font-size=\"10\"");
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    const std::string style = fmt::format("stroke=\"{}\" stroke-width=\"1.5\"", line_color(i));
+    std::vector<Point> points;
+    const auto draw = [&] {
+      if (points.size() > 1) svg.polyline(points, style);
+      points.clear();
+    };
+    const std::size_t rows = curves[i].x->size();
+    const std::size_t stride = std::max<std::size_t>(1, rows / 2000);
+    for (std::size_t k = 0; k < rows; k += stride) {
+      const double a = (*curves[i].x)[k], b = (*curves[i].y)[k];
+      if (!std::isfinite(a) || !std::isfinite(b)) {
+        draw();
+      } else {
+        points.push_back(at(a, b));
+      }
+    }
+    draw();
+    const Point key(x1 + 8, y1 + 8 + 13 * static_cast<double>(i));
+    svg.line(key, {key.x() + 14, key.y()}, style);
+    svg.text({key.x() + 18, key.y() + 4}, curves[i].name, "font-size=\"10\"");
   }
 }
 

@@ -7,8 +7,10 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/estimate_noise.hpp"
 #include "cli/estimate_report.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/log_map.hpp"
 #include "cli/png.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/write_walk_log.hpp"
@@ -20,6 +22,12 @@ namespace limb::cli {
 namespace {
 
 using Json = nlohmann::json;
+
+/// Exit status by the verdict on the estimate.
+constexpr Exit kOverconfident{3}, kLost{4};
+
+/// A log is processed in parts of this many rows.
+constexpr std::size_t kPart = 4096;
 
 class Estimate final : public Verb {
  public:
@@ -33,7 +41,10 @@ class Estimate final : public Verb {
            "  limb estimate walk.csv --model builtin:quadruped --feet "
            "FL_foot,FR_foot,RL_foot,RR_foot \\\n"
            "      --make-walk 10 -o walk.html                           writes a synthetic "
-           "walk, then reads it\n";
+           "walk, then reads it\n"
+           "  limb estimate still.csv --model hyq.urdf --feet lf_foot,rf_foot --calibrate "
+           "noise.toml\n"
+           "  limb estimate bag.csv --model hyq.urdf --feet lf_foot,rf_foot --map topics.toml\n";
   }
   std::string_view notes() const override {
     return "Topics: imu (fx fy fz wx wy wz), position and velocity (one field per joint), contact\n"
@@ -42,9 +53,10 @@ class Estimate final : public Verb {
            "velocity,\n"
            "and contact or force named after the foot; otherwise the forces of [[contact.foot]].\n"
            "Log formats: docs/estimation.md. The robot must stand still for a second before it\n"
-           "moves. The output format follows from the file name: .html, .svg, .png, or a log, "
-           ".csv\n"
-           "or .mcap.\n";
+           "moves, unless --start gives its state. The output format follows from the file name:\n"
+           ".html, .svg, .png, or a log, .csv or .mcap.\n"
+           "The last line is a verdict: consistent (exit status 0), overconfident (3: innovations\n"
+           "are larger than stated), lost at a time (4: the state had to be reset).\n";
   }
   void add_options(CLI::App& app) override {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
@@ -55,7 +67,29 @@ class Estimate final : public Verb {
         ->required()
         ->delimiter(',')
         ->type_name("LIST");
-    app.add_option("--imu", imu_, "frame of the IMU, default the base frame")->type_name("FRAME");
+    app.add_option("--imu", imus_,
+                   "frame of the IMU, default the base frame; several: their topics have the same "
+                   "names")
+        ->delimiter(',')
+        ->type_name("LIST");
+    app.add_option("--noise", noise_,
+                   "noise: auto (measured in the log), a file of --calibrate, or "
+                   "GYRO,ACCEL,GYRO_WALK,ACCEL_WALK,CONTACT; default auto")
+        ->type_name("NOISE");
+    app.add_option("--calibrate", calibrate_, "measures the noise of a log at rest, and ends")
+        ->type_name("FILE");
+    app.add_option("--map", map_, "names of the log: a TOML file, or TOPIC.FIELD=COLUMN")
+        ->type_name("MAP");
+    app.add_option("--start", start_, "initial x,y,z,roll,pitch,yaw[,vx,vy,vz] instead of rest")
+        ->delimiter(',')
+        ->type_name("LIST");
+    app.add_option("--terrain", terrain_, "unknown, flat or steps, default unknown")
+        ->check(CLI::IsMember({"unknown", "flat", "steps"}))
+        ->type_name("KIND");
+    app.add_option("--contact-kind", contact_kind_,
+                   "contacts in the log: force (also 0 and 1) or probability, default force")
+        ->check(CLI::IsMember({"force", "probability"}))
+        ->type_name("KIND");
     app.add_option("--filter", filter_, "inekf or eskf, default inekf")->type_name("NAME");
     app.add_option("--odometry", odometry_,
                    "measure feet by position or velocity, default position")
@@ -71,14 +105,29 @@ class Estimate final : public Verb {
                             const std::string& text) {
       add_number(app, option, value, unit, text, NumberRange::not_negative());
     };
-    number("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "gyroscope noise density");
-    number("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "accelerometer noise density");
-    number("--gyro-walk", options_.imu.gyro_walk, "RAD/S/RTS", "random walk of the gyroscope bias");
-    number("--accel-walk", options_.imu.accel_walk, "M/S2/RTS",
-           "random walk of the accelerometer bias");
-    number("--encoder-noise", options_.encoder, "RAD", "noise of joint positions");
-    number("--contact-noise", options_.contact_noise, "M/RTS", "random walk of a foot in contact");
-    number("--foot-error", options_.foot_error, "M", "error of the leg kinematics");
+    // Numbers that --noise would set otherwise.
+    const auto noise = [&](const char* option, double& value, const char* unit,
+                           const std::string& text) {
+      own_.push_back({&value, {}});
+      add_number(app, option, own_.back().given, unit, text, NumberRange::not_negative());
+    };
+    own_.reserve(8);
+    noise("--gyro-noise", options_.imu.gyro, "RAD/S/RTHZ", "gyroscope noise density");
+    noise("--accel-noise", options_.imu.accel, "M/S2/RTHZ", "accelerometer noise density");
+    noise("--gyro-walk", options_.imu.gyro_walk, "RAD/S/RTS", "random walk of the gyroscope bias");
+    noise("--accel-walk", options_.imu.accel_walk, "M/S2/RTS",
+          "random walk of the accelerometer bias");
+    noise("--encoder-noise", options_.encoder, "RAD", "noise of joint positions");
+    noise("--contact-noise", options_.contact_noise, "M/RTS", "random walk of a foot in contact");
+    noise("--foot-error", options_.foot_error, "M", "error of the leg kinematics");
+    number("--foot-radius", options_.foot_radius, "M",
+           "radius of ball feet, whose frames are at the centre: they roll");
+    app.add_option("--sole", sole_,
+                   "length and width of flat soles, m: they keep their orientation")
+        ->delimiter(',')
+        ->expected(2)
+        ->type_name("L,W");
+    number("--fix-delay", topics_.fix_delay, "S", "time from a fix to its stamp");
     add_number(app, "--gate", options_.gate, "P", "probability that a valid update passes",
                {0, 1, true});
     add_number(app, "--ground", ground_, "M", "height of flat ground, default unknown");
@@ -108,37 +157,141 @@ class Estimate final : public Verb {
     options_.filter = filter_kind(kCall, filter_);
     options_.odometry = odometry_ == "velocity" ? Odometry::velocity : Odometry::position;
     if (ground_) options_.ground_height = *ground_;
+    options_.terrain = terrain_ == "flat"    ? Terrain::flat
+                       : terrain_ == "steps" ? Terrain::steps
+                                             : Terrain::unknown;
+    if (!sole_.empty()) {
+      options_.sole_length = sole_[0];
+      options_.sole_width = sole_[1];
+    }
+    const NoiseChoice choice = read_noise(kCall, noise_, options_);
+    const auto use_own = [&] {
+      for (const OwnNumber& one : own_) {
+        if (one.given) *one.value = *one.given;
+      }
+    };
+    use_own();
     const Interrupt interrupt;
     check_output();
+    const std::optional<InitialState> start = initial_state();
+    const LogMap map = read_log_map(kCall, map_);
     if (walk_) make_walk();
-    const LogData log = read_log(kCall, log_);
-    const Model<double> model = load(log);
-    const LegKinematics legs(model, feet_, imu_);  // throws if a name is unknown
-    const double weight = model.total_mass() * model.gravity().norm();
-    constexpr double kShare = 0.2;
-    options_.contact.make_force =
-        make_force_.value_or(weight > 0 ? kShare * weight / static_cast<double>(feet_.size()) : 1);
-    options_.contact.break_force = break_force_.value_or(options_.contact.make_force / 2);
-    const SensorLog sensors = read_sensors(kCall, log, model, feet_, topics_);
     const ContactSource source = contact_by_ == "torque"   ? ContactSource::torque
                                  : contact_by_ == "always" ? ContactSource::always
                                                            : ContactSource::log;
-    const EstimateSummary summary =
-        run_estimate(kCall, sensors, model, feet_, imu_, options_, source);
-    if (!output_.empty()) write_output(summary, sensors.notice);
-    if (json_) {
-      out << json_of(summary).dump(2) << "\n";
+    LogData log;
+    const auto open = [&] {
+      log = {};
+      return LogStream::open(kCall, log_, map.time, map.time_unit);
+    };
+    // A part of the log, mapped; false at the end. The log itself stays as read.
+    const auto next_part = [&](LogStream& stream, LogData& mapped) {
+      if (!stream.next(log, kPart)) return false;
+      mapped = log;
+      apply_map(kCall, map, mapped);
+      return true;
+    };
+    LogData part;
+    LogStream first = open();
+    if (!next_part(first, part)) throw Error(fmt::format("{}: {} has no rows", kCall, log_));
+    const Model<double> model = load(part);
+    topics_.imus = imus_;
+    const LegKinematics legs = imus_.size() > 1
+                                   ? LegKinematics(model, feet_, mean_imu(kCall, model, imus_))
+                                   : LegKinematics(model, feet_, imus_.empty() ? "" : imus_[0]);
+    set_contacts(model);
+    // The first pass: noise, and the truth at the start.
+    LogSurvey survey(legs, options_, source);
+    std::string notice;
+    bool more = true;
+    do {
+      const SensorLog sensors = read_sensors(kCall, part, legs, topics_);
+      if (notice.empty()) notice = sensors.notice;
+      more = survey.add(sensors);
+    } while (more && next_part(first, part));
+    if (!calibrate_.empty()) {
+      write_noise(kCall, calibrate_, log_, survey.noise(), options_);
+      EstimatorOptions measured = options_;
+      out << fmt::format("{}: {}\n", calibrate_, use_measured(survey.noise(), measured));
       return Exit::ok;
     }
+    std::string noise_text = choice.source;
+    if (choice.from_log) {
+      if (imus_.size() > 1) {
+        // The mean of several sensors; the measured noise is already that of the mean.
+        const double root = std::sqrt(static_cast<double>(imus_.size()));
+        options_.imu.gyro /= root;
+        options_.imu.accel /= root;
+      }
+      noise_text = use_measured(survey.noise(), options_);
+      use_own();
+    }
+    if (survey.has_truth()) {
+      options_.initial.p_WB = survey.p_WB();
+      options_.initial.yaw = survey.yaw();
+    }
+    EstimateRun run(kCall, legs, options_, source, start);
+    std::unique_ptr<LogWriter> writer;
+    if (output_.ends_with(".csv") || output_.ends_with(".mcap")) {
+      writer = open_output();
+      run.on_row = [&](const EstimateRun::Row& row) { write_row(*writer, row); };
+    }
+    LogStream second = open();
+    while (next_part(second, part)) run.add(read_sensors(kCall, part, legs, topics_));
+    const EstimateSummary summary = run.finish();
+    if (writer) {
+      writer->finish();
+    } else if (!output_.empty()) {
+      write_output(summary, notice + ". Noise: " + noise_text);
+    }
+    const Exit status = summary.verdict.verdict == Verdict::lost            ? kLost
+                        : summary.verdict.verdict == Verdict::overconfident ? kOverconfident
+                                                                            : Exit::ok;
+    if (json_) {
+      out << json_of(summary).dump(2) << "\n";
+      return status;
+    }
     out << fmt::format("{} by {}\n", model.name(), filter_);
-    for (const auto& [name, value] : estimate_rows(summary)) {
+    out << fmt::format("  {:<24} {}\n", "noise", noise_text);
+    for (const auto& [name, value] : estimate_rows(summary, feet_)) {
       out << fmt::format("  {:<24} {}\n", name, value);
     }
-    return Exit::ok;
+    return status;
   }
 
  private:
   static constexpr const char* kCall = "limb estimate";
+
+  /// A number that overrides that of --noise.
+  struct OwnNumber {
+    double* value;
+    std::optional<double> given;
+  };
+
+  std::optional<InitialState> initial_state() const {
+    if (start_.empty()) return {};
+    if (start_.size() != 6 && start_.size() != 9) {
+      fail(kCall, "--start", fmt::format("{} numbers", start_.size()),
+           "6 (x,y,z,roll,pitch,yaw) or 9 (and vx,vy,vz)");
+    }
+    InitialState state;
+    state.p_WB = {start_[0], start_[1], start_[2]};
+    state.rpy = {start_[3], start_[4], start_[5]};
+    if (start_.size() == 9) state.v_WB = {start_[6], start_[7], start_[8]};
+    return state;
+  }
+
+  void set_contacts(const Model<double>& model) {
+    const double weight = model.total_mass() * model.gravity().norm();
+    constexpr double kShare = 0.2, kLikely = 0.5, kUnlikely = 0.3;
+    const bool probability = contact_kind_ == "probability";
+    options_.contact.make_force =
+        make_force_.value_or(probability  ? kLikely
+                             : weight > 0 ? kShare * weight / static_cast<double>(feet_.size())
+                                          : 1);
+    options_.contact.break_force =
+        break_force_.value_or(probability ? kUnlikely : options_.contact.make_force / 2);
+  }
 
   void check_output() const {
     for (const char* ending : {".html", ".svg", ".png", ".csv", ".mcap"}) {
@@ -169,7 +322,7 @@ class Estimate final : public Verb {
     if (model_.empty()) throw Error("limb estimate: --make-walk needs --model");
     WalkOptions walking;
     walking.feet = feet_;
-    walking.imu = imu_;
+    walking.imu = imus_.empty() ? "" : imus_[0];
     walking.duration = *walk_;
     walking.rest = std::min(1.2, *walk_ / 2);
     WalkErrors errors;
@@ -186,10 +339,6 @@ class Estimate final : public Verb {
   }
 
   void write_output(const EstimateSummary& summary, const std::string& notice) const {
-    if (output_.ends_with(".csv") || output_.ends_with(".mcap")) {
-      write_log(summary);
-      return;
-    }
     const std::string title = log_.substr(log_.find_last_of('/') + 1) + ", " + filter_;
     const std::string text = output_.ends_with(".html")
                                  ? estimate_page(summary, feet_, title, notice)
@@ -198,34 +347,23 @@ class Estimate final : public Verb {
                     output_.ends_with(".png") ? png_of_svg(kCall, text, 1.5) : text);
   }
 
-  void write_log(const EstimateSummary& summary) const {
-    const EstimateSeries& x = summary.series;
+  std::unique_ptr<LogWriter> open_output() const {
     const std::vector<std::string> names = {"p.x", "p.y", "p.z", "roll", "pitch",
                                             "yaw", "v.x", "v.y", "v.z"};
-    const auto log = open_log(kCall, output_,
-                              {{"estimate", names},
-                               {"sigma", names},
-                               {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}},
-                               {"contact", feet_}},
-                              {{"filter", filter_}});
-    VectorX<double> nine(9), six(6), contact(static_cast<Eigen::Index>(feet_.size()));
-    for (std::size_t k = 0; k < x.t.size(); ++k) {
-      if (Interrupt::signal() != 0) {
-        Interrupt::check(kCall, fmt::format("after {} of {} rows of {}", k, x.t.size(), output_));
-      }
-      for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.value[i][k];
-      log->write(0, x.t[k], nine);
-      for (std::size_t i = 0; i < 9; ++i) nine[static_cast<Eigen::Index>(i)] = x.sigma[i][k];
-      log->write(1, x.t[k], nine);
-      for (std::size_t i = 0; i < 6; ++i) six[static_cast<Eigen::Index>(i)] = x.bias[i][k];
-      log->write(2, x.t[k], six);
-      for (std::size_t i = 0; i < feet_.size(); ++i) {
-        contact[static_cast<Eigen::Index>(i)] = x.contact[i][k];
-      }
-      log->write(3, x.t[k], contact);
-      log->end_row(x.t[k]);
-    }
-    log->finish();
+    return open_log(kCall, output_,
+                    {{"estimate", names},
+                     {"sigma", names},
+                     {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}},
+                     {"contact", feet_}},
+                    {{"filter", filter_}});
+  }
+
+  static void write_row(LogWriter& log, const EstimateRun::Row& row) {
+    log.write(0, row.t, row.value);
+    log.write(1, row.t, row.sigma);
+    log.write(2, row.t, row.bias);
+    log.write(3, row.t, row.contact);
+    log.end_row(row.t);
   }
 
   Json json_of(const EstimateSummary& s) const {
@@ -241,9 +379,39 @@ class Estimate final : public Verb {
                    {"microseconds_per_sample", s.microseconds},
                    {"counts", counts},
                    {"truth", s.has_truth}};
-    Json end;
-    for (std::size_t i = 0; i < 9; ++i) end.push_back(s.series.value[i].back());
+    Json end, deviations;
+    for (Eigen::Index i = 0; i < 9; ++i) {
+      end.push_back(s.end[i]);
+      deviations.push_back(s.end_sigma[i]);
+    }
     result["end"] = end;  // p, roll pitch yaw, v
+    result["end_deviation"] = deviations;
+    result["verdict"] = {{"verdict", to_text(s.verdict.verdict)},
+                         {"t", number(s.verdict.t)},
+                         {"reason", s.verdict.reason},
+                         {"worst_window", number(s.verdict.worst_window)},
+                         {"refused", s.verdict.refused}};
+    for (std::size_t i = 0; i < s.feet.size(); ++i) {
+      const FootStatistics& foot = s.feet[i];
+      result["feet"][feet_[i]] = {{"measured", foot.measured},
+                                  {"used", foot.used},
+                                  {"refused", foot.refused},
+                                  {"slips", foot.slips},
+                                  {"nis_per_row", number(foot.nis_per_row())},
+                                  {"longest_refusal", foot.longest_refusal}};
+    }
+    result["noise"] = {
+        {"gyro", s.options.imu.gyro},           {"accel", s.options.imu.accel},
+        {"gyro_walk", s.options.imu.gyro_walk}, {"accel_walk", s.options.imu.accel_walk},
+        {"contact", s.options.contact_noise},   {"foot_error", s.options.foot_error},
+        {"encoder", s.options.encoder}};
+    Json events = Json::array();
+    for (const auto& event : s.events) {
+      Json one = {{"t", event.t}, {"event", to_text(event.kind)}, {"size", number(event.size)}};
+      if (event.foot >= 0) one["foot"] = feet_[static_cast<std::size_t>(event.foot)];
+      events.push_back(one);
+    }
+    result["events"] = events;
     if (s.has_truth) {
       result["rms_position"] = components(s.rms_position);
       result["rms_rotation"] = components(s.rms_rotation);
@@ -258,7 +426,11 @@ class Estimate final : public Verb {
 
   EstimatorOptions options_;
   SensorTopics topics_;
-  std::string log_, model_, imu_, output_;
+  std::string log_, model_, output_, calibrate_, noise_ = "auto", terrain_ = "unknown",
+                                                 contact_kind_ = "force";
+  std::vector<std::string> imus_, map_;
+  std::vector<double> start_, sole_;
+  std::vector<OwnNumber> own_;
   MissingMeshesOption missing_meshes_;
   std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
   std::vector<std::string> feet_;

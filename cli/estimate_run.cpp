@@ -8,7 +8,6 @@
 
 #include "cli/interrupt.hpp"
 #include "limb/base/error.hpp"
-#include "limb/estimate/contact/momentum_observer.hpp"
 
 namespace limb::cli {
 namespace {
@@ -22,35 +21,33 @@ Vec roll_pitch_yaw(const Mat& R) {
           std::atan2(R(1, 0), R(0, 0))};
 }
 
+Mat rpy_rotation(const Vec& rpy) {
+  return axis_rotation<double>(2, rpy.z()) * axis_rotation<double>(1, rpy.y()) *
+         axis_rotation<double>(0, rpy.x());
+}
+
 /// The true base state at one time.
 struct Truth {
   Pose<double> X_WB;
   Vec v_WB;
 };
-class TruthReader {
- public:
-  explicit TruthReader(const SensorLog& log) : log_(log) {}
-  /// False if the log has no row within 1 ms.
-  bool at(double t, Truth& truth) {
-    const auto& times = log_.truth_t;
-    while (row_ + 1 < times.size() && std::abs(times[row_ + 1] - t) <= std::abs(times[row_] - t)) {
-      ++row_;
-    }
-    constexpr double kNear = 1e-3;
-    if (times.empty() || std::abs(times[row_] - t) > kNear) return false;
-    const VectorX<double>&q = log_.q_true[row_], &v = log_.v_true[row_];
-    if (!q.head<7>().allFinite() || !v.head<6>().allFinite()) return false;
-    const auto rotation = quat_xyzw(q[3], q[4], q[5], q[6]);
-    if (!(rotation.squared_norm() > 0.5)) return false;
-    truth.X_WB = {to_matrix(rotation.normalized()), q.head<3>()};
-    truth.v_WB = truth.X_WB.R * v.head<3>();
-    return true;
-  }
 
- private:
-  const SensorLog& log_;
-  std::size_t row_ = 0;
-};
+/// False if the log has no row within 1 ms. `row` is the last one used; times do not decrease much.
+bool truth_at(const SensorLog& log, double t, std::size_t& row, Truth& truth) {
+  const auto& times = log.truth_t;
+  if (times.empty()) return false;
+  row = std::min(row, times.size() - 1);
+  while (row + 1 < times.size() && std::abs(times[row + 1] - t) <= std::abs(times[row] - t)) ++row;
+  constexpr double kNear = 1e-3;
+  if (!(std::abs(times[row] - t) <= kNear)) return false;
+  const VectorX<double>&q = log.q_true[row], &v = log.v_true[row];
+  if (!q.head<7>().allFinite() || !v.head<6>().allFinite()) return false;
+  const auto rotation = quat_xyzw(q[3], q[4], q[5], q[6]);
+  if (!(rotation.squared_norm() > 0.5)) return false;
+  truth.X_WB = {to_matrix(rotation.normalized()), q.head<3>()};
+  truth.v_WB = truth.X_WB.R * v.head<3>();
+  return true;
+}
 
 void resize(EstimateSeries& series, std::size_t feet) {
   for (auto* nine : {&series.value, &series.error, &series.sigma, &series.truth}) nine->resize(9);
@@ -60,179 +57,353 @@ void resize(EstimateSeries& series, std::size_t feet) {
   series.nis.resize(feet);
 }
 
-void add_row(const BaseEstimator& estimator, const Truth* truth, EstimateSeries& series) {
-  const BaseEstimate e = estimator.estimate();
-  series.t.push_back(e.t);
-  const double nan = std::nan("");
-  Eigen::Matrix<double, 9, 1> value, error, real;
-  value << e.X_WB.p, roll_pitch_yaw(e.X_WB.R), e.v_WB;
-  error.setConstant(nan);
-  real.setConstant(nan);
-  double nees = nan;
-  if (truth != nullptr) {
-    const Vec rotation = so3::log<double>(truth->X_WB.R.transpose() * e.X_WB.R);
-    error << e.X_WB.p - truth->X_WB.p, rotation, e.v_WB - truth->v_WB;
-    real << truth->X_WB.p, roll_pitch_yaw(truth->X_WB.R), truth->v_WB;
-    nees = error.dot(e.covariance.ldlt().solve(error));
-  }
-  for (std::size_t i = 0; i < 9; ++i) {
-    const auto k = static_cast<Eigen::Index>(i);
-    series.value[i].push_back(value[k]);
-    series.error[i].push_back(error[k]);
-    series.truth[i].push_back(real[k]);
-    series.sigma[i].push_back(std::sqrt(e.covariance(k, k)));
-  }
-  series.nees.push_back(nees);
-  const FilterMatrix P = estimator.filter().common_covariance();
-  for (int i = 0; i < 3; ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    series.bias[k].push_back(e.gyro_bias[i]);
-    series.bias[k + 3].push_back(e.accel_bias[i]);
-    series.bias_sigma[k].push_back(std::sqrt(P(9 + i, 9 + i)));
-    series.bias_sigma[k + 3].push_back(std::sqrt(P(12 + i, 12 + i)));
-  }
-  for (std::size_t i = 0; i < series.contact.size(); ++i) {
-    const auto& foot = estimator.foot(static_cast<int>(i));
-    series.contact[i].push_back(foot.stands ? 1 : 0);
-    series.nis[i].push_back(foot.stands ? foot.nis : nan);
-  }
-}
-
-void summarize(EstimateSummary& s) {
-  const EstimateSeries& x = s.series;
-  Eigen::Matrix<double, 9, 1> squares = Eigen::Matrix<double, 9, 1>::Zero();
-  double nees = 0;
-  std::size_t rows = 0, first = x.t.size(), last = 0;
-  for (std::size_t k = 0; k < x.t.size(); ++k) {
-    if (!std::isfinite(x.nees[k])) continue;
-    first = std::min(first, k);
-    last = k;
-    ++rows;
-    nees += x.nees[k];
-    for (std::size_t i = 0; i < 9; ++i) {
-      squares[static_cast<Eigen::Index>(i)] += x.error[i][k] * x.error[i][k];
-    }
-  }
-  const auto& path = rows > 0 ? x.truth : x.value;
-  for (std::size_t k = 1; k < x.t.size(); ++k) {
-    const double step = std::hypot(path[0][k] - path[0][k - 1], path[1][k] - path[1][k - 1]);
-    if (std::isfinite(step)) s.distance += step;
-  }
-  s.nis = s.diagnostics.nis_rows > 0
-              ? s.diagnostics.nis_sum / static_cast<double>(s.diagnostics.nis_rows)
-              : std::nan("");
-  s.has_truth = rows > 0;
-  if (!s.has_truth) return;
-  squares = (squares / static_cast<double>(rows)).cwiseSqrt();
-  s.rms_position = squares.head<3>();
-  s.rms_rotation = squares.segment<3>(3);
-  s.rms_velocity = squares.tail<3>();
-  s.nees = nees / static_cast<double>(rows);
-  s.nees_band = chi_square_band(9, 1);
-  const auto change = [&](std::size_t i) { return x.error[i][last] - x.error[i][first]; };
-  s.end_position = Vec(change(0), change(1), change(2)).norm();
-  s.end_height = change(2);
-  s.end_yaw = change(5);
-}
-
-/// The first time at which the robot has stood still for long enough.
-double ready_time(const std::string& call, const SensorLog& log, BaseEstimator estimator,
-                  const EstimatorOptions& options) {
-  for (std::size_t k = 0; k < log.imu.size(); ++k) {
-    estimator.imu(log.imu_t[k], log.imu[k]);
-    if (estimator.ready()) return log.imu_t[k];
-  }
-  fail_computation(call, fmt::format("the robot never stood still for {} s, so the estimate cannot "
-                                     "start (--rest)",
-                                     options.initial.rest));
-}
-
-}  // namespace
-
-EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
-                             const Model<double>& model, const std::vector<std::string>& feet,
-                             const std::string& imu, EstimatorOptions options,
-                             ContactSource contacts) {
-  if (contacts == ContactSource::log && log.forces.empty()) {
+void check_contacts(const std::string& call, const SensorLog& log, const LegKinematics& legs,
+                    ContactSource contacts) {
+  if (contacts == ContactSource::log && log.forces.empty() && !log.leg_t.empty()) {
     throw Error(fmt::format(
         "{}: the log has no contacts: neither a topic 'contact' with one field per foot, nor a "
         "topic per foot (in a scenario: [[sensor]] with name = \"{}\", type = \"contact\", "
         "frame = \"{}\"), nor forces of [[contact.foot]] (see --contacts, --contact-by torque, "
         "always)",
-        call, feet[0], feet[0]));
+        call, legs.foot_name(0), legs.foot_name(0)));
   }
-  if (contacts == ContactSource::torque && log.tau.empty()) {
+  if (contacts == ContactSource::torque && log.tau.empty() && !log.leg_t.empty()) {
     throw Error(call +
                 ": the log has no topic 'torque' with motor.JOINT for the joints (limb simulate "
                 "writes it)");
   }
-  // The estimate starts at the true position and yaw, if they are known.
-  const double start_time =
-      ready_time(call, log, BaseEstimator(model, feet, imu, options), options);
-  Truth truth;
-  if (TruthReader(log).at(start_time, truth)) {
-    options.initial.p_WB = truth.X_WB.p;
-    options.initial.yaw = roll_pitch_yaw(truth.X_WB.R).z();
+}
+
+/// A contact switch logs 1; forces are in newtons.
+double force_of(double reading, double make_force) {
+  return reading == 1 ? std::max(make_force, 1.0) : reading;
+}
+
+}  // namespace
+
+LogSurvey::LogSurvey(const LegKinematics& legs, const EstimatorOptions& options,
+                     ContactSource contacts)
+    : legs_(legs),
+      estimator_(legs, options),
+      contacts_(contacts),
+      detectors_(static_cast<std::size_t>(legs.feet()), ContactDetector(options.contact)),
+      forces_(detectors_.size(), 0.0),
+      make_force_(options.contact.make_force),
+      start_(0) {}
+
+bool LogSurvey::add(const SensorLog& log) {
+  constexpr double kEnough = 120;  // s
+  std::size_t leg = 0, row = 0;
+  std::vector<bool> stands(detectors_.size());
+  for (std::size_t k = 0; k < log.imu.size(); ++k) {
+    const double t = log.imu_t[k];
+    if (Interrupt::signal() != 0) Interrupt::check("limb estimate", "before the estimate");
+    if (!started_ && std::isfinite(t)) {
+      started_ = true;
+      start_ = t;
+    }
+    noise_.add_imu(t, log.imu[k]);
+    const bool was_ready = estimator_.ready();
+    estimator_.imu(t, log.imu[k]);
+    for (; leg < log.leg_t.size() && !(log.leg_t[leg] > t + 1e-9); ++leg) {
+      if (log.q.empty()) continue;
+      const bool finite = legs_.update(log.q[leg], log.v[leg]) == Status::ok;
+      if (!was_ready) estimator_.legs(log.leg_t[leg], log.q[leg], log.v[leg], forces_);
+      for (std::size_t i = 0; i < stands.size(); ++i) {
+        stands[i] =
+            contacts_ == ContactSource::always ||
+            (contacts_ == ContactSource::log && !log.forces.empty() &&
+             detectors_[i].update(log.leg_t[leg], force_of(log.forces[leg][i], make_force_)));
+      }
+      if (finite) noise_.add_feet(log.leg_t[leg], legs_, stands);
+    }
+    if (estimator_.ready() && !was_ready) {
+      Truth truth;
+      has_truth_ = truth_at(log, t, row, truth);
+      if (has_truth_) {
+        p_WB_ = truth.X_WB.p;
+        yaw_ = roll_pitch_yaw(truth.X_WB.R).z();
+      }
+    }
+    if (t - start_ > kEnough && estimator_.ready()) return false;
   }
-  TruthReader truths(log);
-  BaseEstimator estimator(model, feet, imu, options);
-  MomentumObserver observer(model, 200);
-  FootForces foot_forces(estimator.leg_kinematics());
-  EstimateSummary summary;
-  resize(summary.series, feet.size());
-  std::vector<double> forces(feet.size(), 0);
-  VectorX<double> q, v;
-  double previous = std::nan("");
-  Clock::duration spent{};
-  std::size_t leg = 0;
+  return true;
+}
+
+EstimateRun::EstimateRun(std::string call, const LegKinematics& legs,
+                         const EstimatorOptions& options, ContactSource contacts,
+                         const std::optional<InitialState>& start)
+    : call_(std::move(call)),
+      options_(options),
+      estimator_(legs, options),
+      contacts_(contacts),
+      start_(start),
+      observer_(legs.model(), 200),
+      foot_forces_(estimator_.leg_kinematics()),
+      forces_(static_cast<std::size_t>(legs.feet()), 0.0),
+      previous_leg_(std::nan("")) {
+  resize(summary_.series, static_cast<std::size_t>(legs.feet()));
+  summary_.options = options;
+}
+
+void EstimateRun::add(SensorLog log) {
+  check_contacts(call_, log, estimator_.leg_kinematics(), contacts_);
+  // Joint samples that the previous part left.
+  const auto prepend = [](auto& to, auto& from) {
+    to.insert(to.begin(), std::make_move_iterator(from.begin()),
+              std::make_move_iterator(from.end()));
+    from.clear();
+  };
+  prepend(log.leg_t, left_.leg_t);
+  prepend(log.q, left_.q);
+  prepend(log.v, left_.v);
+  prepend(log.feet, left_.feet);
+  prepend(log.forces, left_.forces);
+  prepend(log.tau, left_.tau);
+  prepend(log.fixes, left_.fixes);
+  truth_row_ = 0;
+  std::size_t leg = 0, fix = 0;
   for (std::size_t k = 0; k < log.imu.size(); ++k) {
     const double t = log.imu_t[k];
     if (Interrupt::signal() != 0) {
-      Interrupt::check(call, fmt::format("after {} of {} samples", k, log.imu.size()));
+      Interrupt::check(call_, fmt::format("after {} samples", imu_samples_));
     }
     const auto start = Clock::now();
-    const bool used = estimator.imu(t, log.imu[k]) == Status::ok;
-    // Joint samples up to now; those before the first IMU sample are ignored.
-    for (; leg < log.leg_t.size() && log.leg_t[leg] <= t + 1e-9; ++leg) {
-      switch (contacts) {
-        case ContactSource::log:
-          // A contact switch logs 1; forces are in newtons.
-          for (std::size_t i = 0; i < forces.size(); ++i) {
-            forces[i] = log.forces[leg][i] == 1 ? options.contact.make_force : log.forces[leg][i];
-          }
-          break;
-        case ContactSource::always:
-          std::fill(forces.begin(), forces.end(), options.contact.make_force);
-          break;
-        case ContactSource::torque:
-          if (!estimator.ready()) break;
-          q = log.q[leg];
-          v = log.v[leg];
-          estimator.write_base(q, v);
-          if (observer.update(std::isfinite(previous) ? log.leg_t[leg] - previous : 0, q, v,
-                              log.tau[leg]) == Status::ok &&
-              foot_forces.update(q, observer.force()) == Status::ok) {
-            for (std::size_t i = 0; i < forces.size(); ++i) {
-              forces[i] = foot_forces.f_W(static_cast<int>(i)).z();
-            }
-          }
-          previous = log.leg_t[leg];
-          break;
-      }
-      estimator.legs(log.leg_t[leg], log.q[leg], log.v[leg], forces);
+    // Joint samples while the IMU was silent, then the IMU, then those at its time.
+    for (; leg < log.leg_t.size() && t - log.leg_t[leg] > options_.skew; ++leg) add_leg(log, leg);
+    if (start_ && !estimator_.ready() && std::isfinite(t)) {
+      const Pose<double> X_WB{rpy_rotation(start_->rpy), start_->p_WB};
+      const Pose<double> X_WS = X_WB * estimator_.leg_kinematics().X_BS();
+      FilterState state;
+      state.p_WS = X_WS.p;
+      state.R_WS = X_WS.R;
+      state.v_WS = start_->v_WB;
+      const InitialOptions& o = options_.initial;
+      // Tilt and velocity as given by hand; biases of a MEMS unit.
+      constexpr double kTilt = 0.02, kSpeed = 0.05, kGyroBias = 5e-3;
+      Eigen::Matrix<double, 15, 1> d;
+      d << Vec::Constant(o.position_deviation), kTilt, kTilt, std::max(o.yaw_deviation, kTilt / 10),
+          Vec::Constant(kSpeed), Vec::Constant(kGyroBias), Vec::Constant(o.accel_bias_deviation);
+      estimator_.initialize(t, state, Matrix15(d.cwiseAbs2().asDiagonal()));
     }
-    spent += Clock::now() - start;
-    if (!used || !estimator.ready()) continue;
-    const bool known = truths.at(t, truth);
-    if (summary.series.t.empty()) summary.ready_at = t;
-    add_row(estimator, known ? &truth : nullptr, summary.series);
+    const bool used = estimator_.imu(t, log.imu[k]) == Status::ok;
+    ++imu_samples_;
+    for (; leg < log.leg_t.size() && !(log.leg_t[leg] > t + 1e-9); ++leg) add_leg(log, leg);
+    for (; fix < log.fixes.size() && !(log.fixes[fix].t + 1e-9 > t); ++fix) add_fix(log.fixes[fix]);
+    spent_ += Clock::now() - start;
+    for (; seen_events_ < estimator_.events(); ++seen_events_) {
+      if (summary_.events.size() < EstimateSummary::kMostEvents) {
+        summary_.events.push_back(estimator_.event(seen_events_));
+      }
+    }
+    if (used && estimator_.ready()) add_row(t, log);
   }
-  summary.diagnostics = estimator.diagnostics();
-  summary.seconds = summary.series.t.back() - summary.series.t.front();
-  summary.microseconds = std::chrono::duration<double, std::micro>(spent).count() /
-                         static_cast<double>(std::max<std::size_t>(1, log.imu.size()));
-  summarize(summary);
-  return summary;
+  const auto keep = [](auto& to, auto& from, std::size_t at) {
+    if (at < from.size()) {
+      to.assign(std::make_move_iterator(from.begin() + static_cast<std::ptrdiff_t>(at)),
+                std::make_move_iterator(from.end()));
+    }
+  };
+  keep(left_.leg_t, log.leg_t, leg);
+  keep(left_.q, log.q, leg);
+  keep(left_.v, log.v, leg);
+  keep(left_.feet, log.feet, leg);
+  keep(left_.forces, log.forces, leg);
+  keep(left_.tau, log.tau, leg);
+  keep(left_.fixes, log.fixes, fix);
+}
+
+void EstimateRun::add_leg(const SensorLog& log, std::size_t leg) {
+  const double t = log.leg_t[leg];
+  switch (contacts_) {
+    case ContactSource::log:
+      for (std::size_t i = 0; i < forces_.size(); ++i) {
+        forces_[i] = force_of(log.forces[leg][i], options_.contact.make_force);
+      }
+      break;
+    case ContactSource::always:
+      std::fill(forces_.begin(), forces_.end(), options_.contact.make_force);
+      break;
+    case ContactSource::torque:
+      if (!estimator_.ready()) break;
+      q_ = log.q[leg];
+      v_ = log.v[leg];
+      estimator_.write_base(q_, v_);
+      if (observer_.update(std::isfinite(previous_leg_) ? t - previous_leg_ : 0, q_, v_,
+                           log.tau[leg]) == Status::ok &&
+          foot_forces_.update(q_, observer_.force()) == Status::ok) {
+        for (std::size_t i = 0; i < forces_.size(); ++i) {
+          forces_[i] = foot_forces_.f_W(static_cast<int>(i)).z();
+        }
+      }
+      previous_leg_ = t;
+      break;
+  }
+  if (log.feet.empty()) {
+    estimator_.legs(t, log.q[leg], log.v[leg], forces_);
+    return;
+  }
+  std::vector<FootSample> samples = log.feet[leg];
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    // Probabilities as they are; forces and switches by the threshold.
+    const double make = options_.contact.make_force;
+    samples[i].contact = make <= 1 ? forces_[i] : forces_[i] >= make ? 1 : 0;
+  }
+  estimator_.feet(t, samples);
+}
+
+void EstimateRun::add_fix(const Fix& fix) {
+  if (!estimator_.ready()) return;
+  const Mat noise = fix.deviation * fix.deviation * Mat::Identity();
+  switch (fix.kind) {
+    case Fix::Kind::position:
+      estimator_.position_fix(fix.t, fix.value, Vec::Zero(), noise);
+      break;
+    case Fix::Kind::yaw:
+      estimator_.yaw_fix(fix.t, fix.value.x(), fix.deviation);
+      break;
+    case Fix::Kind::orientation:
+      estimator_.orientation_fix(fix.t, fix.R_WB, fix.deviation);
+      break;
+    case Fix::Kind::velocity:
+      estimator_.velocity_fix(fix.t, fix.value, noise, false);
+      break;
+    case Fix::Kind::body_velocity:
+      estimator_.velocity_fix(fix.t, fix.value, noise, true);
+      break;
+  }
+}
+
+void EstimateRun::add_row(double t, const SensorLog& log) {
+  const BaseEstimate e = estimator_.estimate();
+  Truth truth;
+  const bool known = truth_at(log, t, truth_row_, truth);
+  if (summary_.rows == 0) summary_.ready_at = t;
+  summary_.seconds = t - summary_.ready_at;
+  const double nan = std::nan("");
+  Row row;
+  row.t = t;
+  row.value << e.X_WB.p, roll_pitch_yaw(e.X_WB.R), e.v_WB;
+  row.sigma = e.covariance.diagonal().cwiseMax(0).cwiseSqrt();
+  row.bias << e.gyro_bias, e.accel_bias;
+  row.contact.resize(static_cast<Eigen::Index>(forces_.size()));
+  for (Eigen::Index i = 0; i < row.contact.size(); ++i) {
+    row.contact[i] = estimator_.foot(static_cast<int>(i)).stands ? 1 : 0;
+  }
+  if (on_row) on_row(row);
+  summary_.end = row.value;
+  summary_.end_sigma = row.sigma;
+  Eigen::Matrix<double, 9, 1> error, real;
+  error.setConstant(nan);
+  real.setConstant(nan);
+  double nees = nan;
+  if (known) {
+    const Vec rotation = so3::log<double>(truth.X_WB.R.transpose() * e.X_WB.R);
+    error << e.X_WB.p - truth.X_WB.p, rotation, e.v_WB - truth.v_WB;
+    real << truth.X_WB.p, roll_pitch_yaw(truth.X_WB.R), truth.v_WB;
+    nees = error.dot(e.covariance.ldlt().solve(error));
+    if (std::isfinite(nees)) {
+      if (truths_++ == 0) first_error_ = error;
+      last_error_ = error;
+      squares_ += error.cwiseAbs2();
+      nees_sum_ += nees;
+    }
+  }
+  // The path over ground, of the truth if there is one.
+  if (known && !point_is_truth_) {
+    point_is_truth_ = true;
+    has_point_ = false;
+    summary_.distance = 0;
+  }
+  if (known || !point_is_truth_) {
+    const Vec point = known ? truth.X_WB.p : e.X_WB.p;
+    if (has_point_) summary_.distance += (point - last_point_).head<2>().norm();
+    last_point_ = point;
+    has_point_ = true;
+  }
+  if (summary_.rows++ % stride_ != 0) return;
+  EstimateSeries& series = summary_.series;
+  series.t.push_back(t);
+  for (std::size_t i = 0; i < 9; ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    series.value[i].push_back(row.value[k]);
+    series.error[i].push_back(error[k]);
+    series.truth[i].push_back(real[k]);
+    series.sigma[i].push_back(row.sigma[k]);
+  }
+  series.nees.push_back(nees);
+  const FilterMatrix P = estimator_.filter().common_covariance();
+  for (int i = 0; i < 6; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    series.bias[k].push_back(row.bias[i]);
+    series.bias_sigma[k].push_back(std::sqrt(P(9 + i, 9 + i)));
+  }
+  for (std::size_t i = 0; i < series.contact.size(); ++i) {
+    const auto& foot = estimator_.foot(static_cast<int>(i));
+    series.contact[i].push_back(foot.stands ? 1 : 0);
+    series.nis[i].push_back(foot.stands ? foot.nis : nan);
+  }
+  constexpr std::size_t kMostRows = 20000;
+  if (series.t.size() >= kMostRows) thin_out();
+}
+
+void EstimateRun::thin_out() {
+  stride_ *= 2;
+  const auto halve = [](std::vector<double>& x) {
+    for (std::size_t i = 0; 2 * i < x.size(); ++i) x[i] = x[2 * i];
+    x.resize((x.size() + 1) / 2);
+  };
+  EstimateSeries& s = summary_.series;
+  halve(s.t);
+  halve(s.nees);
+  for (auto* all :
+       {&s.value, &s.error, &s.sigma, &s.truth, &s.bias, &s.bias_sigma, &s.contact, &s.nis}) {
+    for (auto& one : *all) halve(one);
+  }
+}
+
+EstimateSummary EstimateRun::finish() {
+  EstimateSummary& s = summary_;
+  if (s.rows == 0) {
+    fail_computation(call_,
+                     fmt::format("the robot never stood still for {} s, so the estimate cannot "
+                                 "start (--rest, --start)",
+                                 options_.initial.rest));
+  }
+  s.diagnostics = estimator_.diagnostics();
+  s.verdict = estimator_.verdict();
+  s.gate = options_.gate < 1 ? chi_square_quantile(options_.gate, 3)
+                             : std::numeric_limits<double>::infinity();
+  for (int i = 0; i < estimator_.leg_kinematics().feet(); ++i) {
+    s.feet.push_back(estimator_.statistics(i));
+  }
+  s.microseconds = std::chrono::duration<double, std::micro>(spent_).count() /
+                   static_cast<double>(std::max<std::uint64_t>(1, imu_samples_));
+  s.nis = s.diagnostics.nis_rows > 0
+              ? s.diagnostics.nis_sum / static_cast<double>(s.diagnostics.nis_rows)
+              : std::nan("");
+  s.has_truth = truths_ > 0;
+  if (!s.has_truth) return s;
+  const double count = static_cast<double>(truths_);
+  const Eigen::Matrix<double, 9, 1> rms = (squares_ / count).cwiseSqrt();
+  s.rms_position = rms.head<3>();
+  s.rms_rotation = rms.segment<3>(3);
+  s.rms_velocity = rms.tail<3>();
+  s.nees = nees_sum_ / count;
+  s.nees_band = chi_square_band(9, 1);
+  const Eigen::Matrix<double, 9, 1> change = last_error_ - first_error_;
+  s.end_position = change.head<3>().norm();
+  s.end_height = change[2];
+  s.end_yaw = change[5];
+  return s;
+}
+
+EstimateSummary run_estimate(const std::string& call, const SensorLog& log,
+                             const LegKinematics& legs, const EstimatorOptions& options,
+                             ContactSource contacts) {
+  EstimateRun run(call, legs, options, contacts);
+  run.add(log);
+  return run.finish();
 }
 
 }  // namespace limb::cli

@@ -43,9 +43,9 @@ class SimulatedLogTest(unittest.TestCase):
         result = run("simulate", cls.path("scenario.toml"), "-o", cls.path(log))
         assert result.returncode == 0, result.stderr
 
-    def estimate(self, log, *options, feet=FEET, model=()):
+    def estimate(self, log, *options, feet=FEET, model=(), code=0):
         result = run("estimate", self.path(log), *model, "--feet", ",".join(feet), "--json", *options)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.returncode, code, result.stderr)
         return json.loads(result.stdout)
 
     def error(self, log, *options):
@@ -109,7 +109,7 @@ class SimulatedLogTest(unittest.TestCase):
         self.assertGreater(gated["counts"]["feet_rejected"], 20)
         self.assertLess(gated["drift_position"], 0.04)
         self.assertLess(abs(gated["drift_height"]), 0.002)
-        ungated = self.estimate("slide.mcap", "--foot-error", 1e-4, "--gate", 1)
+        ungated = self.estimate("slide.mcap", "--foot-error", 1e-4, "--gate", 1, code=3)  # overconfident
         self.assertEqual(ungated["counts"]["feet_rejected"], 0)
         self.assertGreater(ungated["drift_position"], gated["drift_position"])
 

@@ -178,7 +178,7 @@ class McapLogReader::Impl final : public mcap::Visitor {
     const auto [found, is_new] = by_name_.emplace(topic, log_->series.size());
     added.series = found->second;
     if (is_new) {
-      log_->series.push_back({topic, {}, {}, {}});
+      log_->series.push_back({topic, {}, {}, {}, 0});
       builders_.emplace_back();
     }
     topics_[channel.id] = std::move(added);

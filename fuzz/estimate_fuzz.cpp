@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto log =
         cli::parse_log("fuzz", bytes.starts_with("\x89MCAP") ? "fuzz.mcap" : "fuzz.csv", bytes);
-    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, quadruped, feet, {});
+    static const LegKinematics legs(quadruped, feet);
+    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, legs, {});
     EstimatorOptions options;
     options.initial.rest = 0.1;  // so that short logs have an estimate
     for (const FilterKind kind : {FilterKind::error_state, FilterKind::invariant}) {
@@ -23,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto source = sensors.forces.empty() ? sensors.tau.empty() ? cli::ContactSource::always
                                                                        : cli::ContactSource::torque
                                                  : cli::ContactSource::log;
-      const auto summary = cli::run_estimate("fuzz", sensors, quadruped, feet, "", options, source);
+      const auto summary = cli::run_estimate("fuzz", sensors, legs, options, source);
       // The filters guarantee finite numbers.
       for (const auto* nine : {&summary.series.value, &summary.series.sigma}) {
         for (const auto& values : *nine) {

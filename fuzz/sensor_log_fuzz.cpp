@@ -1,5 +1,7 @@
 // Any bytes as a sensor log of a robot with two legs, as MCAP if they start with its magic number:
 // find the topics and read the measurements.
+#include <algorithm>
+
 #include "cli/sensor_log.hpp"
 #include "fuzz/target.hpp"
 #include "limb/base/error.hpp"
@@ -33,10 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const auto log =
         cli::parse_log("fuzz", bytes.starts_with("\x89MCAP") ? "fuzz.mcap" : "fuzz.csv", bytes);
-    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, model, feet, {});
+    static const LegKinematics legs(model, feet);
+    const cli::SensorLog sensors = cli::read_sensors("fuzz", log, legs, {});
     fuzz::require(sensors.imu.size() == sensors.imu_t.size());
-    fuzz::require(sensors.q.size() == sensors.leg_t.size());
-    fuzz::require(sensors.v.size() == sensors.leg_t.size());
+    fuzz::require(std::max(sensors.q.size(), sensors.feet.size()) == sensors.leg_t.size());
+    fuzz::require(sensors.v.size() == sensors.q.size());
     fuzz::require(sensors.q_true.size() == sensors.truth_t.size());
   } catch (const Error&) {
   }

@@ -43,6 +43,10 @@ std::vector<Option> numbers_of(EstimatorOptions& o) {
           {"longest_gap", o.longest_gap},
           {"lost_gap", o.lost_gap},
           {"skew", o.skew},
+          {"step_height", o.step_height},
+          {"foot_radius", o.foot_radius},
+          {"sole_length", o.sole_length},
+          {"sole_width", o.sole_width},
           {"rest", o.initial.rest},
           {"yaw", o.initial.yaw},
           {"yaw_deviation", o.initial.yaw_deviation},
@@ -67,6 +71,16 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
       options.initial.p_WB = nb::cast<V3>(value);
       continue;
     }
+    if (name == "terrain") {
+      const std::string kind = nb::cast<std::string>(nb::str(value));
+      if (kind != "unknown" && kind != "flat" && kind != "steps") {
+        fail("BaseEstimator", "terrain", "'" + kind + "'", "'unknown', 'flat' or 'steps'");
+      }
+      options.terrain = kind == "flat"    ? Terrain::flat
+                        : kind == "steps" ? Terrain::steps
+                                          : Terrain::unknown;
+      continue;
+    }
     bool found = false;
     for (const Option& option : numbers) {
       if (name != option.name) continue;
@@ -74,7 +88,7 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
       found = true;
     }
     if (found) continue;
-    std::string all = "position";
+    std::string all = "position, terrain";
     for (const Option& option : numbers) all += std::string(", ") + option.name;
     fail("BaseEstimator", "option", "'" + name + "'", "one of " + all);
   }
@@ -117,6 +131,37 @@ class Estimator {
   }
   bool yaw_fix(double t, double yaw, double deviation) {
     return estimator_.yaw_fix(t, yaw, deviation) == Status::ok;
+  }
+  bool orientation_fix(double t, const M3& R, double deviation) {
+    return estimator_.orientation_fix(t, R, deviation) == Status::ok;
+  }
+  bool velocity_fix(double t, const V3& v, double deviation, bool in_base_axes) {
+    return estimator_.velocity_fix(t, v, deviation * deviation * M3::Identity(), in_base_axes) ==
+           Status::ok;
+  }
+  bool foot_positions(double t, nb::handle p, nb::handle contact, double deviation) {
+    constexpr const char* kCall = "foot_positions";
+    const VectorX<double> positions = vector_of(kCall, "p", p, 3 * feet_),
+                          probability = vector_of(kCall, "contact", contact, feet_);
+    std::vector<FootSample> samples(static_cast<std::size_t>(feet_));
+    for (int i = 0; i < feet_; ++i) {
+      FootSample& sample = samples[static_cast<std::size_t>(i)];
+      sample.p_BF = positions.segment<3>(3 * i);
+      sample.covariance = deviation * deviation * M3::Identity();
+      sample.contact = probability[i];
+    }
+    return estimator_.feet(t, samples) == Status::ok;
+  }
+  nb::dict verdict() const {
+    const ConsistencyMonitor::Result r = estimator_.verdict();
+    nb::dict result;
+    result["verdict"] = to_text(r.verdict);
+    result["t"] = r.t;
+    result["reason"] = r.reason;
+    result["nis_per_row"] = r.nis_per_row;
+    result["worst_window"] = r.worst_window;
+    result["refused"] = r.refused;
+    return result;
   }
   void reset() { estimator_.reset(); }
   void initialize(double t, const V3& p, const M3& R, const V3& v,
@@ -249,6 +294,22 @@ void bind_estimate(nb::module_& m) {
            "Position measurement p of a point of the base, given in base axes.")
       .def("yaw_fix", &Estimator::yaw_fix, "t"_a, "yaw"_a, "deviation"_a = 0.01,
            "Measurement of the yaw of the base, rad.")
+      .def("orientation_fix", &Estimator::orientation_fix, "t"_a, "R"_a, "deviation"_a = 0.01,
+           "Measurement of the orientation of the base, with this deviation about each axis, rad.")
+      .def("velocity_fix", &Estimator::velocity_fix, "t"_a, "v"_a, "deviation"_a = 0.05,
+           "in_base_axes"_a = false,
+           "Measurement of the velocity of the base's origin, in axes of the world or the base.")
+      .def(
+          "foot_positions", &Estimator::foot_positions, "t"_a, "p"_a, "contact"_a,
+          "deviation"_a = 2e-3,
+          nb::sig("def foot_positions(self, t: float, p: ArrayLike, contact: ArrayLike, deviation: "
+                  "float = 0.002) -> bool"),
+          "Positions of all feet in axes of the base, one after the other, instead of joints, and "
+          "the\nprobability of contact of each. True if they were used.")
+      .def(
+          "verdict", &Estimator::verdict, nb::sig("def verdict(self) -> dict[str, Any]"),
+          "Whether the estimate can be trusted: verdict ('consistent', 'overconfident', 'lost'), t "
+          "and\nreason, mean NIS per row, that of the worst second, fraction of feet refused.")
       .def("reset", &Estimator::reset, "Restarts the filter, waiting for rest.")
       .def("initialize", &Estimator::initialize, "t"_a, "p"_a, "R"_a, "v"_a, "deviations"_a,
            "Starts at a pose of the base and a velocity of the sensor, instead of waiting for "
@@ -265,13 +326,13 @@ void bind_estimate(nb::module_& m) {
   m.def(
       "synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
       "duration"_a = 10.0, "rate"_a = 400.0, "speed"_a = 0.3, "rest"_a = 1.2,
-      "crouch"_a = std::nan(""), "seed"_a = 1, "gyro_noise"_a = 2e-3, "accel_noise"_a = 2e-2,
+      "crouch"_a = std::nan(""), "seed"_a = 1, "gyro_noise"_a = 2e-4, "accel_noise"_a = 2.5e-3,
       "encoder"_a = 1e-3, "encoder_rate"_a = 0.02, "creep"_a = 2e-3,
       "gyro_bias"_a = V3::Zero().eval(), "accel_bias"_a = V3::Zero().eval(), "slips"_a = nb::list(),
       nb::sig("def synthetic_walk(robot: Any, feet: Sequence[str], *, imu: str = '', duration: "
               "float = 10, rate: float = 400, speed: float = 0.3, rest: float = 1.2, crouch: "
-              "float = float('nan'), seed: int = 1, gyro_noise: float = 2e-3, accel_noise: float = "
-              "2e-2, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
+              "float = float('nan'), seed: int = 1, gyro_noise: float = 2e-4, accel_noise: float = "
+              "2.5e-3, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
               "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
               "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
       "A synthetic walk with exact sensor values, and noise on them: arrays t, gyro, accel, q, v,\n"

@@ -24,40 +24,64 @@ LegKinematics::LegKinematics(const Model<double>& model, std::span<const std::st
     : model_(check_floating(model)),
       kinematics_(model_),
       J_(3, model_.nv()),
+      J_imu_(6, model_.nv()),
       q_(model_.nq()),
       v_(VectorX<double>::Zero(model_.nv())) {
+  prepare(feet, imu);
+}
+
+LegKinematics::LegKinematics(const Model<double>& model, std::span<const std::string> feet,
+                             const Pose<double>& X_BS)
+    : LegKinematics(model, feet) {
+  X_BS_ = X_BS;
+  neutral(model_, q_);
+  const VectorX<double> q = q_, v = v_;
+  update(q, v);
+}
+
+void LegKinematics::prepare(std::span<const std::string> feet, const std::string& imu) {
   if (feet.empty() || feet.size() > kMaxFeet) {
     fail(kCall, "feet", std::to_string(feet.size()) + " names", "1 to 8");
   }
   if (!imu.empty()) {
-    const Frame<double>& frame = model_.frame(model_.find_frame(imu));
-    if (frame.body.value() != 1) {
-      fail(kCall, "imu",
-           "'" + imu + "', which moves with joint '" + model_.body(frame.body).name + "'",
-           "a frame that is fixed to the base");
-    }
+    imu_frame_ = model_.find_frame(imu);
+    const Frame<double>& frame = model_.frame(imu_frame_);
+    imu_body_ = frame.body.value();
     X_BS_ = frame.X_BF;
   }
   std::vector<bool> used_q(static_cast<std::size_t>(model_.nq())),
       used_v(static_cast<std::size_t>(model_.nv()));
   const auto& rows = model_.coupling().rows();
-  for (const std::string& name : feet) {
-    Foot foot;
-    foot.frame = model_.find_frame(name);
-    foot.leg.assign(used_v.size(), false);
-    int body = model_.frame(foot.frame).body.value();
+  // Marks the velocities between the base and a body. Returns the root of the chain.
+  const auto mark = [&](int body, std::vector<bool>& chain) {
     while (body > 1) {
       const auto& row = rows[static_cast<std::size_t>(body - 1)];
       for (const auto& term : row.terms) {
-        foot.leg[static_cast<std::size_t>(term.y)] = used_v[static_cast<std::size_t>(term.y)] =
-            true;
+        chain[static_cast<std::size_t>(term.y)] = used_v[static_cast<std::size_t>(term.y)] = true;
       }
       for (int k = 0; k < row.nq && row.yq >= 0; ++k) {
         used_q[static_cast<std::size_t>(row.yq + k)] = true;
       }
       body = model_.bodies()[static_cast<std::size_t>(body)].parent.value();
     }
+    return body;
+  };
+  std::vector<bool> imu_chain(used_v.size(), false);
+  if (mark(imu_body_, imu_chain) != 1) {
+    fail(kCall, "imu", "'" + imu + "', which is not connected to the base", "a frame of the robot");
+  }
+  for (std::size_t y = 0; y < imu_chain.size(); ++y) {
+    if (imu_chain[y]) imu_columns_.push_back(static_cast<int>(y));
+  }
+  for (const std::string& name : feet) {
+    Foot foot;
+    foot.frame = model_.find_frame(name);
+    foot.leg.assign(used_v.size(), false);
+    const int body = mark(model_.frame(foot.frame).body.value(), foot.leg);
+    // Joints above both the sensor and the foot do not move one relative to the other, but a column
+    // of zeros does no harm.
     for (std::size_t y = 0; y < foot.leg.size(); ++y) {
+      foot.leg[y] = foot.leg[y] || imu_chain[y];
       if (foot.leg[y]) foot.columns.push_back(static_cast<int>(y));
     }
     if (body != 1 || foot.columns.empty()) {
@@ -67,6 +91,7 @@ LegKinematics::LegKinematics(const Model<double>& model, std::span<const std::st
     }
     foot.J.setZero(3, model_.nv());
     foot.p_SF.setZero();
+    foot.R_SF.setIdentity();
     foot.v_SF.setZero();
     feet_.push_back(std::move(foot));
   }
@@ -102,11 +127,29 @@ Status LegKinematics::update(VectorIn<double>& q, VectorIn<double>& v) {
   for (const int i : velocities_) v_[i] = v[i];
   // The base is at the origin of the world, so that the axes of the world are those of B.
   forward_kinematics(model_, q_, kinematics_);
+  if (imu_moves()) {
+    X_BS_ = frame_pose(model_, kinematics_, imu_frame_);
+    frame_jacobian(model_, kinematics_, imu_frame_, FrameAxes::local_world_aligned, J_imu_);
+  }
   const Matrix3<double> R_SB = X_BS_.R.transpose();
+  if (imu_moves()) {
+    Vector6<double> V = Vector6<double>::Zero();
+    for (const int y : imu_columns_) V += J_imu_.col(y) * v_[y];
+    V_BS_S_ = {R_SB * V.head<3>(), R_SB * V.tail<3>()};
+  }
   for (Foot& foot : feet_) {
-    const Vector3<double> p_BF = frame_pose(model_, kinematics_, foot.frame).p;
-    foot.p_SF = R_SB * (p_BF - X_BS_.p);
+    const Pose<double> X_BF = frame_pose(model_, kinematics_, foot.frame);
+    const Vector3<double> p_SF_B = X_BF.p - X_BS_.p;
+    foot.p_SF = R_SB * p_SF_B;
+    foot.R_SF = R_SB * X_BF.R;
     point_jacobian(model_, kinematics_, foot.frame, Vector3<double>::Zero(), J_);
+    if (imu_moves()) {
+      // Relative to S: less the velocity of the point of the sensor's body that is at the foot.
+      for (const int y : imu_columns_) {
+        const Vector3<double> w = J_imu_.col(y).tail<3>();
+        J_.col(y) -= J_imu_.col(y).head<3>() + w.cross(p_SF_B);
+      }
+    }
     foot.v_SF.setZero();
     for (const int y : foot.columns) {
       foot.J.col(y) = R_SB * J_.col(y);

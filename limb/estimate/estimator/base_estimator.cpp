@@ -24,6 +24,9 @@ void check_options(const EstimatorOptions& o) {
                                     {"encoder_rate", o.encoder_rate},
                                     {"foot_error", o.foot_error},
                                     {"foot_speed", o.foot_speed},
+                                    {"foot_radius", o.foot_radius},
+                                    {"sole_length", o.sole_length},
+                                    {"sole_width", o.sole_width},
                                     {"slip_time", o.slip_time}}) {
     check_not_negative(kCall, name, value);
   }
@@ -31,6 +34,7 @@ void check_options(const EstimatorOptions& o) {
                                     {"longest_gap", o.longest_gap},
                                     {"lost_gap", o.lost_gap},
                                     {"lost_speed", o.lost_speed},
+                                    {"step_height", o.step_height},
                                     {"lost_time", o.lost_time},
                                     {"skew", o.skew}}) {
     check_positive(kCall, name, value);
@@ -42,6 +46,11 @@ void check_options(const EstimatorOptions& o) {
   if (!(o.gyro_range > 0)) fail(kCall, "gyro_range", to_text(o.gyro_range), "> 0");
   if (!(o.accel_range > 0)) fail(kCall, "accel_range", to_text(o.accel_range), "> 0");
 }
+
+bool has_soles(const EstimatorOptions& o) {
+  return o.sole_length > 0 && o.sole_width > 0;
+}
+constexpr int kSolePoints = 3;
 
 bool is_saturated(const Vec& x, double range) {
   return x.cwiseAbs().maxCoeff() >= 0.999 * range;
@@ -91,21 +100,70 @@ std::vector<EstimatorDiagnostics::Named> EstimatorDiagnostics::counts() const {
           {"fixes_used", fixes_used},
           {"fixes_rejected", fixes_rejected},
           {"updates_failed", updates_failed},
+          {"imu_queued", imu_queued},
+          {"leg_queued", leg_queued},
+          {"gaps_bridged", gaps_bridged},
+          {"reanchored", reanchored},
+          {"biases_widened", biases_widened},
+          {"heights_used", heights_used},
+          {"heights_rejected", heights_rejected},
+          {"heights_widened", heights_widened},
           {"velocity_lost", velocity_lost},
           {"feet_recovered", feet_recovered},
           {"fixes_recovered", fixes_recovered},
           {"rest_recovered", rest_recovered}};
 }
 
+const char* to_text(EstimatorEvent event) {
+  switch (event) {
+    case EstimatorEvent::imu_gap:
+      return "IMU gap";
+    case EstimatorEvent::imu_lost:
+      return "IMU silent";
+    case EstimatorEvent::clock_set_back:
+      return "clock set back";
+    case EstimatorEvent::slip:
+      return "slip";
+    case EstimatorEvent::reanchored:
+      return "re-anchored on the feet";
+    case EstimatorEvent::velocity_reset:
+      return "velocity reset";
+    case EstimatorEvent::feet_recovered:
+      return "contradicted by all feet";
+    case EstimatorEvent::fix_recovered:
+      return "contradicted by fixes";
+    case EstimatorEvent::rest_recovered:
+      return "reinitialized at rest";
+    case EstimatorEvent::biases_widened:
+      return "biases widened";
+    case EstimatorEvent::height_widened:
+      return "height widened";
+  }
+  return "";
+}
+
 BaseEstimator::BaseEstimator(const Model<double>& model, const std::vector<std::string>& feet,
                              const std::string& imu, const EstimatorOptions& options)
+    : BaseEstimator(LegKinematics(model, feet, imu), options) {}
+
+BaseEstimator::BaseEstimator(LegKinematics legs, const EstimatorOptions& options)
     : options_(options),
-      legs_(model, feet, imu),
-      filter_(make_filter(options.filter, filter_options(model, options))),
-      rest_(options.initial, options.imu, model.gravity(), legs_.X_BS()),
-      detectors_(feet.size(), ContactDetector(options.contact)),
-      feet_(feet.size()) {
+      legs_(std::move(legs)),
+      filter_(make_filter(options.filter, filter_options(legs_.model(), options))),
+      rest_(options.initial, options.imu, legs_.model().gravity(), legs_.X_BS()),
+      detectors_(static_cast<std::size_t>(legs_.feet()), ContactDetector(options.contact)),
+      feet_(static_cast<std::size_t>(legs_.feet())),
+      measured_(static_cast<std::size_t>(legs_.feet())),
+      statistics_(static_cast<std::size_t>(legs_.feet())),
+      points_(has_soles(options) ? kSolePoints : 1),
+      past_(kPast) {
   check_options(options);
+  if (std::isfinite(options.ground_height) && options.terrain == Terrain::unknown) {
+    options_.terrain = Terrain::flat;
+  }
+  if (legs_.feet() * points_ > kMaxFeet) {
+    fail("BaseEstimator", "feet", std::to_string(legs_.feet()) + " feet with soles", "at most 2");
+  }
   for (int rows = 0; rows < 4; ++rows) {
     gates_[static_cast<std::size_t>(rows)] = options.gate < 1 && rows > 0
                                                  ? chi_square_quantile(options.gate, rows)
@@ -115,27 +173,67 @@ BaseEstimator::BaseEstimator(const Model<double>& model, const std::vector<std::
 }
 
 void BaseEstimator::reset() {
-  ready_ = has_imu_ = lost_ = false;
-  t_ = t_legs_ = t_monitor_ = kNever;
-  t_late_ = kNoLate;
-  feet_rejected_since_ = positions_rejected_since_ = yaws_rejected_since_ = std::nan("");
+  ready_ = false;
   diagnostics_ = {};
   rest_.reset();
+  for (auto& foot : statistics_) foot = {};
+  monitor_.reset();
+  event_count_ = 0;
+  tread_count_ = heights_refused_ = 0;
+  start_clock(kNever);
+}
+
+void BaseEstimator::start_clock(double t) {
+  has_imu_ = lost_ = gap_open_ = false;
+  t_ = t_imu_ = t;
+  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = kNever;
+  t_late_ = kNoLate;
+  joint_slips_ = 0;
+  innovations_ = innovation_level_ = 0;
+  feet_rejected_since_ = positions_rejected_since_ = yaws_rejected_since_ = std::nan("");
   for (auto& detector : detectors_) detector.reset();
   for (auto& foot : feet_) foot = {};
+  imu_clock_.reset();
+  leg_clock_.reset();
+  mean_ = {};
+  gyro_spread_ = accel_spread_ = 0;
+  past_next_ = past_count_ = 0;
 }
 
 void BaseEstimator::initialize(double t, const FilterState& state, const Matrix15& covariance) {
   check_finite("BaseEstimator::initialize", "t", t);
   filter_->reset(state, covariance);
-  for (auto& foot : feet_) foot = {};
-  for (auto& detector : detectors_) detector.reset();
+  start_clock(t);
   ready_ = true;
-  has_imu_ = lost_ = false;
-  t_ = t;
-  t_legs_ = t_monitor_ = kNever;
-  t_late_ = kNoLate;
-  feet_rejected_since_ = positions_rejected_since_ = yaws_rejected_since_ = std::nan("");
+}
+
+void BaseEstimator::record(double t, EstimatorEvent kind, int foot, double size) {
+  events_[event_count_++ % kEvents] = {t, kind, foot, size};
+}
+
+void BaseEstimator::add_variation(double T, const ImuSample& sample) {
+  // Exponential mean and mean square over half a second.
+  constexpr double kTime = 0.5;
+  if (gyro_spread_ == 0 && accel_spread_ == 0 && mean_.accel.isZero()) mean_ = sample;
+  const double share = std::min(1.0, T / kTime);
+  const Vec gyro = sample.gyro - mean_.gyro, accel = sample.accel - mean_.accel;
+  mean_.gyro += share * gyro;
+  mean_.accel += share * accel;
+  gyro_spread_ += share * (gyro.squaredNorm() - gyro_spread_);
+  accel_spread_ += share * (accel.squaredNorm() - accel_spread_);
+}
+
+ImuNoise BaseEstimator::gap_noise(double T, const ImuSample& before, const ImuSample& after) const {
+  // In a gap the true values differ from those that are held by their usual variation, and by half
+  // of the change over the gap, for all of it: a density of s sqrt(T). At least tenfold noise.
+  constexpr double kGap = 10;
+  const auto density = [T](double noise, double spread, const Vec& change) {
+    return std::max(kGap * noise, std::sqrt(T * (spread + change.squaredNorm() / 4)));
+  };
+  ImuNoise noise = options_.imu;
+  noise.gyro = density(noise.gyro, gyro_spread_, after.gyro - before.gyro);
+  noise.accel = density(noise.accel, accel_spread_, after.accel - before.accel);
+  return noise;
 }
 
 Status BaseEstimator::imu(double t, const ImuSample& sample) {
@@ -150,10 +248,17 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
   }
   t_late_ = kNoLate;
   const ImuSample before = has_imu_ ? last_ : sample;
-  const double T = t - t_;
-  t_ = t;
+  // Joint samples may have advanced the filter beyond the last IMU sample.
+  const double T = t - t_, silent = t - t_imu_;
+  const bool is_first = !has_imu_;
+  const bool is_gap = !is_first && imu_clock_.is_gap(silent, options_.longest_gap);
+  t_ = t_imu_ = t;
   last_ = sample;
   has_imu_ = true;
+  if (!is_first) {
+    imu_clock_.add(silent);
+    if (imu_clock_.delay() > 0 && !is_gap) ++diagnostics_.imu_queued;
+  }
   if (!ready_) {
     const bool done = rest_.add(t, sample) == Status::ok;
     diagnostics_.rest_broken = static_cast<std::uint64_t>(rest_.restarts());
@@ -161,6 +266,7 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
       filter_->reset(rest_.state(), rest_.covariance());
       ready_ = true;
     }
+    if (!is_first) add_variation(silent, sample);
     return Status::ok;
   }
   if (T <= 0) return Status::ok;  // the first sample, at the time of the initial state
@@ -168,16 +274,20 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
     // The position is still approximately known; the velocity is unknown.
     constexpr double kSpeed = 1, kTilt = 0.3, kFarthest = 100;
     ++diagnostics_.imu_lost;
+    record(t, EstimatorEvent::imu_lost, -1, T);
+    monitor_.set_lost(t, "the IMU was silent for too long");
     reset_velocity(kSpeed, std::min(kSpeed * T, kFarthest), kTilt);
     return Status::ok;
   }
   ImuNoise noise = options_.imu;
-  if (T > options_.longest_gap) {
-    // The motion between samples so far apart is uncertain.
+  if (is_gap) {
     ++diagnostics_.imu_gaps;
-    constexpr double kGap = 10;
-    noise.gyro *= kGap;
-    noise.accel *= kGap;
+    record(t, EstimatorEvent::imu_gap, -1, silent);
+    noise = gap_noise(T, before, sample);
+    gap_open_ = true;
+    t_gap_ = t;
+  } else {
+    add_variation(T, sample);
   }
   const bool gyro_cut = is_saturated(sample.gyro, options_.gyro_range),
              accel_cut = is_saturated(sample.accel, options_.accel_range);
@@ -194,17 +304,34 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
     return status;
   }
   monitor(t, sample);
+  remember();
   return Status::ok;
+}
+
+void BaseEstimator::remember() {
+  // Samples closer than this share an entry, so that the buffer spans kHistory.
+  constexpr double kApart = kHistory / static_cast<double>(kPast - 1);
+  const std::size_t newest = (past_next_ + kPast - 1) % kPast;
+  if (past_count_ > 0 && t_ >= past_[newest].t && t_ - past_[newest].t < kApart) return;
+  past_[past_next_] = {t_, filter_->state(), last_.gyro};
+  past_next_ = (past_next_ + 1) % kPast;
+  past_count_ = std::min(past_count_ + 1, kPast);
+}
+
+const BaseEstimator::PastState* BaseEstimator::past(double t) const {
+  const PastState* nearest = nullptr;
+  for (std::size_t i = 0; i < past_count_; ++i) {
+    const PastState& one = past_[i];
+    if (nearest == nullptr || std::abs(one.t - t) < std::abs(nearest->t - t)) nearest = &one;
+  }
+  return nearest != nullptr && std::abs(nearest->t - t) <= options_.skew ? nearest : nullptr;
 }
 
 bool BaseEstimator::is_synchronized(double t) const {
   return ready_ && std::abs(t - t_) <= options_.skew;
 }
 
-Status BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
-                           std::span<const double> forces) {
-  check_size("BaseEstimator::legs", "forces", static_cast<std::ptrdiff_t>(forces.size()),
-             legs_.feet());
+Status BaseEstimator::check_leg_stamp(double t) {
   ++diagnostics_.leg_samples;
   if (!std::isfinite(t)) {
     ++diagnostics_.leg_not_finite;
@@ -214,33 +341,215 @@ Status BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
     ++(t == t_legs_ ? diagnostics_.leg_duplicate : diagnostics_.leg_late);
     return Status::rejected;
   }
-  if (ready_ && !is_synchronized(t)) {
+  if (ready_ && !bridge_gap(t) && !is_synchronized(t)) {
     ++(t < t_ ? diagnostics_.leg_late : diagnostics_.leg_early);
     return Status::rejected;
-  }
-  if (legs_.update(q, v) != Status::ok) {
-    ++diagnostics_.leg_not_finite;
-    return Status::not_finite;
-  }
-  t_legs_ = t;
-  if (!ready_) return Status::not_ready;
-  // Feet that lost contact are removed before the update; new ones are added after it.
-  detect_contacts(t, forces);
-  update_feet(t);
-  if (options_.odometry == Odometry::velocity) return Status::ok;
-  for (int i = 0; i < legs_.feet(); ++i) {
-    if (feet_[static_cast<std::size_t>(i)].stands && filter_->state().slot_of(i) < 0) add_foot(i);
   }
   return Status::ok;
 }
 
+bool BaseEstimator::bridge_gap(double t) {
+  const double silent = t - t_imu_, T = t - t_;
+  if (!has_imu_ || !(T > 0) || silent > options_.lost_gap) return false;
+  if (!imu_clock_.is_gap(silent, options_.longest_gap)) return false;
+  if (filter_->predict(last_, T, gap_noise(silent, last_, last_)) != Status::ok) return false;
+  ++diagnostics_.gaps_bridged;
+  t_ = t_gap_ = t;
+  gap_open_ = true;
+  remember();
+  return true;
+}
+
+Status BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
+                           std::span<const double> forces) {
+  check_size("BaseEstimator::legs", "forces", static_cast<std::ptrdiff_t>(forces.size()),
+             legs_.feet());
+  if (const Status status = check_leg_stamp(t); status != Status::ok) return status;
+  if (legs_.update(q, v) != Status::ok) {
+    ++diagnostics_.leg_not_finite;
+    return Status::not_finite;
+  }
+  const double since = t - t_legs_;
+  if (legs_.imu_moves() && !ready_) rest_.set_mount(legs_.X_BS());
+  for (int i = 0; i < legs_.feet(); ++i) {
+    Measured& foot = measured_[static_cast<std::size_t>(i)];
+    // Logs without joint velocities: differences of positions.
+    const Vec change =
+        std::isfinite(since) ? Vec((legs_.p_SF(i) - foot.p_SF) / since) : Vec::Zero();
+    const double period = leg_clock_.period();
+    const Vec difference = since < period ? Vec(change * (since / period)) : change;
+    foot.v_SF = legs_.v_SF(i).isZero() ? difference : legs_.v_SF(i);
+    foot.p_SF = legs_.p_SF(i);
+    foot.R_SF = legs_.R_SF(i);
+    foot.noise = legs_.noise(i, options_.encoder, options_.foot_error);
+  }
+  return use_feet(t, forces);
+}
+
+Status BaseEstimator::feet(double t, std::span<const FootSample> samples) {
+  check_size("BaseEstimator::feet", "samples", static_cast<std::ptrdiff_t>(samples.size()),
+             legs_.feet());
+  if (const Status status = check_leg_stamp(t); status != Status::ok) return status;
+  for (const FootSample& one : samples) {
+    if (one.p_BF.allFinite() && one.covariance.allFinite()) continue;
+    ++diagnostics_.leg_not_finite;
+    return Status::not_finite;
+  }
+  const double since = t - t_legs_;
+  const Mat R_SB = legs_.X_BS().R.transpose();
+  std::array<double, kMaxFeet> forces{};
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    Measured& foot = measured_[i];
+    const Vec p_SF = R_SB * (samples[i].p_BF - legs_.X_BS().p);
+    foot.v_SF = std::isfinite(since) ? Vec((p_SF - foot.p_SF) / since) : Vec::Zero();
+    foot.p_SF = p_SF;
+    foot.R_SF = R_SB;
+    // A contact that is not certain counts less.
+    constexpr double kLeast = 0.1, kLikely = 0.5, kUnlikely = 0.3;
+    const double probability = samples[i].contact;
+    foot.noise = R_SB * samples[i].covariance * R_SB.transpose() /
+                 (probability > kLeast ? std::min(probability, 1.0) : kLeast);
+    forces[i] = std::isnan(probability)    ? probability
+                : probability >= kLikely   ? options_.contact.make_force
+                : probability >= kUnlikely ? options_.contact.break_force
+                                           : 0;
+  }
+  return use_feet(t, std::span(forces.data(), samples.size()));
+}
+
+Status BaseEstimator::use_feet(double t, std::span<const double> forces) {
+  if (std::isfinite(t_legs_)) leg_clock_.add(t - t_legs_);
+  t_legs_ = t;
+  if (!ready_) return Status::not_ready;
+  if (leg_clock_.delay() > leg_clock_.period()) {
+    // A sample that may have waited in a queue: its errors are those of the others in the queue, so
+    // that many of them would be believed.
+    ++diagnostics_.leg_queued;
+    return Status::rejected;
+  }
+  // Feet that lost contact are removed before the update; new ones are added after it.
+  detect_contacts(t, forces);
+  for (int i = 0; i < legs_.feet(); ++i) roll(i);
+  // Without joint samples for long, feet may have been lifted and put down elsewhere.
+  const bool may_have_stepped = t - t_legs_used_ > options_.longest_gap + leg_clock_.period();
+  if (may_have_stepped && options_.odometry == Odometry::position) drop_moved_feet(t);
+  t_legs_used_ = t;
+  update_feet(t);
+  if (options_.odometry == Odometry::velocity) return Status::ok;
+  for (int i = 0; i < legs_.feet(); ++i) {
+    if (feet_[static_cast<std::size_t>(i)].stands && !has_slot(i)) add_foot(i);
+  }
+  return Status::ok;
+}
+
+bool BaseEstimator::has_slot(int foot) const {
+  return filter_->state().slot_of(slot_number(foot, 0)) >= 0;
+}
+
+void BaseEstimator::remove_foot(int foot) {
+  for (int point = 0; point < points_; ++point) filter_->remove_foot(slot_number(foot, point));
+}
+
+Vec BaseEstimator::p_SP(int foot, int point) const {
+  const Measured& m = measured_[static_cast<std::size_t>(foot)];
+  Vec p = m.p_SF;
+  if (points_ > 1) {
+    // A triangle about the frame.
+    const double x = options_.sole_length / 2, y = options_.sole_width / 2;
+    p += m.R_SF * (point == 0 ? Vec(x, 0, 0) : Vec(-x / 2, point == 1 ? y : -y, 0));
+  }
+  if (options_.foot_radius > 0) p -= filter_->state().R_WS.transpose() * m.rolled;
+  return p;
+}
+
+Mat BaseEstimator::noise_of(int foot) const {
+  const Measured& m = measured_[static_cast<std::size_t>(foot)];
+  Mat noise = m.noise;
+  if (const double delay = leg_clock_.delay(); delay > 0) {
+    constexpr double kSpeed = 0.05;  // m/s, unknown
+    noise += delay * delay * (m.v_SF * m.v_SF.transpose() + kSpeed * kSpeed * Mat::Identity());
+  }
+  // Points of one sole share the errors of its leg: together they count as one measurement.
+  return points_ * noise;
+}
+
+void BaseEstimator::roll(int foot) {
+  if (!(options_.foot_radius > 0)) return;
+  Measured& m = measured_[static_cast<std::size_t>(foot)];
+  const Mat R_WF = filter_->state().R_WS * m.R_SF;
+  if (feet_[static_cast<std::size_t>(foot)].stands && has_slot(foot)) {
+    // The velocity of the point on the ground is zero: v - w x (radius up) = 0 for the centre.
+    const Vec up = -filter_->options().gravity_W.stableNormalized();
+    const Vec turn = so3::log<double>(R_WF * m.R_WF.transpose());
+    m.rolled += turn.cross(options_.foot_radius * up);
+  } else {
+    m.rolled.setZero();
+  }
+  m.R_WF = R_WF;
+}
+
 void BaseEstimator::add_foot(int foot) {
   if (filter_->state().feet == 0) decorrelate_position();
-  filter_->add_foot(foot, legs_.p_SF(foot),
-                    legs_.noise(foot, options_.encoder, options_.foot_error));
-  const int slot = filter_->state().slot_of(foot);
-  if (!std::isfinite(options_.ground_height) || slot < 0) return;
-  apply_fix(foot_height(filter_->state(), slot, options_.ground_height, options_.ground_deviation));
+  Measured& m = measured_[static_cast<std::size_t>(foot)];
+  m.rolled.setZero();
+  m.contact_since = t_;
+  for (int point = 0; point < points_; ++point) {
+    filter_->add_foot(slot_number(foot, point), p_SP(foot, point), noise_of(foot));
+  }
+  measure_terrain(foot);
+}
+
+void BaseEstimator::measure_terrain(int foot) {
+  if (options_.terrain == Terrain::unknown) return;
+  const int slot = filter_->state().slot_of(slot_number(foot, 0));
+  if (slot < 0) return;
+  const Vec up = -filter_->options().gravity_W.stableNormalized();
+  const double z =
+      filter_->state().p_WF[static_cast<std::size_t>(slot)].dot(up) - options_.foot_radius;
+  double height = options_.ground_height;
+  if (options_.terrain == Terrain::flat && std::isnan(height)) {
+    if (tread_count_ == 0) treads_[static_cast<std::size_t>(tread_count_++)] = z;
+    height = treads_[0];
+  } else if (options_.terrain == Terrain::steps) {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < tread_count_; ++i) {
+      const double tread = treads_[static_cast<std::size_t>(i)];
+      if (std::abs(tread - z) < std::abs(nearest - z)) nearest = tread;
+    }
+    if (!(std::abs(nearest - z) <= options_.step_height / 2)) {
+      // A tread that no foot has touched before.
+      if (tread_count_ < static_cast<int>(treads_.size())) {
+        treads_[static_cast<std::size_t>(tread_count_++)] = z;
+      }
+      return;
+    }
+    height = nearest;
+  }
+  const double residual = height - z;
+  const auto measurement = [&] {
+    return foot_height(filter_->state(), slot, height + options_.foot_radius,
+                       options_.ground_deviation);
+  };
+  BaseMeasurement m = measurement();
+  InnovationTest test{.gate = gates_[1]};
+  if (filter_->update(std::span(&m, 1), std::span(&test, 1)).ok()) {
+    ++diagnostics_.heights_used;
+    heights_refused_ = 0;
+    return;
+  }
+  ++diagnostics_.heights_rejected;
+  // One foot may stand on something. Two in a row that agree: the height of the base has drifted.
+  const bool agrees =
+      heights_refused_ > 0 && std::abs(residual - refused_height_) < 3 * options_.ground_deviation;
+  refused_height_ = residual;
+  heights_refused_ = agrees ? heights_refused_ + 1 : 1;
+  if (heights_refused_ < 2) return;
+  heights_refused_ = 0;
+  ++diagnostics_.heights_widened;
+  record(t_, EstimatorEvent::height_widened, foot, residual);
+  filter_->widen_position(residual * residual * up * up.transpose());
+  m = measurement();
+  filter_->update(std::span(&m, 1));
 }
 
 void BaseEstimator::detect_contacts(double t, std::span<const double> forces) {
@@ -251,25 +560,79 @@ void BaseEstimator::detect_contacts(double t, std::span<const double> forces) {
     feet_[k].stands = stands;
     if (stood && !stands) {
       ++diagnostics_.contacts_broken;
-      filter_->remove_foot(i);
+      statistics_[k].time_in_contact += std::max(0.0, t - measured_[k].contact_since);
+      remove_foot(i);
       feet_[k] = {};
     }
-    if (!stood && stands) ++diagnostics_.contacts_made;
+    if (!stood && stands) {
+      ++diagnostics_.contacts_made;
+      measured_[k].contact_since = t;
+    }
   }
 }
 
-BaseMeasurement BaseEstimator::measure_foot(int i, int slot) const {
+BaseMeasurement BaseEstimator::measure_foot(int i, int point) const {
+  const Measured& foot = measured_[static_cast<std::size_t>(i)];
   if (options_.odometry == Odometry::position) {
-    return foot_position(filter_->state(), slot, legs_.p_SF(i),
-                         legs_.noise(i, options_.encoder, options_.foot_error));
+    const int slot = filter_->state().slot_of(slot_number(i, point));
+    return foot_position(filter_->state(), slot, p_SP(i, point), noise_of(i));
   }
   // Gyroscope noise acts through the lever arm of the leg; of a sample it is density /
   // sqrt(period).
   Mat noise = legs_.noise(i, options_.encoder_rate, options_.foot_speed);
-  const Mat lever = skew<double>(legs_.p_SF(i));
+  const Mat lever = skew<double>(foot.p_SF);
   constexpr double kRate = 100;  // Hz, bandwidth after averaging
   noise += options_.imu.gyro * options_.imu.gyro * kRate * lever * lever.transpose();
-  return foot_velocity(filter_->state(), last_.gyro, legs_.p_SF(i), legs_.v_SF(i), noise);
+  return foot_velocity(filter_->state(), last_.gyro, foot.p_SF, foot.v_SF, noise);
+}
+
+bool BaseEstimator::feet_agree(int i, int j) const {
+  // A distance between feet does not depend on the state of the base. It has the noise of two legs
+  // and the random walk of two feet.
+  constexpr double kDeviations = 4;
+  const FilterState& x = filter_->state();
+  const auto anchor = [&](int foot) {
+    return x.p_WF[static_cast<std::size_t>(x.slot_of(slot_number(foot, 0)))];
+  };
+  const double now = (p_SP(i, 0) - p_SP(j, 0)).norm(), then = (anchor(i) - anchor(j)).norm();
+  const double since = std::min(measured_[static_cast<std::size_t>(i)].contact_since,
+                                measured_[static_cast<std::size_t>(j)].contact_since);
+  const double variance =
+      (noise_of(i).trace() + noise_of(j).trace()) / 3 +
+      2 * options_.contact_noise * options_.contact_noise * (std::max(0.0, t_ - since) + 1);
+  return std::abs(now - then) <= kDeviations * std::sqrt(variance);
+}
+
+bool BaseEstimator::feet_agree() const {
+  int pairs = 0;
+  for (int i = 0; i < legs_.feet(); ++i) {
+    for (int j = 0; j < i; ++j) {
+      if (!has_slot(i) || !has_slot(j)) continue;
+      if (!feet_agree(i, j)) return false;
+      ++pairs;
+    }
+  }
+  return pairs > 0;
+}
+
+void BaseEstimator::drop_moved_feet(double t) {
+  // The foot that the prediction confirms best, and those that keep their distance from it.
+  int best = -1;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < legs_.feet(); ++i) {
+    if (!feet_[static_cast<std::size_t>(i)].stands || !has_slot(i)) continue;
+    const double nis = filter_->innovation(measure_foot(i, 0));
+    if (nis >= least) continue;
+    least = nis;
+    best = i;
+  }
+  for (int i = 0; best >= 0 && i < legs_.feet(); ++i) {
+    if (i == best || !has_slot(i) || feet_agree(i, best)) continue;
+    ++diagnostics_.slips;
+    ++statistics_[static_cast<std::size_t>(i)].slips;
+    record(t, EstimatorEvent::slip, i, measure_foot(i, 0).residual.norm());
+    remove_foot(i);
+  }
 }
 
 void BaseEstimator::update_feet(double t) {
@@ -278,47 +641,214 @@ void BaseEstimator::update_feet(double t) {
   std::array<int, kMaxFeet> foot_of{};
   std::size_t count = 0;
   const bool by_position = options_.odometry == Odometry::position;
-  for (int i = 0; i < legs_.feet(); ++i) {
-    const int slot = filter_->state().slot_of(i);
-    if (!feet_[static_cast<std::size_t>(i)].stands || (by_position && slot < 0)) continue;
-    foot_of[count] = i;
-    tests[count].gate = gates_[3];
-    measured[count++] = measure_foot(i, slot);
-  }
+  const int points = by_position ? points_ : 1;
+  const auto measure = [&] {
+    count = 0;
+    for (int i = 0; i < legs_.feet(); ++i) {
+      if (!feet_[static_cast<std::size_t>(i)].stands || (by_position && !has_slot(i))) continue;
+      for (int point = 0; point < points; ++point) {
+        foot_of[count] = i;
+        tests[count].gate = gates_[3];
+        measured[count++] = measure_foot(i, point);
+      }
+    }
+  };
+  measure();
   if (count == 0) return;
-  const UpdateResult result =
-      filter_->update(std::span(measured.data(), count), std::span(tests.data(), count));
-  std::uint64_t passed = 0;
-  for (std::size_t k = 0; k < count; ++k) {
-    FootStatus& foot = feet_[static_cast<std::size_t>(foot_of[k])];
-    foot.nis = tests[k].nis;
-    foot.used = tests[k].passed && result.ok();
-    passed += tests[k].passed;
-    if (tests[k].passed) {
+  const auto update = [&] {
+    return filter_->update(std::span(measured.data(), count), std::span(tests.data(), count));
+  };
+  const auto count_passed = [&] {
+    int passed = 0;
+    for (std::size_t k = 0; k < count; ++k) passed += tests[k].passed;
+    return passed;
+  };
+  UpdateResult result = update();
+  int passed = count_passed();
+  const int refused_first = static_cast<int>(count) - passed;
+  if (passed == 0 && by_position) {
+    double largest = 0;
+    for (std::size_t k = 0; k < count; ++k) {
+      largest = std::max(largest, measured[k].residual.norm());
+    }
+    if (reanchor(t, largest)) {
+      measure();
+      result = update();
+      passed = count_passed();
+    }
+  }
+  // Feet that are refused while others are not move relative to them: they slip. If all are
+  // refused, wait until they can be judged together.
+  const bool all_refused = passed == 0;
+  constexpr double kJudge = 2;  // times slip_time
+  bool slipped = false;
+  for (std::size_t k = 0; k < count; k += static_cast<std::size_t>(points)) {
+    const int i = foot_of[k];
+    FootStatus& foot = feet_[static_cast<std::size_t>(i)];
+    FootStatistics& statistics = statistics_[static_cast<std::size_t>(i)];
+    ++statistics.measured;
+    foot.nis = 0;
+    bool all_passed = true;
+    double residual = 0;
+    for (int point = 0; point < points; ++point) {
+      const std::size_t p = k + static_cast<std::size_t>(point);
+      foot.nis += tests[p].nis / points;
+      all_passed = all_passed && tests[p].passed;
+      residual = std::max(residual, measured[p].residual.norm());
+    }
+    foot.used = all_passed && result.ok();
+    Measured& m = measured_[static_cast<std::size_t>(i)];
+    // Innovations beyond the gate count as if at it.
+    constexpr double kMemory = 1;  // s
+    const double age = std::isfinite(t_feet_used_) ? t - t_feet_used_ : 0;
+    const double fade = std::exp(-std::min(age, 1.0) / kMemory);
+    const double cut = std::min(1.0, std::sqrt(tests[k].gate / std::max(tests[k].nis, 1e-9)));
+    // A foot that stands for long shows the errors of its leg model, not those of the IMU.
+    constexpr double kYoung = 1;  // s
+    if (std::isfinite(tests[k].nis) && !gap_open_ && leg_clock_.delay() == 0 &&
+        t - m.contact_since < kYoung) {
+      m.sum = fade * m.sum + cut * tests[k].whitened;
+      m.variance = fade * fade * m.variance + 1;
+      // Mean square of a row, over the last thousand.
+      constexpr double kRecent = 1000;
+      innovations_ = std::min(innovations_ + 1, kRecent);
+      innovation_level_ += (std::min(tests[k].nis, 9.0) / 3 - innovation_level_) / innovations_;
+    }
+    if (all_passed) {
       foot.refused_since = std::nan("");
+      if (foot.used) {
+        ++statistics.used;
+        statistics.nis_sum += foot.nis;
+      }
       continue;
     }
     ++diagnostics_.feet_rejected;
+    ++statistics.refused;
     if (std::isnan(foot.refused_since)) foot.refused_since = t;
-    if (by_position && t - foot.refused_since >= options_.slip_time) {
+    const double refused = t - foot.refused_since;
+    statistics.longest_refusal = std::max(statistics.longest_refusal, refused);
+    if (by_position && refused >= (all_refused ? kJudge : 1) * options_.slip_time) {
       // The foot has slipped; it is added again at its new position.
       ++diagnostics_.slips;
-      filter_->remove_foot(foot_of[k]);
+      ++statistics.slips;
+      record(t, EstimatorEvent::slip, i, residual);
+      remove_foot(i);
       foot.refused_since = std::nan("");
+      slipped = true;
     }
   }
   if (passed > 0 && !result.ok()) ++diagnostics_.updates_failed;
-  if (rejected_too_long(t, passed == 0 || !result.ok(), feet_rejected_since_)) {
-    // All feet do not slip for so long: the state is wrong.
-    constexpr double kSpeed = 1, kTilt = 0.3;
-    ++diagnostics_.feet_recovered;
-    reset_velocity(kSpeed, 0, kTilt);
-    start_recovery();
+  if (slipped && all_refused) {
+    // All feet at once. Once is a slide; again and again within a second, the state is wrong.
+    constexpr double kOften = 1;
+    constexpr int kTooOften = 3;
+    joint_slips_ = t - t_slips_ < kOften ? joint_slips_ + 1 : 1;
+    t_slips_ = t;
+    if (joint_slips_ >= kTooOften) {
+      joint_slips_ = 0;
+      recover_from_feet(t);
+    }
   }
+  if (rejected_too_long(t, passed == 0 || !result.ok(), feet_rejected_since_)) recover_from_feet(t);
+  monitor_.add(t, result.ok() ? result.nis : 0, result.ok() ? result.rows : 0,
+               static_cast<int>(count), gap_open_ ? 0 : refused_first);
   if (passed == 0 || !result.ok()) return;
-  diagnostics_.feet_used += passed;
+  // Position is confirmed at once, velocity only after a while.
+  if (t - t_gap_ >= options_.slip_time) gap_open_ = false;
+  t_feet_used_ = t;
+  if (by_position && options_.gate < 1) test_innovation_means(t);
+  diagnostics_.feet_used += static_cast<std::uint64_t>(passed / points);
   diagnostics_.nis_sum += result.nis;
   diagnostics_.nis_rows += static_cast<std::uint64_t>(result.rows);
+}
+
+void BaseEstimator::test_innovation_means(double t) {
+  // White innovations have a normalized sum that is chi-square distributed with three degrees of
+  // freedom. A slip moves one foot; a bias of the IMU moves all of them.
+  constexpr double kBound = 21, kPause = 0.2;  // probability 1e-4; s
+  // If the assumed noise of the legs is too large, as it should be, innovations are smaller than
+  // stated, and their mean as well; but they are also correlated, which makes their mean larger.
+  constexpr double kLeast = 0.05, kFew = 100;
+  const double level =
+      innovations_ < kFew ? 1 : std::sqrt(std::clamp(innovation_level_, kLeast, 1.0));
+  int feet = 0, beyond = 0;
+  double largest = 0;
+  for (int i = 0; i < legs_.feet(); ++i) {
+    const Measured& m = measured_[static_cast<std::size_t>(i)];
+    if (!feet_[static_cast<std::size_t>(i)].used || m.variance < 3) continue;
+    ++feet;
+    const double square = m.sum.squaredNorm() / (level * m.variance);
+    largest = std::max(largest, square);
+    beyond += square > kBound;
+  }
+  if (beyond == 0 || 2 * beyond < feet || t - t_biases_ < kPause) return;
+  t_biases_ = t;
+  ++diagnostics_.biases_widened;
+  record(t, EstimatorEvent::biases_widened, -1, largest);
+  const double size = std::min(3.0, std::sqrt(largest / kBound));
+  // Steps of the bias of a MEMS unit.
+  const double gyro = 5e-3 * size, accel = 0.05 * size;  // rad/s, m/s^2
+  // Since the step, for a second or two, heading and position have drifted.
+  const double turn = 2 * gyro, drift = 0.01 * size;  // rad, m
+  Matrix15 added = Matrix15::Zero();
+  const auto add = [&](int index, double deviation) {
+    added.block<3, 3>(index, index).diagonal().setConstant(deviation * deviation);
+  };
+  add(ErrorIndex::gyro_bias, gyro);
+  add(ErrorIndex::accel_bias, accel);
+  add(ErrorIndex::rotation, turn);
+  filter_->widen(added);
+  filter_->widen_position(drift * drift * Mat::Identity());
+  monitor_.add_bias(t, largest);
+  for (Measured& m : measured_) {
+    m.sum.setZero();
+    m.variance = 0;
+  }
+}
+
+void BaseEstimator::recover_from_feet(double t) {
+  // All feet do not slip for so long: the state is wrong.
+  constexpr double kSpeed = 1, kTilt = 0.3;
+  ++diagnostics_.feet_recovered;
+  record(t, EstimatorEvent::feet_recovered, -1, 0);
+  monitor_.set_lost(t, "all feet contradicted the state");
+  reset_velocity(kSpeed, 0, kTilt);
+  start_recovery();
+}
+
+bool BaseEstimator::reanchor(double t, double innovation) {
+  const double since = t - (std::isfinite(t_feet_used_) ? t_feet_used_ : t_imu_);
+  const double refused = std::isnan(feet_rejected_since_) ? 0 : t - feet_rejected_since_;
+  bool feet_may_slip = false;
+  if (!gap_open_) {
+    // Without a gap, an IMU in order predicts well for a tenth of a second: what moves fast are the
+    // feet. What moves slowly and together may be either, so both are widened.
+    constexpr double kSpeed = 0.05, kAccel = 1.5;  // m/s, m/s^2, of a wrong prediction
+    if (refused < 2 * options_.slip_time || !feet_agree()) return false;
+    if (innovation > kSpeed * since + kAccel * since * since / 2) return false;
+    feet_may_slip = true;
+  } else if (filter_->state().feet >= 2 * points_ && !feet_agree()) {
+    // Some of them have moved during the gap: those that did not pass the gate.
+    if (refused < options_.slip_time) return false;
+  }
+  ++diagnostics_.reanchored;
+  record(t, EstimatorEvent::reanchored, -1, innovation);
+  constexpr double kLever = 1, kShortest = 0.05, kFastest = 1;
+  const auto square = [](double x) { return x * x; };
+  Matrix15 added = Matrix15::Zero();
+  const auto add = [&](int index, double deviation) {
+    added.block<3, 3>(index, index).diagonal().setConstant(square(deviation));
+  };
+  add(ErrorIndex::position, innovation);
+  add(ErrorIndex::rotation, innovation / kLever);
+  add(ErrorIndex::velocity, std::min(kFastest, innovation / std::max(since, kShortest)));
+  if (feet_may_slip) {
+    constexpr double kGyroBias = 0.01, kAccelBias = 0.1;
+    add(ErrorIndex::gyro_bias, kGyroBias);
+    add(ErrorIndex::accel_bias, kAccelBias);
+    for (int i = 0; i < legs_.feet() * points_; ++i) filter_->widen_foot(i, innovation);
+  }
+  return filter_->widen(added) == Status::ok;
 }
 
 Status BaseEstimator::apply_fix(const BaseMeasurement& m) {
@@ -328,38 +858,118 @@ Status BaseEstimator::apply_fix(const BaseMeasurement& m) {
   return status;
 }
 
+double BaseEstimator::drift_over(double delay) const {
+  if (!(delay > 0)) return 0;
+  const FilterMatrix P = filter_->common_covariance();
+  return delay * std::sqrt(P.diagonal().segment<3>(ErrorIndex::velocity).maxCoeff());
+}
+
+namespace {
+
+/// A measurement of a past state, for the present one: the same error, with the noise of its
+/// growth.
+BaseMeasurement at_present(BaseMeasurement present, const BaseMeasurement& then, double deviation) {
+  present.residual = then.residual;
+  present.noise.diagonal().head(present.rows).array() += deviation * deviation;
+  return present;
+}
+
+}  // namespace
+
 Status BaseEstimator::position_fix(double t, const Vec& p_WQ, const Vec& p_BQ, const Mat& noise_W) {
   constexpr double kFarthest = 1e7;  // m, and written so that NaN is rejected
   const bool near = p_WQ.norm() < kFarthest && p_BQ.norm() < kFarthest;
-  if (!is_synchronized(t) || !near || !noise_W.allFinite()) {
+  const PastState* then = ready_ && t < t_ - options_.skew ? past(t) : nullptr;
+  if ((!is_synchronized(t) && then == nullptr) || !near || !noise_W.allFinite()) {
     ++diagnostics_.fixes_rejected;
     if (!ready_) return Status::not_ready;
     const bool finite =
         std::isfinite(t) && p_WQ.allFinite() && p_BQ.allFinite() && noise_W.allFinite();
     return finite ? Status::rejected : Status::not_finite;
   }
-  const Status taken = apply_fix(position_measurement(p_WQ, p_BQ, noise_W));
+  const auto measurement = [&] {
+    const BaseMeasurement now = position_measurement(filter_->state(), p_WQ, p_BQ, noise_W);
+    if (then == nullptr) return now;
+    return at_present(now, position_measurement(then->x, p_WQ, p_BQ, noise_W),
+                      drift_over(t_ - then->t));
+  };
+  const BaseMeasurement m = measurement();
+  const Status taken = apply_fix(m);
+  if (taken == Status::ok) shift_past(m);
   if (!rejected_too_long(t, taken != Status::ok, positions_rejected_since_)) return taken;
   ++diagnostics_.fixes_recovered;
-  shift_position(position_measurement(p_WQ, p_BQ, noise_W).residual);
-  return apply_fix(position_measurement(p_WQ, p_BQ, noise_W));
+  record(t_, EstimatorEvent::fix_recovered, -1, m.residual.norm());
+  shift_position(m.residual);
+  past_count_ = past_next_ = 0;
+  then = nullptr;
+  return apply_fix(position_measurement(filter_->state(),
+                                        filter_->state().p_WS + filter_->state().R_WS *
+                                                                    legs_.X_BS().R.transpose() *
+                                                                    (p_BQ - legs_.X_BS().p),
+                                        p_BQ, noise_W));
+}
+
+void BaseEstimator::shift_past(const BaseMeasurement&) {
+  // After a correction past states no longer have the error of the present one.
+  past_count_ = past_next_ = 0;
+  remember();
+}
+
+Status BaseEstimator::orientation_fix(double t, const Mat& R_WB, double deviation) {
+  const PastState* then = ready_ && t < t_ - options_.skew ? past(t) : nullptr;
+  const bool valid = R_WB.allFinite() && is_rotation<double>(R_WB, 1e-6) && deviation > 0 &&
+                     std::isfinite(deviation);
+  if ((!is_synchronized(t) && then == nullptr) || !valid) {
+    ++diagnostics_.fixes_rejected;
+    if (!ready_) return Status::not_ready;
+    return valid && std::isfinite(t) ? Status::rejected : Status::not_finite;
+  }
+  const Mat R_WS = R_WB * legs_.X_BS().R, noise = deviation * deviation * Mat::Identity();
+  BaseMeasurement m = limb::orientation_fix(filter_->state(), R_WS, noise);
+  if (then != nullptr) m = at_present(m, limb::orientation_fix(then->x, R_WS, noise), 0);
+  return apply_fix(m);
+}
+
+Status BaseEstimator::velocity_fix(double t, const Vec& v_WB, const Mat& noise, bool in_base_axes) {
+  const PastState* then = ready_ && t < t_ - options_.skew ? past(t) : nullptr;
+  const bool valid = v_WB.allFinite() && noise.allFinite();
+  if ((!is_synchronized(t) && then == nullptr) || !valid) {
+    ++diagnostics_.fixes_rejected;
+    if (!ready_) return Status::not_ready;
+    return valid && std::isfinite(t) ? Status::rejected : Status::not_finite;
+  }
+  const Pose<double> X_SB = legs_.X_BS().inverse();
+  const Vec v = in_base_axes ? Vec(X_SB.R * v_WB) : v_WB;
+  const Mat N = in_base_axes ? Mat(X_SB.R * noise * X_SB.R.transpose()) : noise;
+  const auto measured = [&](const FilterState& x, const Vec& gyro) {
+    return limb::velocity_fix(x, gyro, v, X_SB.p, N, in_base_axes);
+  };
+  BaseMeasurement m = measured(filter_->state(), last_.gyro);
+  if (then != nullptr) m = at_present(m, measured(then->x, then->gyro), 0);
+  return apply_fix(m);
 }
 
 Status BaseEstimator::yaw_fix(double t, double yaw, double deviation) {
   const Vec x_S = legs_.X_BS().R.transpose().col(0);
   constexpr double kUpright = 0.1;  // the axis is nearly vertical: there is no yaw
-  if (!is_synchronized(t) || !std::isfinite(yaw) || !(deviation > 0) ||
+  const PastState* then = ready_ && t < t_ - options_.skew ? past(t) : nullptr;
+  if ((!is_synchronized(t) && then == nullptr) || !std::isfinite(yaw) || !(deviation > 0) ||
       (filter_->state().R_WS * x_S).head<2>().norm() < kUpright) {
     ++diagnostics_.fixes_rejected;
     if (!ready_) return Status::not_ready;
     const bool finite = std::isfinite(t) && std::isfinite(yaw) && std::isfinite(deviation);
     return finite ? Status::rejected : Status::not_finite;
   }
-  const Status taken = apply_fix(limb::yaw_fix(filter_->state(), yaw, x_S, deviation));
+  BaseMeasurement m = limb::yaw_fix(filter_->state(), yaw, x_S, deviation);
+  if (then != nullptr) m = at_present(m, limb::yaw_fix(then->x, yaw, x_S, deviation), 0);
+  const Status taken = apply_fix(m);
   if (!rejected_too_long(t, taken != Status::ok, yaws_rejected_since_)) return taken;
   ++diagnostics_.fixes_recovered;
-  rotate_heading(limb::yaw_fix(filter_->state(), yaw, x_S, deviation).residual[0], deviation);
-  return apply_fix(limb::yaw_fix(filter_->state(), yaw, x_S, deviation));
+  record(t_, EstimatorEvent::fix_recovered, -1, m.residual[0]);
+  rotate_heading(m.residual[0], deviation);
+  past_count_ = past_next_ = 0;
+  m.residual.setZero();
+  return apply_fix(m);
 }
 
 // Recovery of a state that has been without measurements for too long, or that all measurements
@@ -392,10 +1002,15 @@ bool BaseEstimator::handle_late_sample(double t, const ImuSample& sample) {
   const double duration = t - first_late_;
   if (duration < options_.lost_gap) return false;
   ++diagnostics_.clock_set_back;
+  record(t, EstimatorEvent::clock_set_back, -1, t_ - t);
+  if (ready_) monitor_.set_lost(t, "the clock was set back");
   constexpr double kSpeed = 1, kTilt = 0.3;
   const double inf = std::numeric_limits<double>::infinity();
-  t_ = t;
-  t_legs_ = t_monitor_ = -inf;
+  t_ = t_imu_ = t;
+  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = -inf;
+  imu_clock_.reset();
+  leg_clock_.reset();
+  past_count_ = past_next_ = 0;
   t_late_ = inf;
   last_ = sample;
   has_imu_ = true;
@@ -430,6 +1045,8 @@ void BaseEstimator::monitor(double t, const ImuSample& sample) {
   if (largest <= options_.lost_speed * options_.lost_speed) return;
   constexpr double kSpeed = 1;
   ++diagnostics_.velocity_lost;
+  record(t, EstimatorEvent::velocity_reset, -1, std::sqrt(largest));
+  monitor_.set_lost(t, "no foot measured the velocity for too long");
   reset_velocity(kSpeed, 0, 0);
   if (!lost_) start_recovery();
 }
@@ -438,6 +1055,7 @@ void BaseEstimator::reinitialize_at_rest() {
   // Tilt, velocity and gyroscope bias from rest; position and heading are kept.
   lost_ = false;
   ++diagnostics_.rest_recovered;
+  record(t_, EstimatorEvent::rest_recovered, -1, 0);
   const FilterState& now = filter_->state();
   const Matrix15 before = filter_->common_covariance().topLeftCorner<kCoreSize, kCoreSize>();
   FilterState state = rest_.state();
@@ -494,16 +1112,18 @@ bool BaseEstimator::rejected_too_long(double t, bool refused, double& since) con
   return true;
 }
 
-BaseMeasurement BaseEstimator::position_measurement(const Vec& p_WQ, const Vec& p_BQ,
-                                                    const Mat& noise_W) const {
+BaseMeasurement BaseEstimator::position_measurement(const FilterState& x, const Vec& p_WQ,
+                                                    const Vec& p_BQ, const Mat& noise_W) const {
   const Pose<double>& X_BS = legs_.X_BS();
-  return limb::position_fix(filter_->state(), p_WQ, X_BS.R.transpose() * (p_BQ - X_BS.p), noise_W);
+  return limb::position_fix(x, p_WQ, X_BS.R.transpose() * (p_BQ - X_BS.p), noise_W);
 }
 
 BaseEstimate BaseEstimator::estimate() const {
   const FilterState& x = filter_->state();
   const Pose<double> X_SB = legs_.X_BS().inverse();
-  const Vec w_S = last_.gyro - x.gyro_bias, swing = w_S.cross(X_SB.p);
+  // Angular velocity of the base, in axes of S.
+  const Vec w_S = last_.gyro - x.gyro_bias - legs_.V_BS_S().w,
+            swing = w_S.cross(X_SB.p) - legs_.V_BS_S().v;
   BaseEstimate e;
   e.t = t_;
   e.X_WB = Pose<double>{x.R_WS, x.p_WS} * X_SB;

@@ -7,7 +7,9 @@
 
 #include "limb/estimate/contact/contact_detector.hpp"
 #include "limb/estimate/contact/leg_kinematics.hpp"
+#include "limb/estimate/estimator/consistency_monitor.hpp"
 #include "limb/estimate/estimator/rest_initializer.hpp"
+#include "limb/estimate/estimator/sample_clock.hpp"
 #include "limb/estimate/filter/base_filter.hpp"
 
 /// Estimation of the floating base of a legged robot from its inertial sensor, joints and feet: a
@@ -18,6 +20,13 @@ namespace limb {
 enum class Odometry {
   position,  ///< the position of each foot is part of the state
   velocity,  ///< each foot has zero velocity; no state is kept for it
+};
+
+/// What is known about the ground under the feet.
+enum class Terrain {
+  unknown,  ///< nothing
+  flat,     ///< one height: ground_height, or that of the first feet if it is unknown
+  steps,    ///< level treads of unknown heights, each of which feet return to
 };
 
 struct EstimatorOptions {
@@ -33,14 +42,23 @@ struct EstimatorOptions {
   /// Innovations beyond this quantile of chi-square are rejected; 1: no gating.
   double gate = 0.999;
   double slip_time = 0.05;  ///< s of rejections after which a foot is added again
-  /// Height of flat ground, m; NaN: unknown.
+  /// Height of flat ground, m; NaN: unknown. A height implies flat terrain.
   double ground_height = std::numeric_limits<double>::quiet_NaN();
-  double ground_deviation = 0.01;                                ///< m
+  double ground_deviation = 0.01;  ///< m
+  Terrain terrain = Terrain::unknown;
+  double step_height = 0.05;  ///< m, smallest difference of treads, for Terrain::steps
+  /// Radius of ball feet, m, whose frames are at the centre of the ball: it rolls, so that its
+  /// centre moves while the foot stands.
+  double foot_radius = 0;
+  /// Length (along x) and width (along y) of flat soles about the frames of the feet, m. Not zero:
+  /// a sole in contact keeps its orientation, too. At most two feet.
+  double sole_length = 0, sole_width = 0;
   double gyro_range = std::numeric_limits<double>::infinity();   ///< rad/s
   double accel_range = std::numeric_limits<double>::infinity();  ///< m/s^2
-  double longest_gap = 0.03;  ///< s between IMU samples; longer intervals count as gaps
-  double lost_gap = 0.5;      ///< s without IMU samples after which velocity and feet are reset
-  double skew = 0.01;         ///< s, largest time offset of joint samples and fixes
+  /// s between IMU samples; longer intervals count as gaps, if they exceed three periods.
+  double longest_gap = 0.03;
+  double lost_gap = 0.5;  ///< s without IMU samples after which velocity and feet are reset
+  double skew = 0.01;     ///< s, largest time offset of joint samples and fixes
   /// m/s: a velocity of larger standard deviation is reset; it has had no measurement
   /// for a long time.
   double lost_speed = 2;
@@ -58,7 +76,14 @@ struct EstimatorDiagnostics {
   Count contacts_made = 0, contacts_broken = 0, contacts_not_finite = 0;
   Count feet_used = 0, feet_rejected = 0, slips = 0;
   Count fixes_used = 0, fixes_rejected = 0;
-  Count updates_failed = 0;  ///< the innovation covariance was not positive definite
+  Count updates_failed = 0;              ///< the innovation covariance was not positive definite
+  Count imu_queued = 0, leg_queued = 0;  ///< samples delivered late, after a gap
+  Count gaps_bridged = 0;                ///< joint samples used while the IMU was silent
+  /// All feet contradicted the prediction, but not each other: the base was widened and updated.
+  Count reanchored = 0;
+  /// Innovations of several feet had a mean that is not zero: the biases were widened.
+  Count biases_widened = 0;
+  Count heights_used = 0, heights_rejected = 0, heights_widened = 0;
   /// Resets of an unmeasured velocity; of a state that all feet, or all fixes, contradicted;
   /// reinitializations at rest.
   Count velocity_lost = 0, feet_recovered = 0, fixes_recovered = 0, rest_recovered = 0;
@@ -72,6 +97,29 @@ struct EstimatorDiagnostics {
   };
   /// All counts by name, in this order.
   std::vector<Named> counts() const;
+};
+
+/// What happened, for reports.
+enum class EstimatorEvent {
+  imu_gap,         ///< size: s
+  imu_lost,        ///< size: s
+  clock_set_back,  ///< size: s
+  slip,            ///< of a foot; size: m
+  reanchored,      ///< size: m, largest innovation
+  velocity_reset,  ///< size: m/s, its standard deviation before
+  feet_recovered,
+  fix_recovered,
+  rest_recovered,
+  biases_widened,  ///< size: normalized mean of innovations
+  height_widened,  ///< size: m
+};
+const char* to_text(EstimatorEvent event);
+
+/// A direct measurement of a foot.
+struct FootSample {
+  Vector3<double> p_BF = Vector3<double>::Zero();            ///< position in the base
+  Matrix3<double> covariance = Matrix3<double>::Identity();  ///< m^2, in axes of the base
+  double contact = 0;  ///< probability that it stands, from 0 to 1; NaN: unchanged
 };
 
 /// Estimate of the floating base B.
@@ -92,6 +140,8 @@ class BaseEstimator {
   /// @throws Error for an invalid robot, name or option.
   BaseEstimator(const Model<double>& model, const std::vector<std::string>& feet,
                 const std::string& imu = {}, const EstimatorOptions& options = {});
+  /// The same with given kinematics, such as those of a virtual sensor.
+  BaseEstimator(LegKinematics legs, const EstimatorOptions& options);
 
   /// A sample of the IMU. Until the robot has been at rest for InitialOptions::rest, samples are
   /// used for the initial state. @returns ok if it was used, not_finite or rejected.
@@ -102,11 +152,23 @@ class BaseEstimator {
   ///                ContactOptions::make_force. NaN: no change.
   /// @returns ok if it was used, not_finite, rejected, or not_ready before there is an estimate.
   Status legs(double t, VectorIn<double>& q, VectorIn<double>& v, std::span<const double> forces);
+  /// Positions of the feet measured directly, instead of joints; one per foot. @returns as legs().
+  Status feet(double t, std::span<const FootSample> samples);
+
+  // External measurements. `t` is when they were taken, up to kHistory seconds ago: a delayed one
+  // is compared with the state of that time, and corrects the present one.
+  static constexpr double kHistory = 1;
+
   /// The point at p_BQ on the base was measured at p_WQ. @returns as legs().
   Status position_fix(double t, const Vector3<double>& p_WQ, const Vector3<double>& p_BQ,
                       const Matrix3<double>& noise_W);
   /// The x axis of the base was measured at this angle about z, rad. @returns as legs().
   Status yaw_fix(double t, double yaw, double deviation);
+  /// The orientation of the base was measured, with this deviation about each axis, rad.
+  Status orientation_fix(double t, const Matrix3<double>& R_WB, double deviation);
+  /// The velocity of the base's origin was measured, in axes of the world or of the base.
+  Status velocity_fix(double t, const Vector3<double>& v_WB, const Matrix3<double>& noise,
+                      bool in_base_axes);
 
   /// Starts from a known state of the sensor. @throws Error as BaseFilter::reset.
   void initialize(double t, const FilterState& state, const Matrix15& covariance);
@@ -130,14 +192,78 @@ class BaseEstimator {
     double refused_since = std::numeric_limits<double>::quiet_NaN();
   };
   const FootStatus& foot(int i) const { return feet_[static_cast<std::size_t>(i)]; }
+  const FootStatistics& statistics(int i) const { return statistics_[static_cast<std::size_t>(i)]; }
+  /// Whether the estimate can be trusted, as far as its measurements show.
+  ConsistencyMonitor::Result verdict() const { return monitor_.result(); }
+
+  struct Event {
+    double t = 0;
+    EstimatorEvent kind{};
+    int foot = -1;
+    double size = 0;
+  };
+  /// Number of events since the last reset, and the i-th; the last kEvents are kept.
+  static constexpr std::uint64_t kEvents = 64;
+  std::uint64_t events() const { return event_count_; }
+  const Event& event(std::uint64_t i) const { return events_[i % kEvents]; }
 
  private:
+  /// A measured foot, from the joints or given directly.
+  struct Measured {
+    Vector3<double> p_SF = Vector3<double>::Zero(), v_SF = Vector3<double>::Zero();
+    Matrix3<double> R_SF = Matrix3<double>::Identity();
+    Matrix3<double> noise = Matrix3<double>::Identity();  ///< of p_SF
+    Vector3<double> rolled = Vector3<double>::Zero();    ///< of a ball since touch-down, world axes
+    Matrix3<double> R_WF = Matrix3<double>::Identity();  ///< at the last sample
+    double contact_since = 0;
+    /// Fading sum of whitened innovations and its variance: a mean that is not zero shows a bias.
+    Vector3<double> sum = Vector3<double>::Zero();
+    double variance = 0;
+  };
+  struct PastState {
+    double t = 0;
+    FilterState x;
+    Vector3<double> gyro;
+  };
+
   bool is_synchronized(double t) const;
+  Status check_leg_stamp(double t);
+  /// Advances to a joint sample while the IMU is silent. @returns whether it did.
+  bool bridge_gap(double t);
+  Status use_feet(double t, std::span<const double> forces);
   void detect_contacts(double t, std::span<const double> forces);
   void add_foot(int foot);
+  void remove_foot(int foot);
+  bool has_slot(int foot) const;
+  void measure_terrain(int foot);
+  void roll(int foot);
   void update_feet(double t);
+  /// All feet were refused with innovations of up to this size, m. Widens the state if the feet are
+  /// more credible than the prediction. @returns whether it did.
+  bool reanchor(double t, double innovation);
+  /// Tests the mean of the innovations, and widens the biases if it is not zero.
+  void test_innovation_means(double t);
+  void recover_from_feet(double t);
+  void start_clock(double t);
+  void shift_past(const BaseMeasurement& m);
+  /// Whether all standing feet keep their distances from each other.
+  bool feet_agree() const;
+  bool feet_agree(int i, int j) const;
+  /// After a gap: removes the feet that are not where they stood.
+  void drop_moved_feet(double t);
   Status apply_fix(const BaseMeasurement& m);
-  BaseMeasurement measure_foot(int foot, int slot) const;
+  BaseMeasurement measure_foot(int foot, int point) const;
+  /// Number of the slot of a point of a foot, and the point in axes of S.
+  int slot_number(int foot, int point) const { return foot * points_ + point; }
+  Vector3<double> p_SP(int foot, int point) const;
+  /// Noise of the joints over the age that a queued sample may have.
+  Matrix3<double> noise_of(int foot) const;
+  ImuNoise gap_noise(double T, const ImuSample& before, const ImuSample& after) const;
+  void add_variation(double T, const ImuSample& sample);
+  void record(double t, EstimatorEvent kind, int foot, double size);
+  void remember();
+  /// The state at a time in the past; null if that is not known.
+  const PastState* past(double t) const;
 
   // Recovery of a state that is wrong, or has been without measurements for too long.
 
@@ -157,17 +283,40 @@ class BaseEstimator {
   void rotate_heading(double yaw, double deviation);
   /// Records a rejected or used measurement. @returns whether all were rejected for too long.
   bool rejected_too_long(double t, bool refused, double& since) const;
-  BaseMeasurement position_measurement(const Vector3<double>& p_WQ, const Vector3<double>& p_BQ,
+  BaseMeasurement position_measurement(const FilterState& x, const Vector3<double>& p_WQ,
+                                       const Vector3<double>& p_BQ,
                                        const Matrix3<double>& noise_W) const;
+  /// Uncertainty of the present velocity over a delay, m.
+  double drift_over(double delay) const;
 
   EstimatorOptions options_;
   LegKinematics legs_;
-  std::unique_ptr<BaseFilter> filter_;
+  FilterPtr filter_;
   RestInitializer rest_;
   std::vector<ContactDetector> detectors_;
   std::vector<FootStatus> feet_;
+  std::vector<Measured> measured_;
+  std::vector<FootStatistics> statistics_;
   std::array<double, 4> gates_;  ///< for 1, 2, 3 rows
+  int points_ = 1;               ///< of a foot: three on a sole
   EstimatorDiagnostics diagnostics_;
+  ConsistencyMonitor monitor_;
+  SampleClock imu_clock_, leg_clock_;
+  std::array<Event, kEvents> events_;
+  std::uint64_t event_count_ = 0;
+  static constexpr std::size_t kPast = 128;
+  std::vector<PastState> past_;
+  std::size_t past_next_ = 0, past_count_ = 0;
+  std::array<double, 32> treads_{};  ///< heights
+  int tread_count_ = 0;
+  double refused_height_ = 0;
+  int heights_refused_ = 0;
+  ImuSample mean_;                             ///< recent mean
+  double gyro_spread_ = 0, accel_spread_ = 0;  ///< and mean squared deviation
+  bool gap_open_ = false;                      ///< no foot has confirmed the state since a gap
+  double t_imu_ = 0, t_feet_used_ = 0, t_slips_ = 0, t_biases_ = 0, t_legs_used_ = 0, t_gap_ = 0;
+  int joint_slips_ = 0;
+  double innovations_ = 0, innovation_level_ = 0;  ///< number, mean square of a row
   bool ready_ = false, has_imu_ = false, lost_ = false;
   double t_ = 0, t_legs_ = 0, t_monitor_ = 0;
   double t_late_ = 0, first_late_ = 0;  ///< of late samples in order, last and first

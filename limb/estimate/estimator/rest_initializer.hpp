@@ -34,6 +34,8 @@ class RestInitializer {
   /// then not_ready; not_finite. No allocation.
   Status add(double t, const ImuSample& sample);
   void reset();
+  /// Changes the pose of the sensor on the base, if joints move it.
+  void set_mount(const Pose<double>& X_BS) { X_BS_ = X_BS; }
   int restarts() const { return restarts_; }  ///< caused by motion, since reset
 
   const FilterState& state() const { return state_; }

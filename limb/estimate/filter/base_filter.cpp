@@ -49,7 +49,7 @@ bool is_finite(const BaseMeasurement& m) {
 
 /// r^T (H P H^T + N)^-1 r, infinite if that matrix is not positive definite or a value is not
 /// finite. Unused rows of a measurement are those of the identity.
-double nis_of(const BaseMeasurement& m, const double* PHt) {
+double nis_of(const BaseMeasurement& m, const double* PHt, Vec* whitened = nullptr) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   using Rows =
       Eigen::Map<const Eigen::Matrix<double, 3, 3>, 0, Eigen::OuterStride<kernel::kStride>>;
@@ -70,7 +70,11 @@ double nis_of(const BaseMeasurement& m, const double* PHt) {
   if (!(d0 > 0 && d1 > 0 && d2 > 0)) return kInfinity;
   const double x1 = r[1] - l1 * r[0], x2 = r[2] - l2 * r[0] - l21 * x1;
   const double nis = r[0] * r[0] / d0 + x1 * x1 / d1 + x2 * x2 / d2;
-  return std::isfinite(nis) ? nis : kInfinity;
+  if (!std::isfinite(nis)) return kInfinity;
+  if (whitened != nullptr) {
+    *whitened = {r[0] / std::sqrt(d0), x1 / std::sqrt(d1), x2 / std::sqrt(d2)};
+  }
+  return nis;
 }
 
 /// Whether a state is plausible for a robot; otherwise the filter has diverged.
@@ -207,6 +211,47 @@ Status BaseFilter::remove_foot(int foot) {
   return Status::ok;
 }
 
+Status BaseFilter::widen(const Matrix15& added) {
+  if (!added.allFinite()) return Status::not_finite;
+  FilterCovariance P = P_;
+  filter_to_common(P);
+  for (int c = 0; c < kCoreSize; c += 3) {
+    for (int r = 0; r < kCoreSize; r += 3) {
+      P.block(r, c) += (added.block<3, 3>(r, c) + added.block<3, 3>(c, r).transpose()) / 2;
+    }
+  }
+  common_to_filter(P);
+  P.bound(kLargestVariance);
+  if (!P.is_semidefinite()) return Status::rejected;
+  P_ = P;
+  return Status::ok;
+}
+
+Status BaseFilter::widen_position(const Mat& added) {
+  if (!added.allFinite()) return Status::not_finite;
+  // A translation of the whole scene is the same error for every filter.
+  const Mat symmetric = (added + added.transpose()) / 2;
+  std::array<int, 1 + kMaxFeet> index;
+  std::size_t count = 0;
+  index[count++] = ErrorIndex::position;
+  for (int i = 0; i < state_.feet; ++i) index[count++] = ErrorIndex::foot(i);
+  for (std::size_t c = 0; c < count; ++c) {
+    for (std::size_t r = 0; r < count; ++r) P_.block(index[r], index[c]) += symmetric;
+  }
+  P_.bound(kLargestVariance);
+  return Status::ok;
+}
+
+Status BaseFilter::widen_foot(int foot, double deviation) {
+  const int slot = state_.slot_of(foot);
+  if (slot < 0) return Status::rejected;
+  if (!std::isfinite(deviation)) return Status::not_finite;
+  const int n = ErrorIndex::foot(slot);
+  P_.block(n, n).diagonal().array() += deviation * deviation;
+  P_.bound(kLargestVariance);
+  return Status::ok;
+}
+
 double BaseFilter::innovation(const BaseMeasurement& given) const {
   BaseMeasurement m = given;
   to_filter_errors(m);
@@ -232,7 +277,7 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
     to_filter_errors(m);
     times_transposed(P_, m, PHt.column(rows));
     if (!tests.empty()) {
-      tests[k].nis = nis_of(m, PHt.column(rows));
+      tests[k].nis = nis_of(m, PHt.column(rows), &tests[k].whitened);
       tests[k].passed = tests[k].nis <= tests[k].gate;
       if (!tests[k].passed) continue;
     }

@@ -24,10 +24,11 @@ struct FilterOptions {
 inline constexpr double kLargestVariance = 1e6;
 
 /// Innovation gate of a measurement: as input, the bound on its normalized innovation squared; as
-/// output, the value and whether it passed.
+/// output, the value, the whitened innovation (its square is the value), and whether it passed.
 struct InnovationTest {
   double gate = std::numeric_limits<double>::infinity();
   double nis = 0;
+  Vector3<double> whitened = Vector3<double>::Zero();
   bool passed = false;
 };
 
@@ -50,6 +51,7 @@ class BaseFilter {
   explicit BaseFilter(const FilterOptions& options);
   virtual ~BaseFilter() = default;
   virtual std::string_view name() const = 0;
+  virtual std::unique_ptr<BaseFilter> clone() const = 0;
   const FilterOptions& options() const { return options_; }
 
   const FilterState& state() const { return state_; }
@@ -81,6 +83,15 @@ class BaseFilter {
   /// Removes a foot from the state: the foot is marginalized out. @returns rejected if it had no
   /// slot.
   Status remove_foot(int foot);
+
+  /// Increases the uncertainty of the core by a covariance of common errors; feet keep theirs.
+  /// @returns rejected, and changes nothing, if the result is not positive semidefinite.
+  Status widen(const Matrix15& added);
+  /// Increases the uncertainty of the position of the whole scene, base and feet, by a covariance
+  /// in world axes: positions relative to each other stay as certain as they are.
+  Status widen_position(const Matrix3<double>& added);
+  /// Increases the uncertainty of the position of a foot. @returns rejected if it has no slot.
+  Status widen_foot(int foot, double deviation);
 
   /// Normalized innovation squared of a measurement, chi-square distributed with `rows` degrees of
   /// freedom; infinite if its covariance is not positive definite.
@@ -142,6 +153,23 @@ class BaseFilter {
   /// Sets the initial state. `problem` is set to what is wrong with it, unless ok.
   Status set_initial(const FilterState& state, const Matrix15& covariance, const char*& problem);
   FilterState propagated(const FilterState& x, const ImuStep& step) const;
+};
+
+/// Owner of a filter; a copy owns a clone.
+class FilterPtr {
+ public:
+  FilterPtr(std::unique_ptr<BaseFilter> filter) : filter_(std::move(filter)) {}
+  FilterPtr(const FilterPtr& other) : filter_(other->clone()) {}
+  FilterPtr(FilterPtr&&) noexcept = default;
+  FilterPtr& operator=(FilterPtr other) noexcept {
+    filter_.swap(other.filter_);
+    return *this;
+  }
+  BaseFilter* operator->() const { return filter_.get(); }
+  BaseFilter& operator*() const { return *filter_; }
+
+ private:
+  std::unique_ptr<BaseFilter> filter_;
 };
 
 enum class FilterKind { error_state, invariant };

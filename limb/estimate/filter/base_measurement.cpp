@@ -59,6 +59,34 @@ BaseMeasurement position_fix(const FilterState& state, const Vec& p_WQ, const Ve
   return m;
 }
 
+BaseMeasurement orientation_fix(const FilterState& state, const Mat& R_WS, const Mat& noise_W) {
+  BaseMeasurement m;
+  m.residual = so3::log<double>(R_WS * state.R_WS.transpose());
+  m.noise = noise_W;
+  m.add(ErrorIndex::rotation, Mat::Identity());
+  return m;
+}
+
+BaseMeasurement velocity_fix(const FilterState& state, const Vec& gyro, const Vec& v,
+                             const Vec& p_SQ, const Mat& noise, bool in_sensor_axes) {
+  const Vec swing = (gyro - state.gyro_bias).cross(p_SQ);
+  const Mat R_SW = state.R_WS.transpose();
+  BaseMeasurement m;
+  m.noise = noise;
+  if (in_sensor_axes) {
+    m.residual = v - R_SW * state.v_WS - swing;
+    m.add(ErrorIndex::rotation, R_SW * skew<double>(state.v_WS));
+    m.add(ErrorIndex::velocity, R_SW);
+    m.add(ErrorIndex::gyro_bias, skew<double>(p_SQ));
+    return m;
+  }
+  m.residual = v - state.v_WS - state.R_WS * swing;
+  m.add(ErrorIndex::rotation, -skew<double>(state.R_WS * swing));
+  m.add(ErrorIndex::velocity, Mat::Identity());
+  m.add(ErrorIndex::gyro_bias, state.R_WS * skew<double>(p_SQ));
+  return m;
+}
+
 BaseMeasurement yaw_fix(const FilterState& state, double yaw, const Vec& x_S, double deviation) {
   const Vec x = state.R_WS * x_S;
   const double square = x.x() * x.x() + x.y() * x.y();

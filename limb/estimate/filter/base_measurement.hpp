@@ -49,6 +49,17 @@ BaseMeasurement foot_height(const FilterState& state, int slot, double height, d
 BaseMeasurement position_fix(const FilterState& state, const Vector3<double>& p_WQ,
                              const Vector3<double>& p_SQ, const Matrix3<double>& noise_W);
 
+/// The orientation of the sensor was measured. Noise: of rotations about world axes.
+BaseMeasurement orientation_fix(const FilterState& state, const Matrix3<double>& R_WS,
+                                const Matrix3<double>& noise_W);
+
+/// The velocity of a point Q at p_SQ on the base was measured, in world axes or (in_sensor_axes) in
+/// those of S.
+///   v_WS + R ((gyro - bias) x p_SQ) = v_WQ
+BaseMeasurement velocity_fix(const FilterState& state, const Vector3<double>& gyro,
+                             const Vector3<double>& v, const Vector3<double>& p_SQ,
+                             const Matrix3<double>& noise, bool in_sensor_axes);
+
 /// The heading of the axis x_S of the base, given in axes of S, was measured at this angle from the
 /// world's x axis about z. Not defined, and not to be called, if the axis is nearly vertical.
 BaseMeasurement yaw_fix(const FilterState& state, double yaw, const Vector3<double>& x_S,

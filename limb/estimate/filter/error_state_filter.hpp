@@ -22,6 +22,9 @@ class ErrorStateFilter final : public BaseFilter {
                             Observability observability = Observability::kept)
       : BaseFilter(options), observability_(observability) {}
   std::string_view name() const override { return "eskf"; }
+  std::unique_ptr<BaseFilter> clone() const override {
+    return std::make_unique<ErrorStateFilter>(*this);
+  }
   Eigen::Matrix<double, kCoreSize, 1> core_error(const FilterState& truth) const override;
 
  protected:

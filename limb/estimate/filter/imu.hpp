@@ -16,10 +16,10 @@ struct ImuSample {
 /// sensor. A sample every T seconds has the standard deviation density / sqrt(T). Defaults: a
 /// typical MEMS unit.
 struct ImuNoise {
-  double gyro = 2e-3;        ///< rad/s/sqrt(Hz)
-  double accel = 2e-2;       ///< m/s^2/sqrt(Hz)
-  double gyro_walk = 2e-5;   ///< rad/s/sqrt(s)
-  double accel_walk = 2e-4;  ///< m/s^2/sqrt(s)
+  double gyro = 2e-4;        ///< rad/s/sqrt(Hz)
+  double accel = 2.5e-3;     ///< m/s^2/sqrt(Hz)
+  double gyro_walk = 1e-4;   ///< rad/s/sqrt(s)
+  double accel_walk = 1e-3;  ///< m/s^2/sqrt(s)
 };
 /// @throws Error "call: ..." unless every density is finite and not negative.
 void check_noise(const char* call, const ImuNoise& noise);

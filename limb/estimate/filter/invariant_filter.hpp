@@ -12,6 +12,9 @@ class InvariantFilter final : public BaseFilter {
  public:
   explicit InvariantFilter(const FilterOptions& options) : BaseFilter(options) {}
   std::string_view name() const override { return "inekf"; }
+  std::unique_ptr<BaseFilter> clone() const override {
+    return std::make_unique<InvariantFilter>(*this);
+  }
   Eigen::Matrix<double, kCoreSize, 1> core_error(const FilterState& truth) const override;
 
  protected:

@@ -177,6 +177,10 @@ VectorX<double> standing_posture(const Model<double>& model, const LegKinematics
 SyntheticWalk::SyntheticWalk(const Model<double>& given, const WalkOptions& options)
     : options_(options), legs_(given, options.feet, options.imu) {
   check_options(options_);
+  if (legs_.imu_moves()) {
+    fail(kCall, "imu", "'" + options_.imu + "', which joints move",
+         "a frame that is fixed to the base");
+  }
   if (options_.posture.size() > 0 || !std::isnan(options_.crouch)) {
     plan();
     return;

@@ -164,9 +164,19 @@ TEST(LegKinematics, RejectsInvalidArguments) {
       error(quadruped, {"trunk"}, ""),
       "LegKinematics: foot 'trunk' is fixed to the base, expected a frame connected to the base "
       "by at least one joint");
-  EXPECT_EQ(error(quadruped, {"FL_foot"}, "FR_calf"),
-            "LegKinematics: imu is 'FR_calf', which moves with joint 'FR_knee', expected a frame "
-            "that is fixed to the base");
+  // A sensor on a leg is a sensor, but not of a synthetic walk.
+  EXPECT_EQ(error(quadruped, {"FL_foot"}, "FR_calf"), "");
+  WalkOptions walking;
+  walking.feet = {"FL_foot"};
+  walking.imu = "FR_calf";
+  try {
+    SyntheticWalk(quadruped, walking);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(),
+                 "SyntheticWalk: imu is 'FR_calf', which joints move, expected a frame that is "
+                 "fixed to the base");
+  }
 }
 
 // The same walk measured by a sensor that is rotated and away from the origin of the base, against

@@ -71,8 +71,9 @@ class DelassusMatrix {
 
   /// Factorizes the mass matrix at q for accelerations() only: there are no rows.
   FactorReport factorize(const Model<double>& model, const VectorX<double>& q);
-  /// The same, and the bias force at v, where compiled code computes both together with the poses of
-  /// the bodies. @returns false, with unspecified tau, if it does not or the factor is there already.
+  /// The same, and the bias force at v, where compiled code computes both together with the poses
+  /// of the bodies. @returns false, with unspecified tau, if it does not or the factor is there
+  /// already.
   bool factorize_with_bias(const VectorX<double>& q, const VectorX<double>& v,
                            VectorX<double>& tau);
   /// a = M^-1 tau, projected onto the motions that keep loops closed. a may be tau.
