@@ -135,10 +135,9 @@ const std::vector<DelassusMatrix::Speed>& DelassusMatrix::speed_bounds(const Mod
     const auto parent = at(link.parent);
     Speed speed = speeds_[parent];
     if (parent > 0) {
-      speed.linear += speed.angular * (link.arm >= 0 ? link.arm
-                                                     : (kinematics_.X_WB[i].p -
-                                                        kinematics_.X_WB[parent].p)
-                                                           .norm());
+      speed.linear +=
+          speed.angular *
+          (link.arm >= 0 ? link.arm : (kinematics_.X_WB[i].p - kinematics_.X_WB[parent].p).norm());
     }
     for (int j = link.v_begin; j < link.v_end; ++j) {
       speed.linear += std::abs(joint_v[j]) * unit_speeds_[at(j)].linear;
@@ -476,9 +475,9 @@ void DelassusMatrix::half_solve_tree(std::size_t block) {
   }
 }
 
-/// A = Y^T Z of a few points, each of which is moved by a chain of velocities: two blocks at a time,
-/// over the velocities that move both, which are the first ones of both chains. @returns false if
-/// there are other blocks or many.
+/// A = Y^T Z of a few points, each of which is moved by a chain of velocities: two blocks at a
+/// time, over the velocities that move both, which are the first ones of both chains. @returns
+/// false if there are other blocks or many.
 bool DelassusMatrix::multiply_chains(MatrixX<double>& A) {
   using Pack = kernel::Pack4<double>;
   constexpr std::size_t kMost = 8;

@@ -71,8 +71,9 @@ class DelassusMatrix {
 
   /// Factorizes the mass matrix at q for accelerations() only: there are no rows.
   FactorReport factorize(const Model<double>& model, const VectorX<double>& q);
-  /// The same, and the bias force at v, where compiled code computes both together with the poses of
-  /// the bodies. @returns false, with unspecified tau, if it does not or the factor is there already.
+  /// The same, and the bias force at v, where compiled code computes both together with the poses
+  /// of the bodies. @returns false, with unspecified tau, if it does not or the factor is there
+  /// already.
   bool factorize_with_bias(const VectorX<double>& q, const VectorX<double>& v,
                            VectorX<double>& tau);
   /// a = M^-1 tau, projected onto the motions that keep loops closed. a may be tau.
@@ -163,7 +164,7 @@ class DelassusMatrix {
   std::vector<ColumnRange> column_ranges_;  ///< of each body
   std::vector<Speed> speeds_;
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
-  /// Of each body: its parent, joint velocities and distance from the parent's origin (m; negative:
+  /// A body: its parent, joint velocities and distance from the parent's origin (m; negative:
   /// not constant).
   struct Link {
     int parent = 0, v_begin = 0, v_end = 0;

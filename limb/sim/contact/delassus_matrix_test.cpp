@@ -152,8 +152,7 @@ TEST(DelassusMatrix, BoundOfAllSpeedsIsNotBelowThoseOfBodies) {
     constexpr double kRadius = 0.3;
     for (int body = 1; body < sample.model.body_count(); ++body) {
       const auto& speed = speeds[static_cast<std::size_t>(body)];
-      const double bound =
-          rows.speed_bound(sample.model, sample.v, rows.reach(body) + kRadius);
+      const double bound = rows.speed_bound(sample.model, sample.v, rows.reach(body) + kRadius);
       EXPECT_GE(bound * (1 + 1e-12), speed.linear + speed.angular * kRadius);
     }
   }

@@ -78,8 +78,7 @@ void StepFunctions::add_poses() {
   if (p.model.uncoupled_nv() == 0) return;  // nothing moves
   p.poses = Impl::make(codegen::trace_poses(p.model));
   if (!p.has_factor) return;
-  p.begin_with_poses =
-      Impl::make(codegen::trace_step(p.model, p.effects, codegen::StepPoses::all));
+  p.begin_with_poses = Impl::make(codegen::trace_step(p.model, p.effects, codegen::StepPoses::all));
 }
 
 bool StepFunctions::begin(const VectorX<double>& q, const VectorX<double>& v,

@@ -34,7 +34,8 @@ class StepFunctions {
   /// ones, without machine code, and where a pivot is not positive.
   bool factorize(const VectorX<double>& q, const VectorX<double>& added,
                  MassFactor<double>& factor) const;
-  /// x = M^-1 b with the factor of factorize(). x must not be b. @returns false if the templates are needed.
+  /// x = M^-1 b with the factor of factorize(). x must not be b. @returns false if the templates
+  /// are needed.
   bool solve(const MassFactor<double>& factor, const VectorX<double>& b, VectorX<double>& x) const;
   /// x = L^-1 b. x must not be b.
   bool solve_forward(const MassFactor<double>& factor, const VectorX<double>& b,

@@ -68,9 +68,9 @@ TEST(StepFunctions, AgreeWithTheTemplates) {
     const Vector added = sample.tau.cwiseAbs();
     MassFactor<double> factor(model);
     const bool plain = model.coupling().is_identity();
-    ASSERT_EQ(functions.factorize(sample.q, plain ? added : Vector::Zero(model.uncoupled_nv()),
-                                  factor),
-              plain);
+    ASSERT_EQ(
+        functions.factorize(sample.q, plain ? added : Vector::Zero(model.uncoupled_nv()), factor),
+        plain);
     if (!plain) continue;
     ++factored;
     Matrix M(n, n);
