@@ -97,7 +97,7 @@ class ConeSolver {
   void gather_row(int k, double x, int i, double y, int j);
   void disc_rows(int k, int i, int rows, double rho, double coefficient, int contact);
   bool newton_step();
-  /// Of Gaussian elimination.
+  /// Choice of pivots in Gaussian elimination.
   enum class Pivoting { none, rows };
   bool eliminate(int n, Pivoting pivoting);
   bool all_stick() const;

@@ -5,6 +5,7 @@
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/math/testing/max_abs.hpp"
+#include "limb/model/core/builder.hpp"
 #include "limb/sim/testing/drops.hpp"
 
 namespace limb {
@@ -163,6 +164,38 @@ TEST(Drops, FastLinksStayAboveGround) {
     fastest.add(d.fastest);
   }
   EXPECT_GT(fastest.value(), 200);
+}
+
+// A fast body may touch what is far away, a slow one only what is near: the search of contacts has
+// a margin per body. With one margin for all, a few fast links of a robot of a hundred shapes made
+// thousands of candidates.
+TEST(Contacts, FastBodiesDoNotWidenTheSearchOfOthers) {
+  RobotBuilder<double> balls("balls");
+  const Matrix3<double> I = 1e-3 * Matrix3<double>::Identity();
+  balls.link("slow", 1, {0, 0, 0}, I).link("fast", 1, {0, 0, 0}, I);
+  balls.joint("slow_joint", Joint<double>::free(), "world", "slow");
+  balls.joint("fast_joint", Joint<double>::free(), "world", "fast");
+  World world(balls.build());
+  const Model<double>& model = world.model();
+  ContactSetup setup{Ground::plane(), {}, {}};
+  for (const char* link : {"slow", "fast"}) {
+    setup.shapes.push_back(make_foot(model, model.find_frame(link), 0.1));
+  }
+  world.set_contact(std::move(setup));
+  Simulation simulation(world, {.step = 1e-3});
+  Vector q = make_state(model).q, v = Vector::Zero(12);
+  q[2] = 0.11;  // 1 cm above the ground
+  q[9] = 0.15;  // 5 cm above it, and that far in a step
+  v[8] = -45;
+  simulation.set_state(0, q, v);
+  simulation.run_until(1e-3);
+  EXPECT_EQ(world.contacts()->report().contacts, 1);
+  EXPECT_EQ(world.contacts()->points()[0].shape, 1);
+  simulation.run_until(2e-3);  // it lands, and the other one not yet
+  EXPECT_GT(world.contacts()->points()[0].force_W[2], 0);
+  EXPECT_LT(world.contacts()->report().penetration, 1e-5);
+  simulation.run_until(0.2);
+  EXPECT_EQ(world.contacts()->report().contacts, 2);  // both rest
 }
 
 }  // namespace

@@ -97,6 +97,8 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       fail("Contacts", name + ".hull", "null", "the convex hull of a mesh");
     }
     placed_.push_back({shape.kind, shape.size, {}, shape.hull.get()});
+    travel_.push_back(0);
+    margins_.push_back(0);
   }
   const std::size_t columns = at(setup_.ground.size()) + setup_.shapes.size();
   const auto check_table = [&](const char* name, const std::vector<std::vector<double>>& table) {
@@ -183,23 +185,27 @@ void Contacts::add_candidates(int shape, int other, const ContactSurface& surfac
   }
 }
 
-/// m; upper bound of how far any shape moves in a time h with these velocities. Needs the poses of
-/// the bodies.
+/// m; upper bound of how far any shape moves in a time h with these velocities; travel_ has those
+/// of the single shapes. Needs the poses of the bodies.
 double Contacts::max_travel(const Model<double>& model, const VectorX<double>& v, double h) {
   constexpr double kNegligible = 1e-5;
   const double bound = h * delassus_.speed_bound(model, v, reach_);
-  if (bound < kNegligible) return bound;
+  if (bound < kNegligible) {
+    std::fill(travel_.begin(), travel_.end(), bound);
+    return bound;
+  }
   const auto& speeds = delassus_.speed_bounds(model, v);
-  double fastest = 0;
+  double farthest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const auto body = at(setup_.shapes[i].body.value());
-    fastest = std::max(fastest, speeds[body].linear + speeds[body].angular * body_radius_[i]);
+    travel_[i] = h * (speeds[body].linear + speeds[body].angular * body_radius_[i]);
+    farthest = std::max(farthest, travel_[i]);
   }
-  return h * fastest;
+  return farthest;
 }
 
-/// All pairs of points closer than the margin. Needs the poses of the bodies.
-void Contacts::find_candidates(double margin) {
+/// All pairs of points closer than the margins of their shapes. Needs the poses of the bodies.
+void Contacts::find_candidates() {
   candidates_.clear();
   const Kinematics<double>& kinematics = delassus_.kinematics();
   for (std::size_t i = 0; i < placed_.size(); ++i) {
@@ -224,14 +230,14 @@ void Contacts::find_candidates(double margin) {
       const int shape = static_cast<int>(i), index = other++;
       if (!setup_.friction.empty() && std::isnan(given(setup_.friction, shape, index))) return;
       collision_points_.clear();
-      collide(placed_[i], solid, margin, collision_points_);
+      collide(placed_[i], solid, margins_[i], collision_points_);
       add_candidates(shape, index, solid.surface);
     };
     for (const auto& solid : ground.half_spaces()) collide_with(solid);
     for (const auto& solid : ground.boxes()) collide_with(solid);
     for (const auto& solid : ground.height_fields()) collide_with(solid);
   }
-  for (Pair& pair : pairs_) find_pair(pair, 2 * margin);
+  for (Pair& pair : pairs_) find_pair(pair, margins_[at(pair.first)] + margins_[at(pair.second)]);
 }
 
 /// The least distance of a pair is known from an earlier step, less what its shapes have moved
@@ -280,6 +286,7 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   if (!ended_at(before.t)) {
     points_.clear();
     effort_ = 1;
+    hard_part_ = 0;
     ahead_.fill(0);
     joint_impulse_.setZero();
     if (before.t < time_) {
@@ -300,20 +307,23 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   constexpr int kPasses = 4;
   v_free_ = v;
   delassus_.update_kinematics(model, before.q);
-  const double travel = max_travel(model, before.v, h);
-  double margin = kNear + kFarther * travel + 4 * h * h * model.gravity().norm();
+  const double slack = kNear + 4 * h * h * model.gravity().norm();
+  max_travel(model, before.v, h);
+  for (std::size_t i = 0; i < margins_.size(); ++i) margins_[i] = slack + kFarther * travel_[i];
   add_time(&ContactTimes::kinematics);
   for (int pass = 0; pass < kPasses; ++pass) {
     v = v_free_;
-    solve_with_margin(model, before, h, margin, v, joints);
+    solve_with_margins(model, before, h, v, joints);
     bool again = joints != nullptr && joints->find_missed(model, h, v);
     // Velocities that change little need no other bound.
     velocity_change_ = v - before.v;
     if (h * v.lpNorm<1>() > kAtRest &&
-        !(travel + h * delassus_.speed_bound(model, velocity_change_, reach_) <= margin)) {
-      const double farthest = max_travel(model, v, h);
-      again |= farthest > margin;
-      margin = std::max(margin, kNear + kFarther * farthest);
+        !(h * delassus_.speed_bound(model, velocity_change_, reach_) <= slack)) {
+      max_travel(model, v, h);
+      for (std::size_t i = 0; i < margins_.size(); ++i) {
+        again |= travel_[i] > margins_[i];
+        margins_[i] = std::max(margins_[i], kNear + kFarther * travel_[i]);
+      }
     }
     if (!again) break;
     delassus_.update_kinematics(model, before.q);
@@ -324,12 +334,11 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   add_time(&ContactTimes::rest);
 }
 
-void Contacts::solve_with_margin(const Model<double>& model, const RobotState<double>& before,
-                                 double h, double margin, VectorX<double>& v,
-                                 JointImpulseSolver* joints) {
+void Contacts::solve_with_margins(const Model<double>& model, const RobotState<double>& before,
+                                  double h, VectorX<double>& v, JointImpulseSolver* joints) {
   pending_report_ = {};
   has_correction_ = has_lift_ = false;
-  find_candidates(margin);
+  find_candidates();
   add_time(&ContactTimes::collision);
   const int joint_rows = joints != nullptr ? joints->choose_rows(model, before, h, v) : 0;
   if (joints != nullptr && joint_impulse_.size() != joints->rows()) {
@@ -551,18 +560,29 @@ void Contacts::solve_problem(double h, double time, int joint_rows) {
 
 /// Problems without a solution come in sequences, such as with a robot that motors press into the
 /// ground: after each one that was not solved, the next may take a quarter of the work, so that the
-/// run goes on, and after a solved one twice as much.
+/// run goes on, and after a solved one twice as much. Where many problems are hard, and above
+/// speeds of 50 m/s, all take less.
 ConeSolver::Report Contacts::solve_with_effort() {
   constexpr double kLeast = 1. / 64;
   constexpr int kSweeps = 100, kNewtonSteps = 20;  // at least
+  constexpr int kHardSweeps = 1000, kMemory = 32;  // problems
+  constexpr double kOften = 0.15;                  // part of the problems
+  constexpr double kAbsurd = 50;                   // m/s; faster robots are out of control
   ConeSolver::Options options = setup_.parameters.solver;
+  double fastest = 0;
+  for (int i = 0; i < solver_.size(); ++i) fastest = std::max(fastest, std::abs(u_free_[i]));
+  const double slower = std::min(kAbsurd / fastest, 1.0), effort = effort_ * slower * slower;
   const auto part = [&](int all, int least) {
-    return std::min(all, std::max(static_cast<int>(effort_ * all), least));
+    return std::min(all, std::max(static_cast<int>(effort * all), least));
   };
   options.max_sweeps = part(options.max_sweeps, kSweeps);
   options.max_newton_steps = part(options.max_newton_steps, kNewtonSteps);
   const ConeSolver::Report report = solver_.solve(options);
-  effort_ = report.converged ? std::min(2 * effort_, 1.0) : std::max(effort_ / 4, kLeast);
+  const bool hard = !report.converged || report.sweeps > kHardSweeps;
+  hard_part_ += ((hard ? 1 : 0) - hard_part_) / kMemory;
+  const double most = std::pow(std::min(kOften / hard_part_, 1.0), 3);
+  effort_ = report.converged ? std::min(2 * effort_, 1.0) : effort_ / 4;
+  effort_ = std::max(std::min(effort_, most), kLeast);
   return report;
 }
 

@@ -175,10 +175,10 @@ class Contacts {
     double distance;  ///< m, lower bound
   };
   double max_travel(const Model<double>& model, const VectorX<double>& v, double h);
-  void find_candidates(double margin);
+  void find_candidates();
   void find_pair(Pair& pair, double margin);
-  void solve_with_margin(const Model<double>& model, const RobotState<double>& before, double h,
-                         double margin, VectorX<double>& v, JointImpulseSolver* joints);
+  void solve_with_margins(const Model<double>& model, const RobotState<double>& before, double h,
+                          VectorX<double>& v, JointImpulseSolver* joints);
   void add_candidates(int shape, int other, const ContactSurface& surface);
   /// Entry of a table of the setup for a shape and a solid or shape (as in ContactPoint::other).
   double given(const std::vector<std::vector<double>>& table, int shape, int other) const;
@@ -202,6 +202,8 @@ class Contacts {
   std::vector<double> shape_radius_,
       body_radius_;   ///< bounds about the origin of the shape, of the body
   double reach_ = 0;  ///< m, largest distance of a point from the joints that move it
+  /// m, of each shape: how far it moves at most, and the margin of the collision search.
+  std::vector<double> travel_, margins_;
   VectorX<double> velocity_change_;
   std::vector<Pair> pairs_;
   std::vector<double> moved_;  ///< m; of each shape since the last search, upper bound
@@ -233,6 +235,7 @@ class Contacts {
   ContactTotals totals_;
   std::array<double, 3> ahead_ = {};  ///< J, positive work of contacts, joint friction and stops
   double effort_ = 1;     ///< part of the limits of the solver that the next problem may use
+  double hard_part_ = 0;  ///< moving mean: part of the problems that took much work
   VectorX<double> lift_;  ///< part of the correction
   bool has_correction_ = false, has_lift_ = false, lifted_ = false;
   void add_time(double ContactTimes::*phase);

@@ -171,7 +171,7 @@ class DelassusMatrix {
   std::vector<ColumnRange> column_ranges_;  ///< of each body
   std::vector<Speed> speeds_;
   std::vector<Speed> unit_speeds_;  ///< of each joint velocity
-  /// Of each body: its parent, joint velocities and distance from the parent's origin (m; negative:
+  /// A body: its parent, joint velocities and distance from the parent's origin (m; negative:
   /// not constant).
   struct Link {
     int parent = 0, v_begin = 0, v_end = 0;

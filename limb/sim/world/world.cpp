@@ -250,21 +250,31 @@ double World::accepted_step() const {
                               : accepted_step_;
 }
 
-/// Three hinges in a row can reach a configuration in which two axes coincide. Near it, joint
-/// velocities are very large for a moment, and forces quadratic in them change within a step: such
-/// a step is subdivided.
-void World::limit_rotation(double h, const VectorX<double>& v) {
+/// Three hinges in a row can reach a configuration in which two axes coincide. At a small distance
+/// d from it, the inertia of a motion about both is proportional to d^2 and its velocity to 1 / d:
+/// velocities are very large for a moment, and the forces quadratic in them conserve energy only if
+/// they change little within a step. Other steps are subdivided.
+void World::limit_rotation(const VectorX<double>& v0, double h, const VectorX<double>& v) {
   constexpr double kMostRotation = 0.3;  // rad per step
+  constexpr double kFast = 0.05;         // rad per step; slower hinges may change their velocity
+  constexpr double kMostChange = 0.05;   // of a velocity per step
   constexpr double kShortest = 1e-7;     // s
-  if (hinges_.empty()) return;
-  double fastest = 0;
-  const bool same = model_.coupling().is_identity();
-  if (!same) model_.coupling().expand_velocity(v.data(), joint_v_.data());
-  for (const int i : hinges_) fastest = std::max(fastest, std::abs((same ? v : joint_v_)[i]));
   accepted_step_ = std::numeric_limits<double>::infinity();
-  if (h * fastest > kMostRotation && h > kShortest) {
-    accepted_step_ = std::max(kShortest, kMostRotation / fastest);
+  if (hinges_.empty() || h <= kShortest) return;
+  const bool same = model_.coupling().is_identity();
+  if (!same) {
+    model_.coupling().expand_velocity(v.data(), joint_v_.data());
+    model_.coupling().expand_velocity(v0.data(), joint_u_.data());
   }
+  double turn = 0, change = 0;
+  for (const int i : hinges_) {
+    const double now = (same ? v : joint_v_)[i], last = (same ? v0 : joint_u_)[i];
+    const double faster = std::max(std::abs(now), std::abs(last));
+    turn = std::max(turn, std::abs(now));
+    if (h * faster > kFast) change = std::max(change, std::abs(now - last) / faster);
+  }
+  const double part = std::min(kMostRotation / (h * turn), kMostChange / change);
+  if (part < 1) accepted_step_ = std::max(kShortest, part * h);
 }
 
 /// Velocities v at the end of a step of length h from `before` without impulses, by loads_, the
@@ -419,7 +429,7 @@ void World::add_impulses(const RobotState<double>& before, const double& h, Vect
   const bool centered = before.v.lpNorm<1>() > kSlow;
   if (centered) center_velocity(before, h, v);
   begin_forces_within(before, centered ? middle_ : before, h, v);
-  limit_rotation(h, v);
+  limit_rotation(before.v, h, v);
   if (contacts_ != nullptr) {
     contacts_->mass().set_added_inertia(implicit_ ? &added_inertia_ : nullptr);
     contacts_->apply(model_, before, h, v, joint_impulses_.get());

@@ -148,7 +148,7 @@ class World final : public Equation<double> {
   void center_velocity(const RobotState<double>& before, double h, VectorX<double>& v);
   void begin_forces_within(const RobotState<double>& before, const RobotState<double>& evaluated,
                            double h, VectorX<double>& v);
-  void limit_rotation(double h, const VectorX<double>& v);
+  void limit_rotation(const VectorX<double>& v0, double h, const VectorX<double>& v);
   void evaluate_forces(const RobotState<double>& s, VectorX<double>& dx);
   void accelerate(const RobotState<double>& s, VectorX<double>& a);
   void advance_velocity(const RobotState<double>& before, const RobotState<double>& evaluated,
