@@ -191,7 +191,7 @@ def test_polynomial_coupling(tmp_path):
     path.write_text("""<mujoco><worldbody><body><joint name="a" axis="0 1 0"/><geom size="0.1" pos="0 0 -0.3"/>
         <body pos="0 0 -0.5"><joint name="b" type="slide" axis="1 0 0"/><geom size="0.1"/></body></body></worldbody>
         <equality><joint joint1="b" joint2="a" polycoef="0.1 -0.2 0.3 0.4 0"/></equality></mujoco>""")
-    robot = limb.load(path)
+    robot = limb.load(str(path))
     assert (robot.nv, robot.loops) == (2, 1)
     x, rate, tau = 0.7, 1.3, np.array([0.4, -0.6])
     slope, curvature = -0.2 + 0.6 * x + 1.2 * x**2, 0.6 + 2.4 * x

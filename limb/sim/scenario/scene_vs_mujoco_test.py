@@ -93,7 +93,7 @@ def test_polynomial_couplings():
     about force / (mass stiffness), 1e-5 m here."""
     x = -1.1 + 0.2
     forward, up = 0.01 + np.polynomial.polynomial.polyval(x, [0.001, 0.02, -0.11, 0.03, 0.007]), 0.04 * x**2
-    Path("scene.xml").write_text(KNEE.format(forward=repr(forward), up=repr(up)))
+    Path("scene.xml").write_text(KNEE.format(forward=float(forward), up=float(up)))
     run = subprocess.run([LIMB, "simulate", "scene.xml", "--keyframe", "k", "--duration", "0.5", "--dt", "1e-5",
                           "--ground", "none", "--json"], capture_output=True, text=True, timeout=1200)
     assert run.returncode == 0, run.stderr
