@@ -8,6 +8,7 @@
 #include "limb/base/testing/temporary_folder.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/symbolic/derive/derivation.hpp"
+#include "limb/symbolic/derive/recursive_form.hpp"
 #include "limb/symbolic/derive/templates.hpp"
 #include "limb/symbolic/testing/closed_forms.hpp"
 
@@ -161,10 +162,8 @@ TEST(LoadRobot, RejectsRobotsWithoutClosedForm) {
       message([&] { load_robot(temporary_file("loop.toml", robot(turning) + loop)); }),
       "symbolic: loop 'rod' connects 'a' and 'b': closed forms exist only for open chains and "
       "trees");
-  const std::string two = robot(turning) +
-                          "[[link]]\nname = \"c\"\nmass = 1\n[[joint]]\nname = \"k\"\nparent = "
-                          "\"b\"\nchild = \"c\"\n" +
-                          turning + "\n[[coupling]]\njoint = \"k\"\nmimic = \"j\"\npowers = [1]\n";
+  const std::string two =
+      robot(turning) + "[[coupling]]\njoint = \"k\"\nmimic = \"j\"\npowers = [1]\n";
   EXPECT_EQ(message([&] { load_robot(temporary_file("polynomial.toml", two)); }),
             "symbolic: joint 'k' follows a polynomial of another joint: closed forms exist only "
             "for linear couplings");
