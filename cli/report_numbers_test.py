@@ -455,6 +455,12 @@ class EstimateTest(Folder):
         }
         printed = {line[2:26].strip(): line[27:] for line in text.splitlines()[1:]}
         self.assertEqual(text.splitlines()[0], "quadruped by inekf")
+        self.assertEqual(printed.pop("verdict").split(":")[0], data["verdict"]["verdict"])
+        self.assertIn(f"gyroscope {data['noise']['gyro']:.2g} rad/s/sqrt(Hz)", printed.pop("noise"))
+        for name, foot in data["feet"].items():
+            self.assertEqual(printed.pop(name), f"used {foot['used']} of {foot['measured']}, NIS per row "
+                             f"{foot['nis_per_row']:.2f}, slips {foot['slips']}, refused at most "
+                             f"{foot['longest_refusal']:.2f} s")
         self.assertEqual(printed, expected)
 
 

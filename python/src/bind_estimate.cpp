@@ -88,8 +88,9 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
       found = true;
     }
     if (found) continue;
-    std::string all = "position, terrain";
+    std::string all = "position";
     for (const Option& option : numbers) all += std::string(", ") + option.name;
+    all += ", terrain";
     fail("BaseEstimator", "option", "'" + name + "'", "one of " + all);
   }
   return options;

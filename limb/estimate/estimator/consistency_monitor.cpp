@@ -87,7 +87,7 @@ ConsistencyMonitor::Result ConsistencyMonitor::result() const {
   // One window in fifty may be high by chance or by one slip.
   constexpr double kMean = 1.3, kRefused = 0.2, kShare = 0.02;
   // Small steps of a bias are absorbed: the filter widens its biases.
-  constexpr double kLargestBias = 300, kBiases = 5, kBiasesPerWindow = 0.5;
+  constexpr double kLargestBias = 300, kBiases = 3, kBiasesPerWindow = 0.05;
   if (lost_) {
     r.verdict = Verdict::lost;
     r.t = lost_t_;
