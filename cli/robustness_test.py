@@ -19,7 +19,7 @@ LIMB = "limb"
 FEET = "FL_foot,FR_foot,RL_foot,RR_foot"
 # What a verb needs besides the option under test. Options are checked before the files are opened.
 REQUIRED = {
-    "info": ["builtin:2r"], "check": ["builtin:2r"], "eval": ["builtin:2r", "--input", "none.json"],
+    "info": ["builtin:2r"], "check": ["builtin:2r"], "list": [], "eval": ["builtin:2r", "--input", "none.json"],
     "prove": ["builtin:2r"], "derive": ["builtin:2r"], "compile": ["builtin:2r"], "bench": ["builtin:2r"],
     "simulate": ["builtin:2r"], "plot": ["none.csv", "-o", "none.svg"],
     "estimate": ["none.csv", "--feet", "a"], "demo": [],
@@ -77,8 +77,8 @@ class OptionTest(Folder):
             self.assertIn(("--help", ""), options)
             for option, kind in options:
                 self.assertIn(kind.partition(":")[0], WHOLE | NUMBERS | TEXTS, f"{verb} {option}")
-        listed = run("--help").stdout.split("Verbs\n")[1].split("\n\n")[0]
-        self.assertEqual({line.split()[0] for line in listed.splitlines()}, set(REQUIRED))
+        listed = run("--help").stdout.split("Robots\n")[1].split("\nHelp\n")[0]
+        self.assertEqual(set(re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)), set(REQUIRED))
 
     def test_no_number_option_takes_what_is_not_a_finite_number(self):
         tested = 0

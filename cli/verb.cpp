@@ -29,13 +29,23 @@ constexpr std::string_view kExitLine =
     "Exit: 0 ok, 1 bad input, 2 computation failed. Interrupted: 130 (SIGINT), 143 (SIGTERM).\n"
     "Results go to stdout, messages to stderr.\n";
 
-// Two columns, the left as wide as its widest entry.
+// Two columns, the left as wide as its widest entry; the right one is wrapped at 100 columns.
 std::string columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+  constexpr std::size_t kLine = 100;
   std::size_t width = 0;
   for (const auto& [left, right] : rows) width = std::max(width, left.size());
+  const std::size_t start = width + 5, space = kLine - std::min(start, kLine - 30);
   std::string text;
   for (const auto& [left, right] : rows) {
-    text += fmt::format("  {:<{}}   {}\n", left, width, right);
+    text += fmt::format("  {:<{}}   ", left, width);
+    std::string_view rest = right;
+    while (rest.size() > space) {
+      const std::size_t end = rest.rfind(' ', space);
+      if (end == std::string_view::npos) break;
+      text += fmt::format("{}\n{:{}}", rest.substr(0, end), "", start);
+      rest.remove_prefix(end + 1);
+    }
+    text += fmt::format("{}\n", rest);
   }
   return text;
 }
