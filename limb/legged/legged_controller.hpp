@@ -17,6 +17,10 @@ struct LegReadings {
   std::vector<double> foot_force;    ///< N, magnitude at each foot
 };
 
+/// Noise of an IMU on a trunk that walks, ten times that of the unit at rest: impacts of the feet
+/// shake it. The simulated sensors and the filter have it.
+inline constexpr ImuNoise kWalkingImu{2e-3, 2e-2, 2e-5, 2e-4};
+
 struct LeggedControllerOptions {
   /// Its contact thresholds are forces of a firm contact, not of the first touch.
   EstimatorOptions estimator;
@@ -24,8 +28,9 @@ struct LeggedControllerOptions {
   HoldGains hold;
   double touch_force = 5;  ///< N above which a swing foot has touched down
 };
-/// Options for this robot: contact thresholds from its weight, initial state and step sizes from
-/// its height; joints that are in no leg are held as firmly as the mass centre is moved.
+/// Options for this robot: noise of kWalkingImu, contact thresholds from its weight, initial state
+/// and step sizes from its height; joints that are in no leg are held as firmly as the mass centre
+/// is moved.
 LeggedControllerOptions make_controller_options(const LeggedRobot& robot);
 
 /// Durations of the parts of a control step, us.

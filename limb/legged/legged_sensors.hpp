@@ -5,10 +5,10 @@
 
 namespace limb {
 
-/// Sensor errors of a simulated legged robot. Defaults: a typical MEMS unit and the encoders of a
-/// small robot.
+/// Sensor errors of a simulated legged robot. Defaults: an IMU on a walking robot and the encoders
+/// of a small robot.
 struct LeggedNoise {
-  ImuNoise imu;
+  ImuNoise imu = kWalkingImu;
   double gyro_bias = 0.01;     ///< rad/s, standard deviation of a constant bias
   double accel_bias = 0.03;    ///< m/s^2, likewise
   double encoder = 1e-3;       ///< rad, per sample
