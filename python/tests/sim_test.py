@@ -99,7 +99,9 @@ def test_python_force_equals_spring(slider, integrator):
         simulation.set_state([0.4])
         assert simulation.run(0.5) is None
         ends.append((simulation.t, simulation.q[0], simulation.v[0]))
-    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12, atol=5e-5 if semi_implicit else 0, equal_nan=False)
+    # CVODE decides on orders and steps by numbers that differ in their last bits: 100 times its tolerance, 1e-9.
+    atol = {"semi-implicit-euler": 5e-5, "cvode": 1e-7}.get(integrator, 0)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-12, atol=atol, equal_nan=False)
 
 
 def test_wrenches_and_pushes(slider):

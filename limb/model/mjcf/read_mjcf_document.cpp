@@ -114,7 +114,7 @@ std::optional<fs::path> Document::resolve(const fs::path& name) const {
 std::optional<fs::path> Document::resolve_asset(const Node& node, const fs::path& name,
                                                 const fs::path& written) const {
   auto path = resolve(name);
-  if (!path && !written.empty()) {
+  if (!path && !written.empty() && node.file != root_.file) {
     path = resolve(real_path(node.file->file()).parent_path() / written);
   }
   return path;

@@ -64,7 +64,7 @@ class Document {
   [[nodiscard]] std::optional<std::filesystem::path> resolve(
       const std::filesystem::path& name) const;
   /// The file of an asset: `name`, which begins with the folder of the compiler, or else what the
-  /// element has written, in the folder of the element's file, as MuJoCo does.
+  /// element has written, in the folder of the element's file if that is included, as MuJoCo does.
   [[nodiscard]] std::optional<std::filesystem::path> resolve_asset(
       const Node& node, const std::filesystem::path& name,
       const std::filesystem::path& written) const;
