@@ -26,6 +26,7 @@ class EnergyBalance(NamedTuple):
     motors: float  #: motors and servos
     external: float  #: pushes, disturbances, forces of Python functions
     walls: float
+    medium: float  #: drag of air or liquid
     damping: float  #: viscous damping of joints
     friction: float  #: Coulomb friction of joints
     springs: float  #: dampers of springs

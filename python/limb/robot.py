@@ -13,7 +13,7 @@ from ._arguments import named_arguments
 from .compiled import Compiled
 from .derivation import Derivation
 from .results import Finding
-from .types import Axes, Base, MissingMeshes, Strategy
+from .types import Axes, Base, MissingMeshes, Strategy, Unsupported
 
 __all__ = ["Robot", "check", "load"]
 
@@ -134,8 +134,8 @@ def _make(state) -> Robot:
 
 @named_arguments
 def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[str | os.PathLike] = (),
-         missing_meshes: MissingMeshes = "error", armature: bool = True, damping: bool = True,
-         friction: bool = True) -> Robot:
+         missing_meshes: MissingMeshes = "error", unsupported: Unsupported = "error", armature: bool = True,
+         damping: bool = True, friction: bool = True) -> Robot:
     """A robot from a `.urdf` file, an MJCF `.xml` file, a `.toml` recipe or `builtin:NAME`.
 
     Args:
@@ -144,6 +144,8 @@ def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[s
         roots: Folders in which package:// and relative paths are searched.
         missing_meshes: A mesh that a mass in an MJCF file needs and that is missing or cannot be read is an "error",
             or its mass is left out: "ignore", or a box about the rest of its body has the mass: "box".
+        unsupported: Something in an MJCF file that limb does not model and that changes the motion, such as a muscle, is
+            an "error", or it is left out: "ignore".
         armature: Whether to include the inertia of rotors.
         damping: Whether to include viscous friction of the joints.
         friction: Whether to include Coulomb friction.
@@ -152,11 +154,12 @@ def load(path: str | os.PathLike, base: Base = "described", *, roots: Sequence[s
         limb.Error: Names file and line of the first mistake.
     """
     return Robot(os.fspath(path), base, roots=[os.fspath(root) for root in roots],
-                 missing_meshes=missing_meshes, armature=armature, damping=damping, friction=friction)
+                 missing_meshes=missing_meshes, unsupported=unsupported, armature=armature, damping=damping,
+                 friction=friction)
 
 
 @named_arguments
 def check(path: str | os.PathLike, *, roots: Sequence[str | os.PathLike] = (),
-          missing_meshes: MissingMeshes = "error") -> list[Finding]:
+          missing_meshes: MissingMeshes = "error", unsupported: Unsupported = "error") -> list[Finding]:
     """All errors and warnings about a robot file, even one that cannot be loaded."""
-    return _limb.check_file(os.fspath(path), [os.fspath(root) for root in roots], missing_meshes)
+    return _limb.check_file(os.fspath(path), [os.fspath(root) for root in roots], missing_meshes, unsupported)

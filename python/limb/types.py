@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
 Base = Literal["described", "fixed", "free"]
 MissingMeshes = Literal["error", "ignore", "box"]
+Unsupported = Literal["error", "ignore"]
 Axes = Literal["local", "local_world_aligned", "world"]
 AccelerationKind = Literal["spatial", "classical"]
 BaseVelocityConvention = Literal["body", "mixed", "mujoco", "world"]

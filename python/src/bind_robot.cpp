@@ -21,13 +21,18 @@
 namespace limb::python {
 namespace {
 
-ReadOptions options_of(const std::vector<std::string>& roots, const std::string& missing_meshes) {
+ReadOptions options_of(const std::vector<std::string>& roots, const std::string& missing_meshes,
+                       const std::string& unsupported) {
   ReadOptions options;
   if (missing_meshes != "error" && missing_meshes != "ignore" && missing_meshes != "box") {
     fail("load", "missing_meshes", "'" + missing_meshes + "'", "'error', 'ignore' or 'box'");
   }
   if (missing_meshes == "ignore") options.missing_meshes = MissingMeshes::ignore;
   if (missing_meshes == "box") options.missing_meshes = MissingMeshes::box;
+  if (unsupported != "error" && unsupported != "ignore") {
+    fail("load", "unsupported", "'" + unsupported + "'", "'error' or 'ignore'");
+  }
+  if (unsupported == "ignore") options.unsupported = Unsupported::ignore;
   for (const std::string& root : roots) options.roots.emplace_back(root);
   return options;
 }
@@ -39,10 +44,11 @@ std::string recipe_text(const std::string& path) {
 }
 
 void load(Robot* self, const std::string& path, const std::string& base,
-          const std::vector<std::string>& roots, const std::string& missing_meshes, bool armature,
-          bool damping, bool friction) {
+          const std::vector<std::string>& roots, const std::string& missing_meshes,
+          const std::string& unsupported, bool armature, bool damping, bool friction) {
   const nb::gil_scoped_release released;
-  Description<double> description = load_description(path, options_of(roots, missing_meshes));
+  Description<double> description =
+      load_description(path, options_of(roots, missing_meshes, unsupported));
   Origin origin{path, recipe_text(path), write_recipe(description), base};
   new (self)
       Robot(std::move(origin), std::move(description), JointEffects{armature, damping, friction});
@@ -132,12 +138,12 @@ nb::list findings(const Diagnostics& diagnostics) {
 }
 
 nb::list check_file(const std::string& path, const std::vector<std::string>& roots,
-                    const std::string& missing_meshes) {
+                    const std::string& missing_meshes, const std::string& unsupported) {
   Diagnostics diagnostics;
   {
     const nb::gil_scoped_release released;
     const Description<double> description =
-        parse_robot(path, options_of(roots, missing_meshes), diagnostics);
+        parse_robot(path, options_of(roots, missing_meshes, unsupported), diagnostics);
     const Diagnostics rules = check_robot(description, read_mesh_boxes(description));
     diagnostics.insert(diagnostics.end(), rules.begin(), rules.end());
   }
@@ -188,17 +194,17 @@ Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::ha
 void bind_robot(nb::module_& m, RobotClass& c) {
   m.def("builtin_names", &builtin_names, "Names of the built-in robots.");
   m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>(),
-        "missing_meshes"_a = "error");
+        "missing_meshes"_a = "error", "unsupported"_a = "error");
   m.def("set_threads", &set_thread_count, "threads"_a,
         "Sets the number of threads for batches; 0: all cores.");
   m.def("threads", &thread_count, "Number of threads for batches; 0: all cores.");
 
   c.def("__init__", load, "path"_a, "base"_a = "described", nb::kw_only(),
-        "roots"_a = std::vector<std::string>(), "missing_meshes"_a = "error", "armature"_a = true,
-        "damping"_a = true, "friction"_a = true,
+        "roots"_a = std::vector<std::string>(), "missing_meshes"_a = "error",
+        "unsupported"_a = "error", "armature"_a = true, "damping"_a = true, "friction"_a = true,
         nb::sig("def __init__(self, path: str, base: Base = 'described', *, roots: Sequence[str] = "
-                "[], missing_meshes: MissingMeshes = 'error', armature: bool = True, damping: bool "
-                "= True, friction: bool = True) -> None"));
+                "[], missing_meshes: MissingMeshes = 'error', unsupported: Unsupported = 'error', "
+                "armature: bool = True, damping: bool = True, friction: bool = True) -> None"));
   c.def("__getstate__", get_state, nb::sig("def __getstate__(self) -> tuple"));
   c.def("__setstate__", set_state, nb::sig("def __setstate__(self, state: tuple) -> None"));
   c.def_prop_ro("name", [](const Robot& r) { return r.model().name(); });

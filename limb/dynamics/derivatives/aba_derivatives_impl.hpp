@@ -197,7 +197,7 @@ int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspaceData<
   if (effects.armature && robot.has_armature) {
     for (int i = 0; i < robot.nv; ++i) joint_M(i, i) += robot.armature[i];
   }
-  add_friction_torques(robot, effects, joint_v, T(1), bias);
+  add_velocity_torques(robot, effects, joint_v, T(1), bias);
   if (coupled) {
     mirror_upper_triangle(joint_M);
     MatrixOut<T> reduced = M;
@@ -219,7 +219,7 @@ int forward_dynamics_derivatives(const Model<T>& model, DerivativeWorkspaceData<
   const auto run = [&](MatrixX<T>& dq, MatrixX<T>& dv) {
     const DerivativeOut<false, T> out = {dq.data(), dv.data(), nullptr, dq.outerStride()};
     acceleration_pass<kFloating>(work, joint_a, base, out);
-    add_drive_derivatives(robot, effects, out);
+    add_drive_derivatives(robot, effects, joint_v, out);
   };
   if (coupled) {
     run(work.joint_dtau_dq, work.joint_dtau_dv);

@@ -56,7 +56,7 @@ void rnea_derivatives(const Canonical<T>& robot, DerivativeWorkspaceData<T>& wor
 }
 
 template <bool kMass, typename T>
-void add_drive_derivatives(const Canonical<T>& robot, const JointEffects& effects,
+void add_drive_derivatives(const Canonical<T>& robot, const JointEffects& effects, const T* v,
                            const DerivativeOut<kMass, T>& out) {
   const Eigen::Index next = out.stride + 1;
   if (kMass && effects.armature && robot.has_armature) {
@@ -65,6 +65,7 @@ void add_drive_derivatives(const Canonical<T>& robot, const JointEffects& effect
   if (effects.damping && robot.has_damping) {
     for (int i = 0; i < robot.nv; ++i) out.dv[i * next] += robot.damping[i];
   }
+  add_turning_armature_derivatives(robot, effects, v, out.dv, out.stride);
 }
 
 /// All terms, in the coordinates of the model; calls update_joint_transforms().
@@ -81,7 +82,7 @@ void inverse_dynamics_derivatives(const Model<T>& model, DerivativeWorkspaceData
   const auto run = [&](auto& dq, auto& dv, auto& da) {
     const DerivativeOut<true, T> out = {dq.data(), dv.data(), da.data(), dq.outerStride()};
     rnea_derivatives<kExternal>(robot, work, joint_v, joint_a, out);
-    add_drive_derivatives(robot, effects, out);
+    add_drive_derivatives(robot, effects, joint_v, out);
   };
   if (!model.coupling().is_identity()) {
     run(work.joint_dtau_dq, work.joint_dtau_dv, work.joint_dtau_da);

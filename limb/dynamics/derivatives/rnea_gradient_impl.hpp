@@ -224,6 +224,7 @@ void rnea_gradient(const Model<T>& model, GradientWorkspace<T>& workspace, Vecto
     if (effects.damping && robot.has_damping) out.by_v[i] += robot.damping[i] * multipliers[i];
     if (effects.armature && robot.has_armature) out.by_a[i] += robot.armature[i] * multipliers[i];
   }
+  kernel::add_turning_armature_gradient(robot, effects, joint_v, multipliers, out.by_v);
   if (!coupled) return;
   model.coupling().reduce_force(out.by_q, by_q.data());
   model.coupling().reduce_force(out.by_v, by_v.data());

@@ -9,7 +9,8 @@
 ///
 ///   tau = M(q) a + C(q, v) v + g(q),   C_ij = sum over k of Gamma_ijk v_k
 ///
-/// Rigid bodies only: armature is constant and adds nothing here. For free, spherical and planar
+/// Rigid bodies only, without armature (whose force depends on the velocity in free and planar
+/// joints alone: turning_armature.hpp). For free, spherical and planar
 /// joints, whose velocities are quasi-velocities, the symbols are those of the Levi-Civita
 /// connection in the frame of these velocities: see docs/derivations/christoffel.md.
 namespace limb {

@@ -17,7 +17,7 @@ struct TorqueBudget {
   VectorX<T> gravity;      ///< torque that compensates gravity
   VectorX<T> damping;      ///< against viscous friction
   VectorX<T> friction;     ///< against Coulomb friction; zero at rest
-  VectorX<T> armature;     ///< accelerates the rotors
+  VectorX<T> armature;     ///< accelerates the rotors; with w x u of free and planar joints
   VectorX<T> external;     ///< against the environment, -sum of J^T F
   VectorX<T> tau;          ///< the sum of the eight, added in this order
 };
@@ -31,6 +31,7 @@ struct TorqueBudgetScratch {
   std::vector<Motion<T>> A;  ///< of each body: acceleration due to a only
   std::vector<Force<T>> F;   ///< on each body, then on its subtree
   VectorX<T> joint_force;    ///< of each joint velocity
+  VectorX<T> turning;        ///< velocity-dependent force of armature, of each joint velocity
   VectorX<T> v;              ///< generalized velocity
 };
 

@@ -24,6 +24,7 @@ TorqueBudgetScratch<T>::TorqueBudgetScratch(const Model<T>& model)
       A(model.bodies().size()),
       F(A.size()),
       joint_force(VectorX<T>::Constant(model.uncoupled_nv(), T(0))),
+      turning(joint_force),
       v(VectorX<T>::Constant(model.nv(), T(0))) {}
 
 namespace torque_budget_detail {
@@ -100,8 +101,10 @@ void torque_budget(const Model<T>& model, const Kinematics<T>& kinematics,
                  [&](const Body<T>& body, int x) { return body.damping * k.v[x]; });
   project_drives(model, effects.friction, s, budget.friction,
                  [&](const Body<T>& body, int x) { return body.friction * kernel::sign(k.v[x]); });
+  s.turning.setConstant(T(0));
+  kernel::add_turning_armature(model.canonical(), effects, k.v.data(), T(1), s.turning.data());
   project_drives(model, effects.armature, s, budget.armature,
-                 [&](const Body<T>& body, int x) { return body.armature * k.a[x]; });
+                 [&](const Body<T>& body, int x) { return body.armature * k.a[x] + s.turning[x]; });
 
   budget.centrifugal.setConstant(T(0));
   budget.coriolis.setConstant(T(0));

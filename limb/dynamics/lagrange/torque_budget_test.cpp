@@ -4,6 +4,7 @@
 
 #include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/lagrange/torque_budget_impl.hpp"
+#include "limb/dynamics/testing/armature.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/textbook/craig.hpp"
 #include "limb/dynamics/textbook/lagrange.hpp"
@@ -68,11 +69,10 @@ TEST(TorqueBudget, SumsUpToInverseDynamics) {
         // The drives directly: each joint's parameters, then the transpose of the couplings.
         const Coupling<double>& G = model.coupling();
         const Vector v_joint = G.expand_velocity(v), a_joint = G.expand_velocity(a);
-        Vector drives(model.uncoupled_nv());
+        Vector drives = testing::armature_force(model, v_joint, a_joint);
         for (const Body<double>& body : model.bodies()) {
           for (int x = body.v_start; x < body.v_start + body.joint.nv(); ++x) {
-            drives[x] = body.armature * a_joint[x] + body.damping * v_joint[x] +
-                        std::copysign(body.friction, v_joint[x]);
+            drives[x] += body.damping * v_joint[x] + std::copysign(body.friction, v_joint[x]);
           }
         }
         const Vector expected =

@@ -261,7 +261,7 @@ int coupled_forward_dynamics(const Model<T>& model, WorkspaceData<T>& work, Vect
   const Coupling<T>& coupling = model.coupling();
   const T* joint_v = joint_velocity(model, v, work.v);
   rnea<kExternal>(robot, work, joint_v, work.zero.data(), work.tau.data());
-  add_friction_torques(robot, effects, joint_v, T(1), work.tau.data());
+  add_velocity_torques(robot, effects, joint_v, T(1), work.tau.data());
   coupling.reduce_force(work.tau.data(), a.data());
   for (int i = 0; i < coupling.ny_v(); ++i) a[i] = tau[i] - a[i];
   crba(robot, work, work.M.data(), work.M.outerStride());
@@ -281,9 +281,9 @@ int aba_with_effects(const Model<T>& model, WorkspaceData<T>& work, VectorIn<T>&
     singular = coupled_forward_dynamics<kExternal>(model, work, v, tau, effects, a);
   } else {
     const T* torque = tau.data();
-    if ((effects.damping && robot.has_damping) || (effects.friction && robot.has_friction)) {
+    if (depends_on_velocity(robot, effects)) {
       for (int i = 0; i < robot.nv; ++i) work.tau[i] = tau[i];
-      add_friction_torques(robot, effects, v.data(), T(-1), work.tau.data());
+      add_velocity_torques(robot, effects, v.data(), T(-1), work.tau.data());
       torque = work.tau.data();
     }
     singular = effects.armature && robot.has_armature

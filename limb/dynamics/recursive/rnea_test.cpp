@@ -6,6 +6,7 @@
 
 #include "limb/dynamics/recursive/aba.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
+#include "limb/dynamics/testing/armature.hpp"
 #include "limb/dynamics/testing/sample.hpp"
 #include "limb/dynamics/textbook/featherstone.hpp"
 #include "limb/math/testing/compare.hpp"
@@ -145,11 +146,10 @@ TEST(Drives, AddArmatureDampingAndFriction) {
     rnea(s.model, work, s.q, s.v, s.a, tau);
     const Coupling<double>& coupling = s.model.coupling();
     const VectorX<double> v = coupling.expand_velocity(s.v), a = coupling.expand_velocity(s.a);
-    VectorX<double> expected(s.model.uncoupled_nv());
+    VectorX<double> expected = testing::armature_force(s.model, v, a);
     for (const Body<double>& body : s.model.bodies()) {
       for (int k = body.v_start; k < body.v_start + body.joint.nv(); ++k) {
-        expected[k] =
-            body.armature * a[k] + body.damping * v[k] + body.friction * (v[k] > 0 ? 1.0 : -1.0);
+        expected[k] += body.damping * v[k] + body.friction * (v[k] > 0 ? 1.0 : -1.0);
       }
     }
     EXPECT_LT(relative(tau - bare, coupling.reduce_force(expected)),
@@ -161,8 +161,65 @@ TEST(Drives, AddArmatureDampingAndFriction) {
     rnea(s.model, work, s.q, s.v, s.a, tau,
          {.armature = true, .damping = false, .friction = false});
     bias(s.model, work, s.q, s.v, bare, kNone);
-    EXPECT_LT(relative(M * s.a + bare, tau), kTolerance);
+    const VectorX<double> turning =
+        coupling.reduce_force(testing::armature_force(s.model, v, VectorX<double>::Zero(v.size())));
+    EXPECT_LT(relative(M * s.a + bare + turning, tau), kTolerance);
   }
+}
+
+/// A body on a free joint with armature 0.3, or with as much mass instead.
+Model<double> free_body(const Vector3<double>& gravity, bool with_mass = false) {
+  Description<double> robot;
+  robot.gravity = gravity;
+  LinkDescription<double> link;
+  link.name = "body";
+  link.inertial.emplace();
+  link.inertial->mass = 2;
+  link.inertial->X_LI.p = Vector3<double>(0.1, -0.2, 0.3);
+  link.inertial->tensor = Vector3<double>(0.4, 0.5, 0.6).asDiagonal();
+  JointDescription<double> joint;
+  joint.name = "free";
+  joint.type = JointType::free;
+  joint.parent = kWorldLink;
+  joint.child = "body";
+  if (!with_mass) {
+    joint.armature = 0.3;
+  } else {
+    // The same body with a point mass at its origin and three equal moments of inertia.
+    const Inertia<double> sum =
+        link.inertial->inertia() +
+        Inertia<double>(0.3, Vector3<double>::Zero(), 0.3 * Matrix3<double>::Identity());
+    link.inertial->mass = sum.mass();
+    link.inertial->X_LI.p = sum.com();
+    link.inertial->tensor = sum.tensor_about_com();
+  }
+  robot.links = {link};
+  robot.joints = {joint};
+  return build_model(robot);
+}
+
+// Without gravity, armature m of a free joint is a mass m at its origin with moments of inertia m.
+TEST(Drives, ArmatureOfAFreeJointIsAMassWithoutWeight) {
+  const Model<double> armature = free_body(Vector3<double>::Zero()),
+                      mass = free_body(Vector3<double>::Zero(), true);
+  Workspace<double> work(armature), other(mass);
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    const Sample s = testing::sample_of("", armature, seed);
+    VectorX<double> tau(6), expected(6), a(6);
+    rnea(armature, work, s.q, s.v, s.a, tau);
+    rnea(mass, other, s.q, s.v, s.a, expected);
+    EXPECT_LT(relative(tau, expected), kTolerance);
+    EXPECT_TRUE(aba(armature, work, s.q, s.v, tau, a).ok());
+    EXPECT_LT(relative(a, s.a), 1e3 * kEps);
+  }
+  // It has no weight.
+  const Model<double> falling = free_body(Vector3<double>(0, 0, -9.81));
+  Workspace<double> work_falling(falling);
+  VectorX<double> g(6), g_bare(6);
+  gravity(falling, work_falling, falling.neutral(), g);
+  bias(falling, work_falling, falling.neutral(), VectorX<double>::Zero(6), g_bare, kNone);
+  EXPECT_EQ(g, g_bare);
+  EXPECT_DOUBLE_EQ(g[2], 2 * 9.81);
 }
 
 TEST(External, WrenchesActThroughFrameJacobians) {

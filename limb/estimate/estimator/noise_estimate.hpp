@@ -49,8 +49,7 @@ class NoiseEstimator {
   int samples_ = 0, cluster_samples_ = 0;
   ImuSample cluster_sum_, window_sum_, squares_;
   ImuSample last_;
-  double last_t_ = 0, gyro_steps_ = 0,
-         accel_steps_ = 0;  ///< sums of squared differences of an axis
+  double gyro_steps_ = 0, accel_steps_ = 0;  ///< sums of squared differences of an axis
   int steps_count_ = 0;
   struct Quiet {
     double gyro, accel;  ///< squared densities

@@ -84,6 +84,8 @@ struct Canonical {
   /// Armature, viscous damping and Coulomb friction of each velocity.
   VectorX<T> armature, damping, friction;
   bool has_armature = false, has_damping = false, has_friction = false;
+  /// First velocity of each free and of each planar joint with armature (turning_armature.hpp).
+  std::vector<int> free_armature, planar_armature;
   /// The parent of each velocity, towards the world; -1 for a velocity without parent.
   std::vector<int> v_parent;
   /// Index of each velocity in arrays that are processed in packs of four: a subtree is contiguous,
@@ -138,6 +140,8 @@ Canonical<U> Canonical<T>::cast() const {
   other.has_armature = has_armature;
   other.has_damping = has_damping;
   other.has_friction = has_friction;
+  other.free_armature = free_armature;
+  other.planar_armature = planar_armature;
   other.v_parent = v_parent;
   other.slot = slot;
   other.slots = slots;

@@ -325,6 +325,9 @@ class Canonicalizer {
       result_.armature.segment(body.v_start, nv).setConstant(body.armature);
       result_.damping.segment(body.v_start, nv).setConstant(body.damping);
       result_.friction.segment(body.v_start, nv).setConstant(body.friction);
+      if (body.armature == T(0)) continue;
+      if (body.joint.type() == JointType::free) result_.free_armature.push_back(body.v_start);
+      if (body.joint.type() == JointType::planar) result_.planar_armature.push_back(body.v_start);
     }
     const auto any = [](const VectorX<T>& x) {
       return std::any_of(x.begin(), x.end(), [](const T& y) { return !(y == T(0)); });

@@ -13,6 +13,13 @@ enum class MissingMeshes {
   box,     ///< a warning; a box about the other shapes and the child bodies has the mass
 };
 
+/// What to do about something in the file that limb does not model and without which the robot
+/// moves differently, also without controls: a muscle, a spring of a ball joint, a cable.
+enum class Unsupported {
+  error,   ///< the robot is refused
+  ignore,  ///< a warning; it is left out
+};
+
 /// Options of all readers.
 struct ReadOptions {
   /// Folders in which package://NAME/... and relative mesh and include paths are searched, before
@@ -20,6 +27,8 @@ struct ReadOptions {
   std::vector<std::filesystem::path> roots;
   /// Only MJCF takes masses from meshes.
   MissingMeshes missing_meshes = MissingMeshes::error;
+  /// Only MJCF has such elements: the rules ...-not-supported.
+  Unsupported unsupported = Unsupported::error;
 };
 
 }  // namespace limb

@@ -31,6 +31,15 @@ struct HeightFieldDescription {
   MatrixX<double> heights;  ///< along z; (i, j) is at x of row i, y of column j
 };
 
+/// The air or liquid around the robot.
+struct MediumDescription {
+  double density = 0;                              ///< kg/m^3
+  double viscosity = 0;                            ///< Pa s
+  Vector3<double> wind = Vector3<double>::Zero();  ///< m/s, velocity of the medium in the world
+
+  bool acts() const { return density != 0 || viscosity != 0; }
+};
+
 /// What a file says about simulations of the robot, besides the robot itself.
 struct SceneDescription {
   std::vector<Geometry> fixed;  ///< shapes that do not move, with their pose in the world
@@ -38,6 +47,7 @@ struct SceneDescription {
   StateDescription initial;
   std::vector<StateDescription> keyframes;
   std::optional<double> step;  ///< s
+  MediumDescription medium;
   /// Links whose shapes never touch each other.
   std::vector<std::pair<std::string, std::string>> excluded;
   /// Shapes, by name, that can touch in spite of their masks.

@@ -390,7 +390,7 @@ def test_robot_file(path):
             pytest.skip(f"MuJoCo does not read {path.name}: {str(error).splitlines()[0][:60]}")
         model = compile_without_missing_files(path)
     assert not refused
-    not_read = [text for text in found["diagnostics"] if "[element-not-read]" in text]
+    not_read = [text for text in found["diagnostics"] if "[element-not-supported]" in text]
     if any("<attach>" in t or "<replicate>" in t or "<composite>" in t or "<flexcomp>" in t
            for t in not_read):
         pytest.skip("MuJoCo makes bodies of the file that limb does not read")

@@ -42,7 +42,7 @@ void check_sections(const Node& root, ReadContext& context) {
     if (section.tag() == "deformable") {
       for (const Node& child : section.children) {
         if (child.tag() == "skin") continue;  // a picture
-        add(context.diagnostics, Severity::error, child, "element-not-read",
+        add(context.diagnostics, Severity::error, child, "element-not-supported",
             fmt::format("<{}> is not supported", child.tag()), "limb has rigid bodies only");
       }
     } else if (std::find(kKnownSections.begin(), kKnownSections.end(), section.tag()) ==
@@ -51,6 +51,22 @@ void check_sections(const Node& root, ReadContext& context) {
                          {"compiler", "option", "default", "asset", "worldbody", "equality",
                           "actuator", "size", "statistic", "visual", "contact", "sensor",
                           "keyframe", "custom", "extension", "tendon", "deformable", "include"});
+    }
+  }
+}
+
+/// Rules of what limb does not model end so (Unsupported).
+bool is_unsupported(const Diagnostic& d) {
+  return d.severity == Severity::error && d.rule.ends_with("-not-supported");
+}
+
+void report_unsupported(Unsupported option, Diagnostics& diagnostics) {
+  for (Diagnostic& d : diagnostics) {
+    if (!is_unsupported(d)) continue;
+    if (option == Unsupported::ignore) {
+      d.severity = Severity::warning;
+    } else {
+      d.fix += (d.fix.empty() ? "" : "; ") + std::string("without it: --unsupported ignore");
     }
   }
 }
@@ -105,6 +121,7 @@ Description<double> parse_mjcf(std::string text, const std::string& file,
   context.result.name = XmlReader::text(*root.element, "model").value_or("");
   mjcf::read_model(root, context);
   mjcf::set_spring_dampers(context);
+  mjcf::report_unsupported(options.unsupported, diagnostics);
   return std::move(context.result);
 }
 

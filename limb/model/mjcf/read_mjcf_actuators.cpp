@@ -82,7 +82,7 @@ Gains read_gains(const Attributes& a) {
   return g;
 }
 
-/// What limb does not model of an actuator, or nullptr.
+/// What limb does not model of an actuator and its state or transmission, or nullptr.
 const char* unsupported(const Attributes& a) {
   const std::string_view tag = a.node().tag();
   if (tag == "muscle" || a.text("dyntype", "none") == "muscle" ||
@@ -99,11 +99,21 @@ const char* unsupported(const Attributes& a) {
   return nullptr;
 }
 
-/// Whether a state lies between control and force, which has no counterpart in limb.
-bool has_activation(const Attributes& a) {
+/// A state between control and force, which has no counterpart in limb.
+enum class Activation {
+  none,
+  lag,    ///< follows the control
+  other,  ///< integral of the control, or unknown
+};
+Activation activation(const Attributes& a) {
   const std::string_view tag = a.node().tag();
-  return tag == "intvelocity" || tag == "cylinder" || a.text("dyntype", "none") != "none" ||
-         (tag == "position" && a.number("timeconst", 0) > 0);
+  if (tag == "cylinder" || (tag == "position" && a.number("timeconst", 0) > 0)) {
+    return Activation::lag;
+  }
+  if (tag == "intvelocity") return Activation::other;
+  const std::string type = a.text("dyntype", "none");
+  if (type == "none") return Activation::none;
+  return type == "filter" || type == "filterexact" ? Activation::lag : Activation::other;
 }
 
 ServoDescription read_servo(const Attributes& a, const JointDescription<double>& joint,
@@ -165,15 +175,11 @@ class ActuatorReader {
         r_.defaults.named_by(node, "class", r_.defaults.main(), r_.diagnostics);
     const Attributes a(node, "actuator", default_class, r_.diagnostics);
     r_.controls.emplace_back();
-    if (const char* what = unsupported(a)) {
-      return a.warn("actuator-not-read", fmt::format("is not read: limb has no {}", what),
-                    "the joint has no motor, unless another actuator drives it");
-    }
+    if (const char* what = unsupported(a)) return leave_out(a, fmt::format("limb has no {}", what));
     if (a.has("tendon")) return drive_tendon(a);
     const char* attribute = a.has("joint") ? "joint" : "jointinparent";
     if (!a.has(attribute)) {
-      return a.note("actuator-not-read", "drives no joint, and is not read",
-                    "limb reads actuators of joints and of fixed tendons, not of sites and bodies");
+      return leave_out(a, "it drives neither a joint nor a fixed tendon");
     }
     const auto* joint = find(a, attribute, "joint", r_.named.joints, r_);
     if (joint == nullptr) return;
@@ -191,9 +197,9 @@ class ActuatorReader {
     JointDescription<double>& driven = r_.result.joints[index];
     std::vector<double> gear = {1, 0, 0, 0, 0, 0};
     (void)a.overlay("gear", gear);
-    if (!is_scalar(driven) &&
-        std::any_of(gear.begin() + 1, gear.end(), [](double x) { return x != 0; })) {
-      a.note("gear-not-read", "only the first number of 'gear' is read",
+    if (!is_scalar(driven)) {
+      if (acts_without_control(a)) return leave_out(a, "it drives a ball or free joint");
+      a.warn("gear-not-read", "only the first number of 'gear' is read",
              "the axis of an actuator of a ball or free joint is not modelled");
     }
     ActuationDescription actuator;
@@ -212,29 +218,53 @@ class ActuatorReader {
       if (shared) {
         actuator.servo = {};  // that of the tendon acts
         actuator.servo.gain = 0;
-      } else if (has_activation(a)) {
-        actuator.servo = without_feedback(a, actuator.servo);
+      } else {
+        leave_out_activation(a, actuator.servo);
       }
     }
     r_.result.actuators.push_back(std::move(actuator));
   }
 
-  static ServoDescription without_feedback(const Attributes& a, const ServoDescription& servo) {
-    if (servo.has_feedback()) {
-      a.warn("servo-not-read", "the gains of a servo with its own state are not read",
-             "it is a torque motor, which exerts nothing without a controller");
+  /// Whether the actuator exerts a force at zero control, or may do so.
+  bool acts_without_control(const Attributes& a) const {
+    const ServoDescription servo = read_servo(a, {}, r_.compiler);
+    const bool clamped = servo.control_min > 0 || servo.control_max < 0;
+    const std::string_view tag = a.node().tag();
+    const bool unknown = unsupported(a) != nullptr && tag != "adhesion" && tag != "damper" &&
+                         a.text("gaintype", "fixed") != "affine";
+    return servo.has_feedback() || clamped || unknown;
+  }
+
+  /// An actuator that is not read: an error if it exerts a force without a control.
+  void leave_out(const Attributes& a, const std::string& why) const {
+    if (acts_without_control(a)) {
+      a.error("actuator-not-supported", fmt::format("is not supported: {}", why),
+              "it exerts a force also without a control");
+    } else {
+      a.warn("actuator-not-read", fmt::format("is not read: {}", why),
+             "it exerts no force without a control");
     }
-    ServoDescription motor;
-    motor.force_min = servo.force_min;
-    motor.force_max = servo.force_max;
-    return motor;
+  }
+
+  /// Without a lag, constant controls have the same effect in the end; the integral of a control
+  /// that is zero stays zero.
+  static void leave_out_activation(const Attributes& a, ServoDescription& servo) {
+    const Activation state = activation(a);
+    if (state == Activation::none) return;
+    if (state == Activation::lag) {
+      a.warn("actuator-lag-not-read", "the lag between control and force is not read",
+             "the force follows the control at once");
+    } else {
+      a.warn("actuator-state-not-read", "the state between control and force is not read",
+             "its control has no effect");
+      servo.gain = 0;
+    }
   }
 
   /// Through a tendon: each of its joints is driven.
   void drive_tendon(const Attributes& a) {
     if (r_.named.spatial_tendons.contains(a.text("tendon"))) {
-      return a.warn("actuator-not-read", "is not read: it drives a spatial tendon",
-                    "limb reads actuators of joints and of fixed tendons");
+      return leave_out(a, "it drives a spatial tendon");
     }
     const auto* tendon = find(a, "tendon", "fixed tendon", r_.named.tendons, r_);
     if (tendon == nullptr) return;
@@ -251,7 +281,7 @@ class ActuatorReader {
     std::vector<double> gear = {1, 0, 0, 0, 0, 0};
     (void)a.overlay("gear", gear);
     ServoDescription servo = read_servo(a, {}, r_.compiler);
-    if (has_activation(a)) servo = without_feedback(a, servo);
+    leave_out_activation(a, servo);
     t.motors.push_back({gear[0], servo, r_.controls.size() - 1});
   }
 

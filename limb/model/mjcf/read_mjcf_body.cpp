@@ -151,7 +151,7 @@ class Tree {
       } else if (tag == "attach") {
         read_attach(child, X_BF, default_class, contents);
       } else if (tag == "composite" || tag == "flexcomp") {
-        add(r_.diagnostics, Severity::error, child, "element-not-read",
+        add(r_.diagnostics, Severity::error, child, "element-not-supported",
             fmt::format("<{}> is not supported", tag),
             "bodies and joints that MuJoCo generates from it would be missing",
             "save the compiled model with MuJoCo and read that file");
@@ -262,8 +262,13 @@ class Tree {
       std::vector<double> values(6, 0.0);
       if (a.overlay(name, values) == 0) continue;
       if (std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) continue;
-      a.warn("contact-not-read", fmt::format("attribute '{}' is not read", name),
-             "surfaces in limb neither stick nor move");
+      a.error("surface-not-supported", fmt::format("attribute '{}' is not supported", name),
+              "surfaces in limb neither stick nor move");
+    }
+    if (r_.result.scene.medium.acts() &&
+        a.keyword("fluidshape", {"none", "ellipsoid"}, "none") == "ellipsoid") {
+      a.error("medium-not-supported", "fluidshape 'ellipsoid' is not supported",
+              "limb has the drag of a box with the inertia of the body");
     }
     contents.geoms.push_back(std::move(geom));
   }

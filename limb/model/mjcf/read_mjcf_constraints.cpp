@@ -85,7 +85,7 @@ void read_joint_equality(const Attributes& a, ReadContext& context) {
   if (first == nullptr || (a.has("joint2") && second == nullptr)) return;
   if (!is_scalar(joints[first->second.index]) ||
       (second != nullptr && !is_scalar(joints[second->second.index]))) {
-    return a.error("equality-joint-type", "couples joints that are not hinge or slide",
+    return a.error("equality-not-supported", "couples joints that are not hinge or slide",
                    "only joints of one degree of freedom can be coupled");
   }
   std::vector<double> c = coefficients(a);
@@ -108,7 +108,7 @@ void read_tendon_equality(const Attributes& a, ReadContext& context) {
   for (const char* name : {"tendon1", "tendon2"}) {
     if (!context.named.spatial_tendons.contains(a.text(name))) continue;
     return a.error(
-        "equality-tendon",
+        "equality-not-supported",
         fmt::format("attribute '{}' is '{}', a spatial tendon", name, a.text(name).substr(0, 60)),
         "the motion would differ");
   }
@@ -117,7 +117,7 @@ void read_tendon_equality(const Attributes& a, ReadContext& context) {
   if (first == nullptr || (a.has("tendon2") && second == nullptr)) return;
   const std::vector<double> c = coefficients(a);
   if (second != nullptr && c.size() > 2) {
-    return a.error("equality-not-linear",
+    return a.error("equality-not-supported",
                    fmt::format("polycoef is [{}]: only the first two numbers are supported",
                                fmt::join(c, ", ")),
                    "limb couples tendons linearly");
@@ -143,7 +143,7 @@ void read_tendon_equality(const Attributes& a, ReadContext& context) {
     coupling.joint = term.joint;
   }
   if (largest == 0) {
-    return a.error("equality-tendon", "no joint of the tendon can follow the others",
+    return a.error("equality-not-supported", "no joint of the tendon can follow the others",
                    "each of them follows other joints already");
   }
   coupling.offset = c[0] / ratios[coupling.joint];
@@ -164,7 +164,7 @@ void read_equality(const Node& section, ReadContext& context) {
     const bool loop_like = tag == "connect" || tag == "weld";
     if (!loop_like && tag != "joint" && tag != "tendon") {
       if (tag == "flex" || tag == "flexvert" || tag == "flexstrain" || tag == "distance") {
-        add(context.diagnostics, Diagnostic::Severity::error, node, "element-not-read",
+        add(context.diagnostics, Diagnostic::Severity::error, node, "element-not-supported",
             fmt::format("equality <{}> is not supported", tag), "the motion would differ");
       } else {
         note_unknown_child(context.diagnostics, section, node,

@@ -142,16 +142,16 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: error: <geom>: friction is -1, expected 0 or more [friction-negative]"},
       {body_with("<geom size='1' friction='1 0 -0.5'/>"),
        "m.xml:1: error: <geom>: friction is -0.5, expected 0 or more [friction-negative]"},
-      {body_with("<joint type='free' armature='0.5' limited='true'/>"),
-       "m.xml:1: warning: <joint>: armature 0.5 of a free joint [armature-of-free]"},
       {body_with("<joint type='ball' limited='true'/>"),
-       "m.xml:1: warning: <joint>: the ball's range of 0 is not read [ball-range-not-modelled]"},
+       "m.xml:1: error: <joint>: the range of a ball joint, 0, is not supported "
+       "[range-not-supported]"},
       {body_with("<geom size='1' condim='2'/>"),
        "m.xml:1: error: <geom>: condim is 2, expected 1, 3, 4 or 6 [condim]"},
       {body_with("<geom size='1' priority='0.5'/>"),
        "m.xml:1: error: <geom>: priority is 0.5, expected an integer [priority]"},
       {body_with("<geom size='1' surfacevel='0.5 0 0'/>"),
-       "m.xml:1: warning: <geom>: attribute 'surfacevel' is not read [contact-not-read]"},
+       "m.xml:1: error: <geom>: attribute 'surfacevel' is not supported "
+       "[surface-not-supported]"},
       {"<mujoco><contact><pair geom1='a' geom2='b' friction='0.3'/></contact></mujoco>",
        "m.xml:1: warning: <pair>: friction is [0.3, 1, 0.005, 0.0001, 0.0001]: two directions "
        "differ [friction-anisotropic]"},
@@ -159,7 +159,7 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: warning: <geom>: attributes 'solref' and 'solimp' of geoms are not read "
        "[softness-not-read]"},
       {body_with("<composite type='cable'/>"),
-       "m.xml:1: error: <composite> is not supported [element-not-read]"},
+       "m.xml:1: error: <composite> is not supported [element-not-supported]"},
       {body_with("<replicate count='2.5'/>"),
        "m.xml:1: error: <replicate>: attribute 'count' is '2.5', expected a whole number from 1 to "
        "100000 [replicate-count]"},
@@ -182,13 +182,15 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: note: <option>: cone 'pyramidal' is not read [cone-not-read]"},
       {body_with("<joint/>", "<option integrator='RK4'/>"),
        "m.xml:1: note: <option>: integrator 'RK4' is not read [integrator-not-read]"},
-      {body_with("<joint/>", "<option density='1.2'/>"),
-       "m.xml:1: warning: <option>: attribute 'density' is not read [medium-not-read]"},
+      {body_with("<joint/>", "<option density='-1.2'/>"),
+       "m.xml:1: error: <option>: density is -1.2, expected 0 or more [medium]"},
+      {body_with("<geom size='1' fluidshape='ellipsoid'/>", "<option density='1.2'/>"),
+       "m.xml:1: error: <geom>: fluidshape 'ellipsoid' is not supported [medium-not-supported]"},
       {body_with("<joint/>", "<contact><exclude body1='b' body2='c'/></contact>"),
        "m.xml:1: error: <exclude>: attribute 'body2' is 'c', no such body "
        "[reference-unknown]"},
       {body_with("<joint/>", "<deformable><flex/></deformable>"),
-       "m.xml:1: error: <flex> is not supported [element-not-read]"},
+       "m.xml:1: error: <flex> is not supported [element-not-supported]"},
       {"<mujoco><worldbody><joint/></worldbody></mujoco>",
        "m.xml:1: error: <joint> is in <worldbody>, expected in a body [world-element]"},
       {"<mujoco><worldbody><body name='world'/></worldbody></mujoco>",
@@ -202,11 +204,11 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "<joint joint='k' coef='1'/></fixed></tendon>"
        "<equality><tendon tendon1='a' tendon2='b' polycoef='0 1 2'/></equality></mujoco>",
        "m.xml:1: error: <tendon>: polycoef is [0, 1, 2]: only the first two numbers are "
-       "supported [equality-not-linear]"},
+       "supported [equality-not-supported]"},
       {"<mujoco><worldbody><body><joint name='j' type='ball'/></body><body><joint name='k'/></body>"
        "</worldbody><equality><joint joint1='k' joint2='j' polycoef='0 1 2'/></equality></mujoco>",
        "m.xml:1: error: <joint>: couples joints that are not hinge or slide "
-       "[equality-joint-type]"},
+       "[equality-not-supported]"},
       {"<mujoco><actuator><motor name='m' joint='x'/></actuator></mujoco>",
        "m.xml:1: error: motor 'm': attribute 'joint' is 'x', no such joint [reference-unknown]"},
       {"<mujoco><tendon><spatial range='0 1'/></tendon></mujoco>",
@@ -219,15 +221,49 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "[tendon-not-supported]"},
       {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><muscle joint='j'/>"
        "</actuator></mujoco>",
-       "m.xml:1: warning: <muscle>: is not read: limb has no muscles [actuator-not-read]"},
+       "m.xml:1: error: <muscle>: is not supported: limb has no muscles "
+       "[actuator-not-supported]"},
       {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><position joint='j' "
        "timeconst='1'/></actuator></mujoco>",
-       "m.xml:1: warning: <position>: the gains of a servo with its own state are not read "
-       "[servo-not-read]"},
+       "m.xml:1: warning: <position>: the lag between control and force is not read "
+       "[actuator-lag-not-read]"},
+      {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><intvelocity "
+       "joint='j' actrange='-1 1'/></actuator></mujoco>",
+       "m.xml:1: warning: <intvelocity>: the state between control and force is not read "
+       "[actuator-state-not-read]"},
+      {"<mujoco><worldbody><body><joint name='j' type='ball'/></body></worldbody><actuator>"
+       "<motor joint='j'/></actuator></mujoco>",
+       "m.xml:1: warning: <motor>: only the first number of 'gear' is read [gear-not-read]"},
+      {"<mujoco><worldbody><body><joint name='j' type='ball'/></body></worldbody><actuator>"
+       "<position joint='j' kp='2'/></actuator></mujoco>",
+       "m.xml:1: error: <position>: is not supported: it drives a ball or free joint "
+       "[actuator-not-supported]"},
+      {"<mujoco><worldbody><body name='b'/></worldbody><actuator><adhesion body='b' "
+       "ctrlrange='0 1'/></actuator></mujoco>",
+       "m.xml:1: warning: <adhesion>: is not read: limb has no actuators of this kind "
+       "[actuator-not-read]"},
+      {"<mujoco><worldbody><body name='b'/></worldbody><actuator><adhesion body='b' "
+       "ctrlrange='0.5 1'/></actuator></mujoco>",
+       "m.xml:1: error: <adhesion>: is not supported: limb has no actuators of this kind "
+       "[actuator-not-supported]"},
       {"<mujoco><default><default class='a'/><default class='a'/></default></mujoco>",
        "m.xml:1: error: default class 'a' is defined twice [class-twice]"},
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(parse_text(text).first(), expected) << text;
+}
+
+TEST(ReadMjcfErrors, UnsupportedElementsAreIgnoredOnRequest) {
+  const std::string text = body_with("<joint type='ball' limited='true' range='0 1'/>");
+  Diagnostics refused, ignored;
+  (void)parse_mjcf(text, "m.xml", {}, refused);
+  ReadOptions options;
+  options.unsupported = Unsupported::ignore;
+  (void)parse_mjcf(text, "m.xml", options, ignored);
+  EXPECT_TRUE(has_errors(refused));
+  EXPECT_EQ(refused.front().fix, "without it: --unsupported ignore");
+  EXPECT_FALSE(has_errors(ignored));
+  EXPECT_EQ(ignored.front().severity, Diagnostic::Severity::warning);
+  EXPECT_EQ(ignored.front().rule, "range-not-supported");
 }
 
 TEST(ReadMjcfErrors, ActuatorsAndEqualitiesOfSpatialTendonsAreNotRead) {
@@ -235,7 +271,7 @@ TEST(ReadMjcfErrors, ActuatorsAndEqualitiesOfSpatialTendonsAreNotRead) {
   EXPECT_EQ(parse_text(tendon + "<actuator><motor tendon='t'/></actuator></mujoco>").rules(),
             "tendon-not-read:2 actuator-not-read:3");
   EXPECT_EQ(parse_text(tendon + "<equality><tendon tendon1='t'/></equality></mujoco>").rules(),
-            "tendon-not-read:2 equality-tendon:3");
+            "tendon-not-read:2 equality-not-supported:3");
 }
 
 TEST(ReadMjcfErrors, AMistakeInAClassIsReportedOnce) {

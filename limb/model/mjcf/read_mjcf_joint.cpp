@@ -42,9 +42,10 @@ void read_limits(const Attributes& a, const Compiler& compiler, JointDescription
     const bool forced = a.keyword("limited", {"true", "false", "auto"}, "auto") == "true";
     const auto range = active_range(a, "range", "limited", compiler);
     if (forced || range) {
-      a.warn("ball-range-not-modelled",
-             fmt::format("the ball's range of {} is not read", range ? (*range)[1] : 0.0),
-             "limb limits single degrees of freedom, not the angle of a ball joint");
+      a.error(
+          "range-not-supported",
+          fmt::format("the range of a ball joint, {}, is not supported", range ? (*range)[1] : 0.0),
+          "limb limits single degrees of freedom, not the angle of a ball joint");
     }
   } else if (const auto range = checked_range(a, "range", "limited", compiler)) {
     if (angle || joint.type == JointType::prismatic) {
@@ -151,10 +152,6 @@ BodyJoint read_joint(const Node& node, const DefaultClass& default_class, const 
   read_dynamics(a, context.compiler, d);
   read_spring_damper(a, joint);
   if (d.type == JointType::free) {  // without limits, whatever its class says
-    if (d.armature != 0) {
-      a.warn("armature-of-free", fmt::format("armature {} of a free joint", d.armature),
-             "it acts on the velocity in axes of the body, in MuJoCo in axes of the world");
-    }
     return joint;
   }
   read_limits(a, context.compiler, d);

@@ -177,11 +177,15 @@ void read_option(const Node& node, ReadContext& context) {
            fmt::format("integrator '{}' is not read", a.text("integrator").substr(0, 20)),
            "limb simulates with its own default", "choose one with --integrator");
   }
-  for (const char* name : {"wind", "density", "viscosity"}) {
-    const auto values = a.has(name) ? parse_numbers(a.text(name)) : std::nullopt;
-    if (values && std::any_of(values->begin(), values->end(), [](double x) { return x != 0; })) {
-      a.warn("medium-not-read", fmt::format("attribute '{}' is not read", name),
-             "limb has no forces of air or water");
+  MediumDescription& medium = context.result.scene.medium;
+  medium.wind = a.vector("wind", medium.wind);
+  for (const auto& [name, value] :
+       {std::pair{"density", &medium.density}, std::pair{"viscosity", &medium.viscosity}}) {
+    const double given = a.number(name, *value);
+    if (given >= 0) {
+      *value = given;
+    } else {
+      a.error("medium", fmt::format("{} is {}, expected 0 or more", name, given), "it is left out");
     }
   }
   for (const Node& flag : node.children) {

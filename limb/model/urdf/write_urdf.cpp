@@ -307,7 +307,7 @@ class Writer {
     }
     if (has_scene()) {
       add(Severity::warning, "scene-lost", {robot_.file, 0},
-          "servos, tendons, keyframes, fixed shapes and gravity compensation are left out",
+          "servos, tendons, keyframes, fixed shapes, drag and gravity compensation are left out",
           "URDF describes the robot and not its simulation");
     }
     if (robot_.gravity != Description<double>().gravity) {
@@ -324,7 +324,8 @@ class Writer {
     const auto held = [](const auto& link) { return link.gravity_compensation != 0; };
     return std::any_of(robot_.actuators.begin(), robot_.actuators.end(), servo) ||
            std::any_of(robot_.links.begin(), robot_.links.end(), held) || !robot_.tendons.empty() ||
-           !robot_.scene.keyframes.empty() || !robot_.scene.fixed.empty();
+           !robot_.scene.keyframes.empty() || !robot_.scene.fixed.empty() ||
+           robot_.scene.medium.acts();
   }
 
   const Description<double>& robot_;

@@ -100,8 +100,8 @@ TEST(WriteUrdfDiagnostics, WhatIsSaidAboutSimulationsIsLost) {
   robot.joints = {joint};
   EXPECT_EQ(diagnostics_text(robot), "");
   const std::string scene =
-      "r.xml: warning: servos, tendons, keyframes, fixed shapes and gravity compensation are left "
-      "out [scene-lost]\n";
+      "r.xml: warning: servos, tendons, keyframes, fixed shapes, drag and gravity compensation are "
+      "left out [scene-lost]\n";
   const auto with = [&](const auto& change) {
     Description<double> changed = robot;
     change(changed);
@@ -113,6 +113,7 @@ TEST(WriteUrdfDiagnostics, WhatIsSaidAboutSimulationsIsLost) {
   EXPECT_EQ(with([](auto& d) { d.tendons.emplace_back(); }), scene);
   EXPECT_EQ(with([](auto& d) { d.scene.keyframes.emplace_back(); }), scene);
   EXPECT_EQ(with([](auto& d) { d.scene.fixed.emplace_back(); }), scene);
+  EXPECT_EQ(with([](auto& d) { d.scene.medium.density = 1; }), scene);
   EXPECT_EQ(with([](auto& d) { d.actuators.push_back({"j", 1, {}}); }), "");  // a torque motor
   EXPECT_EQ(with([](auto& d) {
               d.actuators.push_back({"j", 1, {}});

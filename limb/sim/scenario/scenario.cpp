@@ -40,12 +40,12 @@ class ScenarioReader {
       : s_(scenario), fields_(fields), values_(scenario.model, fields) {}
 
   void read(const TomlValue& document) {
-    fields_.expect_keys(
-        document, "scenario",
-        {"model",       "base",    "keyframe",   "duration", "step",         "integrator",
-         "tolerance",   "seed",    "log_period", "friction", "static_ratio", "stops",
-         "restitution", "initial", "controller", "actuator", "spring",       "push",
-         "disturbance", "sensor",  "batch",      "ground",   "contact",      "wall"});
+    fields_.expect_keys(document, "scenario",
+                        {"model",        "base",      "keyframe",    "duration",    "step",
+                         "integrator",   "tolerance", "seed",        "log_period",  "friction",
+                         "static_ratio", "stops",     "restitution", "initial",     "controller",
+                         "actuator",     "spring",    "push",        "disturbance", "sensor",
+                         "batch",        "ground",    "contact",     "wall",        "medium"});
     if (document.find("keyframe") != nullptr) {
       try {
         set_keyframe("scenario", fields_.required_text(document, "scenario", "keyframe"), s_);
@@ -55,10 +55,12 @@ class ScenarioReader {
     }
     read_run(document);
     read_contact(document, fields_, values_, s_);
-    if (const TomlValue* initial = table(document, "initial", {"q", "v", "clearance"})) {
-      read_initial_position(*initial);
-      values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
-      read_clearance(*initial);
+    read_initial(document);
+    if (const TomlValue* medium = table(document, "medium", {"density", "viscosity", "wind"})) {
+      values_.set(*medium, "medium", "density", "", Sign::not_negative, s_.medium.density);
+      values_.set(*medium, "medium", "viscosity", "", Sign::not_negative, s_.medium.viscosity);
+      if (medium->find("wind") != nullptr)
+        s_.medium.wind = values_.vector(*medium, "medium", "wind");
     }
     read_controller(document);
     for (const TomlValue* row : fields_.rows(document, "actuator")) read_actuator(*row);
@@ -79,6 +81,14 @@ class ScenarioReader {
       values_.set(*batch, "batch", "friction", "", Sign::not_negative, s_.spread.friction);
       values_.set(*batch, "batch", "initial", "rad,deg,m,mm,cm", Sign::not_negative,
                   s_.spread.initial);
+    }
+  }
+
+  void read_initial(const TomlValue& document) {
+    if (const TomlValue* initial = table(document, "initial", {"q", "v", "clearance"})) {
+      read_initial_position(*initial);
+      values_.velocities(*initial, "initial", "v", "rad/s,deg/s,m/s", Sign::any, s_.v);
+      read_clearance(*initial);
     }
   }
 
@@ -397,6 +407,19 @@ void read_document(const std::string& call, const TomlValue& document, const std
   if (target.size() == scenario.q.size()) normalize_quaternions("target", target, scenario);
   scenario.document = std::make_shared<const TomlValue>(document);
   scenario.path = path;
+}
+
+void set_initial(const std::string& call, const std::string& toml, Scenario& scenario) {
+  const TomlValue document = parse_toml(call, toml, "TOML");
+  Diagnostics diagnostics;
+  RecipeFields fields("", {}, diagnostics);
+  ScenarioReader(scenario, fields).read_initial(document);
+  for (Diagnostic& d : diagnostics) d.source = {};  // no file
+  throw_first_error(call, diagnostics);
+  normalize_quaternions("initial q", scenario.q, scenario);
+  check_configuration(call.c_str(), "initial q", scenario.model, scenario.q);
+  if (scenario.contact)
+    scenario.contact->configuration.assign(scenario.q.begin(), scenario.q.end());
 }
 
 void set_controller_kind(const std::string& call, const std::string& kind, Scenario& scenario) {

@@ -8,6 +8,7 @@
 
 #include "limb/model/core/load.hpp"
 #include "limb/model/recipe/toml.hpp"
+#include "limb/sim/forces/medium_law.hpp"
 #include "limb/sim/forces/tendon_law.hpp"
 #include "limb/sim/forces/wall_law.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
@@ -81,6 +82,7 @@ struct Scenario {
   std::vector<TendonLaw::Item> tendons;
   std::vector<ServoSetup> servos;
   std::vector<GravityCompensation::Link> held;  ///< links with gravity compensation
+  MediumDescription medium;
   std::vector<WrenchSchedule::Push> pushes;
   std::vector<WallLaw::Parameters> walls;
   std::vector<RandomWrench::Parameters> disturbances;
@@ -109,6 +111,10 @@ Scenario parse_scenario(const std::string& call, const std::string& text, const 
 /// Reads a parsed scenario into one that has its robot (scenario_of). @throws as read_scenario.
 void read_document(const std::string& call, const TomlValue& document, const std::string& path,
                    Scenario& scenario);
+
+/// Sets the initial state from TOML text with a table [initial], as that of a scenario.
+/// @throws Error with the reason.
+void set_initial(const std::string& call, const std::string& toml, Scenario& scenario);
 
 /// Selects a kind of controller; where nothing is given, with default gains and the initial state
 /// as target.

@@ -52,6 +52,10 @@ void add_forces(const Scenario& s, World& world) {
   if (!others.empty()) world.add<TendonLaw>(world.model(), s.q, others);
   if (!motors.empty()) world.add<TendonLaw>(world.model(), s.q, motors);
   if (!s.held.empty()) world.add<GravityCompensation>(s.held);
+  if (s.medium.acts()) {
+    world.add<MediumLaw>(world.model(), s.medium,
+                         MediumLaw::links_of(world.model(), s.description));
+  }
   if (!s.pushes.empty()) world.add<WrenchSchedule>(world.model(), s.pushes);
   for (const WallLaw::Parameters& wall : s.walls) world.add<WallLaw>(world.model(), wall);
   for (std::size_t i = 0; i < s.disturbances.size(); ++i) {
@@ -370,6 +374,7 @@ std::string implicit_text(const Scenario& s) {
   name_if(!s.springs.empty(), "springs");
   name_if(!s.tendons.empty(), "tendons");
   name_if(!s.servos.empty() && s.controller.kind == ControllerSetup::Kind::none, "servos");
+  name_if(s.medium.acts(), "drag");
   name_if(s.contact.has_value(), "contacts");
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }

@@ -271,6 +271,7 @@ void apply_scene(Scenario& s) {
   const SceneDescription& scene = s.description.scene;
   set_state(scene.initial, s);
   if (scene.step) s.simulation.step = *scene.step;
+  s.medium = scene.medium;
   add_springs(s);
   SceneContact(s).build();
 }

@@ -266,6 +266,30 @@ TEST_F(Scene, GravityCompensationHoldsALink) {
   EXPECT_NEAR(with("0.5") / with("0"), 0.5, 1e-3);  // the lever shortens a little
 }
 
+// m dv/dt = -c v of a sphere with the inertia of a box with edges 2 r sqrt(3/5): after t the
+// velocity is exp(-c t / m), to the first order of the step.
+TEST_F(Scene, AViscousMediumSlowsABodyDown) {
+  const std::string sphere =
+      "<worldbody><body><freejoint/><geom size='0.1' mass='2'/></body></worldbody>";
+  const RunSummary r = run("<option gravity='0 0 0' viscosity='2' wind='1 0 0'/>" + sphere, 1);
+  const double rate = 3 * 3.141592653589793 * 2 * 0.2 * std::sqrt(0.6) / 2;
+  EXPECT_NEAR(r.v[0], 1 - std::exp(-rate), rate * 2e-3);
+  EXPECT_GT(std::abs(r.balance[EnergyEntry::medium]), 0.1);
+}
+
+// In honey, with a step of a hundred times m / c, a body takes the velocity of the medium.
+TEST_F(Scene, AViscousMediumIsStableAtAnyStep) {
+  const RunSummary r = run(
+      "<option gravity='0 0 0' viscosity='10000' density='1000' wind='1 0.5 0' timestep='0.005'/>"
+      "<worldbody><body><freejoint/><geom type='box' size='0.1 0.2 0.3' mass='2'/><body pos='0 0 "
+      "0.5'><joint axis='0 1 0'/><geom type='capsule' size='0.02 0.1' mass='0.01'/></body></body>"
+      "</worldbody>",
+      1);
+  EXPECT_NEAR(r.v[0], 1, 0.02);
+  EXPECT_NEAR(r.v[1], 0.5, 0.02);
+  EXPECT_LT(std::abs(r.v[6]), 0.02);
+}
+
 // Round shapes that are fixed: a ball between a sphere and a capsule rests on both.
 TEST_F(Scene, FixedRoundShapesAreObstacles) {
   const RunSummary r = run(

@@ -1,4 +1,4 @@
-"""Motion of MJCF files by `limb simulate`, with their servos, springs and tendons, against MuJoCo. Skipped if MuJoCo
+"""Motion of MJCF files by `limb simulate`, with their servos, springs, tendons and drag, against MuJoCo. Skipped if MuJoCo
 is not installed.
 """
 
@@ -40,6 +40,10 @@ CASES = {
         <joint joint="a" coef="1"/><joint joint="b" coef="-0.6"/></fixed></tendon>
         <actuator><position tendon="t" kp="15" gear="1.2"/></actuator>
         <keyframe><key{FREE} ctrl="0.4"/></keyframe></mujoco>""",
+    "medium": f"""{HEAD}<option density="300" viscosity="0.4" wind="1 -2 0.5"/>{ARM}
+        <keyframe><key{FREE}/></keyframe></mujoco>""",
+    "armature_of_free": f"""{HEAD}{ARM.replace('<freejoint/>', '<joint type="free" armature="20"/>')}
+        <keyframe><key{FREE}/></keyframe></mujoco>""",
 }
 
 

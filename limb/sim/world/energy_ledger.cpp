@@ -7,8 +7,8 @@ namespace limb {
 
 std::string_view to_text(EnergyEntry entry) {
   constexpr std::array<std::string_view, kEnergyEntries> kNames = {
-      "motors",  "external", "walls",    "damping",    "friction", "springs",
-      "tendons", "stops",    "contacts", "correction", "loops"};
+      "motors",  "external", "walls", "medium",   "damping",    "friction",
+      "springs", "tendons",  "stops", "contacts", "correction", "loops"};
   return kNames.at(static_cast<std::size_t>(entry));
 }
 

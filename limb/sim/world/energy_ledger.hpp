@@ -14,6 +14,7 @@ enum class EnergyEntry {
   motors,      ///< motors and servos
   external,    ///< pushes, disturbances, and laws of other kinds
   walls,       ///< WallLaw
+  medium,      ///< drag of air or liquid
   damping,     ///< viscous damping of the model's joints
   friction,    ///< Coulomb friction of joints, smooth or exact
   springs,     ///< dampers of joint springs

@@ -47,7 +47,8 @@ std::set<Quantity> requested(const DeriveOptions& options) {
   }
   for (const Quantity q : result) {
     if (needs_frame(q) && options.frames.empty()) {
-      throw Error(fmt::format("derive: {} needs a frame, expected its name (--frame)", to_text(q)));
+      throw Error(
+          fmt::format("derive: {} needs a frame, expected its name (--frames)", to_text(q)));
     }
   }
   return result;

@@ -304,7 +304,7 @@ TEST(Derive, ReportsErrors) {
   DeriveOptions options;
   options.quantities = {Quantity::J};
   EXPECT_EQ(message([&] { derive(load_robot("builtin:2r"), options); }),
-            "derive: J needs a frame, expected its name (--frame)");
+            "derive: J needs a frame, expected its name (--frames)");
 }
 
 }  // namespace
