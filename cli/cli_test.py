@@ -90,6 +90,69 @@ class HelpTest(unittest.TestCase):
             self.assertIn("builtin:quadruped", text)
         self.check_error("limb completion: shell is 'csh', expected bash, zsh or fish", "completion", "csh")
 
+    def options(self, verb):
+        """Name and value of each option, from its manual page: {"--output": "FILE"}."""
+        page = run("man", verb).stdout.replace("\\-", "-")
+        page = page[page.index(".SH OPTIONS"):page.index(".SH EXAMPLES")]
+        found = {}
+        for line in re.findall(r"^\.TP\n(.*)$", page, re.MULTILINE):
+            names, value = re.findall(r"\\fB(-[^\\]*)\\fR", line), re.findall(r"\\fI([^\\]*)\\fR", line)
+            for name in names:
+                found[name] = value[0] if value else ""
+        return found
+
+    def test_manual_pages_list_all_options(self):
+        main = run("man").stdout
+        self.assertTrue(main.startswith(".TH LIMB 1 "))
+        for verb in self.verbs():
+            self.assertIn(f"limb\\-{verb}", main)
+            options = self.options(verb)
+            text = run(verb, "--help").stdout
+            self.assertEqual(sorted(name for name in options if name.startswith("--")),
+                             sorted(set(re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", text, re.MULTILINE))), verb)
+            for section in ("NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "EXIT STATUS"):
+                self.assertIn(f"\n.SH {section}\n", run("man", verb).stdout)
+        self.check_error("limb man: verb is 'x', expected one of " + ", ".join(self.verbs()), "man", "x")
+
+    def test_an_option_has_one_spelling_in_all_verbs(self):
+        values = {}
+        for verb in self.verbs():
+            options = self.options(verb)
+            self.assertEqual("--output" in options, "-o" in options, verb)
+            for former in ("--out", "--seconds", "--quantity", "--frame"):
+                self.assertNotIn(former, options, verb)
+            self.assertIn("--json", options, verb)
+            for name in ("--frames", "--only", "--functions"):
+                self.assertIn(options.get(name, "A,B,..."), ("A,B,...",), verb)
+            for name, value in options.items():
+                values.setdefault(name, {}).setdefault(value, []).append(verb)
+        for name in ("--duration", "--seed", "--root", "--base", "--missing-meshes", "--unsupported", "--threads"):
+            self.assertEqual(len(values[name]), 1, values[name])
+
+    def test_colour_on_terminals_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.urdf")
+            Path(path).write_text('<robot name="a"><link name="b"><inertial><mass value="-1"/><inertia ixx="1" iyy="1" izz="1" '
+                                  'ixy="0" ixz="0" iyz="0"/></inertial></link></robot>')
+            plain = run("check", path).stdout
+            self.assertIn(": error: ", plain)
+            self.assertNotIn("\033", plain)
+            for environment, colour in (({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False),
+                                        ({"TERM": "xterm", "NO_COLOR": "1"}, False)):
+                head, tail = os.openpty()
+                subprocess.run([LIMB, "check", path], stdout=tail, stderr=tail, env=environment, timeout=60)
+                os.close(tail)
+                text = os.read(head, 100_000).decode()
+                os.close(head)
+                self.assertEqual(": \033[1;31merror\033[0m: " in text, colour)
+                self.assertEqual(re.sub("\033\\[[0-9;]*m", "", text).replace("\r", ""), plain)
+
+    def test_former_names_of_options_still_work(self):
+        self.assertEqual(run("derive", "builtin:rr", "--quantity", "M,G", "--frame", "link2").stdout,
+                         run("derive", "builtin:rr", "--only", "M,G", "--frames", "link2").stdout)
+        self.assertEqual(run("derive", "--only", "M,G", "builtin:rr").stdout,
+                         run("derive", "builtin:rr", "--only", "M", "--only", "G").stdout)
+
     def check_error(self, message, *arguments):
         result = run(*arguments)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", message + "\n"))

@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "cli/verb.hpp"
+
 namespace limb::cli {
 
 void CompiledOptions::add(CLI::App& app) {
   robot_.add(app);
-  app.add_option("--functions", functions_, "functions to compile, default rnea,crba,aba")
-      ->delimiter(',')
-      ->type_name("A,B,...");
-  app.add_option("--frames", frames_, "frames of the functions that need them")
-      ->delimiter(',')
-      ->type_name("A,B,...");
+  add_names(app, "--functions", functions_, "functions to compile, default rnea,crba,aba");
+  add_names(app, "--frames", frames_, "frames of the functions that need them");
   app.add_option("--strategy", strategy_, "automatic (default), straight_line, recursion or split")
       ->type_name("STRATEGY");
   app.add_flag("--rigid", rigid_, "leave out armature, damping and friction");

@@ -6,39 +6,22 @@
 #include <utility>
 #include <vector>
 
+#include "cli/verb_text.hpp"
 #include "limb/base/check.hpp"
 #include "limb/model/core/builtin.hpp"
 
 namespace limb::cli {
 namespace {
 
-struct OptionText {
-  std::string name, description;  ///< "--duration"
-  bool takes_value;
-};
-struct VerbText {
-  std::string name, summary;
-  std::vector<OptionText> options;
-};
-
-std::vector<VerbText> verb_texts(std::span<const VerbGroup> groups) {
-  std::vector<VerbText> verbs;
-  for (const VerbGroup& group : groups) {
-    for (const auto& verb : group.verbs) {
-      VerbText text{std::string(verb->name()), std::string(verb->summary()), {}};
-      CLI::App app(text.summary, "limb " + text.name);
-      app.set_help_flag("-h,--help", "the options");
-      verb->add_options(app);
-      for (const CLI::Option* option : app.get_options()) {
-        for (const std::string& name : option->get_lnames()) {
-          text.options.push_back(
-              {"--" + name, option->get_description(), option->get_items_expected_max() > 0});
-        }
-      }
-      verbs.push_back(std::move(text));
+/// "--duration" and so on, with their texts.
+std::vector<std::pair<std::string, const OptionText*>> long_options(const VerbText& verb) {
+  std::vector<std::pair<std::string, const OptionText*>> options;
+  for (const OptionText& option : verb.options) {
+    for (const std::string& name : option.names) {
+      if (name.starts_with("--")) options.emplace_back(name, &option);
     }
   }
-  return verbs;
+  return options;
 }
 
 std::vector<std::string> builtin_robots() {
@@ -61,7 +44,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::vector<std::string> names_of(const std::vector<VerbText>& verbs) {
-  std::vector<std::string> names = {"help", "version", "completion"};
+  std::vector<std::string> names = {"help", "version", "completion", "man"};
   for (const VerbText& verb : verbs) names.push_back(verb.name);
   std::sort(names.begin(), names.end());
   return names;
@@ -71,7 +54,7 @@ std::string bash_script(const std::vector<VerbText>& verbs) {
   std::string cases;
   for (const VerbText& verb : verbs) {
     std::vector<std::string> options;
-    for (const OptionText& option : verb.options) options.push_back(option.name);
+    for (const auto& [name, option] : long_options(verb)) options.push_back(name);
     cases += fmt::format("    {}) words='{}' ;;\n", verb.name, fmt::join(options, " "));
   }
   // "builtin:arm" is two words of bash, divided at the colon.
@@ -82,7 +65,7 @@ _limb() {{
     COMPREPLY=($(compgen -W '{}' -- "$word"))
     return
   fi
-  if [[ ${{COMP_WORDS[1]}} == help ]]; then
+  if [[ ${{COMP_WORDS[1]}} == help || ${{COMP_WORDS[1]}} == man ]]; then
     COMPREPLY=($(compgen -W '{}' -- "$word"))
     return
   fi
@@ -114,8 +97,8 @@ std::string zsh_script(const std::vector<VerbText>& verbs) {
   for (const VerbText& verb : verbs) {
     list += fmt::format("    {}\n", quoted(verb.name + ":" + verb.summary));
     cases += fmt::format("    {})\n      options=(\n", verb.name);
-    for (const OptionText& option : verb.options) {
-      cases += fmt::format("        {}\n", quoted(option.name + ":" + option.description));
+    for (const auto& [name, option] : long_options(verb)) {
+      cases += fmt::format("        {}\n", quoted(name + ":" + option->description));
     }
     cases += "      ) ;;\n";
   }
@@ -127,6 +110,7 @@ _limb() {{
 {}    'help:the options of a verb'
     'version:the version of limb'
     'completion:completion for a shell'
+    'man:manual page of a verb'
   )
   robots=({})
   if ((CURRENT == 2)); then
@@ -134,7 +118,7 @@ _limb() {{
     return
   fi
   case ${{words[2]}} in
-    help) _describe 'verb' verbs; return ;;
+    help | man) _describe 'verb' verbs; return ;;
     completion) compadd bash zsh fish; return ;;
 {}  esac
   if [[ ${{words[CURRENT]}} == -* ]]; then
@@ -157,15 +141,15 @@ std::string fish_script(const std::vector<VerbText>& verbs) {
       "complete -c limb -n __fish_use_subcommand -f -a help -d 'the options of a verb'\n"
       "complete -c limb -n __fish_use_subcommand -f -a version -d 'the version of limb'\n"
       "complete -c limb -n __fish_use_subcommand -f -a completion -d 'completion for a shell'\n"
+      "complete -c limb -n __fish_use_subcommand -f -a man -d 'manual page of a verb'\n"
       "complete -c limb -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n";
   for (const VerbText& verb : verbs) {
     text += fmt::format("complete -c limb -n __fish_use_subcommand -f -a {} -d {}\n", verb.name,
                         quoted(verb.summary));
     const std::string condition = fmt::format("'__fish_seen_subcommand_from {}'", verb.name);
-    for (const OptionText& option : verb.options) {
-      text +=
-          fmt::format("complete -c limb -n {} -l {}{} -d {}\n", condition, option.name.substr(2),
-                      option.takes_value ? " -r" : "", quoted(option.description));
+    for (const auto& [name, option] : long_options(verb)) {
+      text += fmt::format("complete -c limb -n {} -l {}{} -d {}\n", condition, name.substr(2),
+                          option->takes_value ? " -r" : "", quoted(option->description));
     }
     text += fmt::format("complete -c limb -n {} -a '{}'\n", condition,
                         fmt::join(builtin_robots(), " "));

@@ -41,8 +41,7 @@ class Demo : public Verb {
   void add_options(CLI::App& app) override {
     app_ = &app;
     app.add_option("NAME", which_, "arm, lecture or planar; default: the quadruped")->type_name("");
-    app.add_option("-o,--out,--output", output_,
-                   "report, default out/demo.html, out/demo_NAME.html")
+    app.add_option("-o,--output", output_, "report, default out/demo.html, out/demo_NAME.html")
         ->type_name("FILE.html");
     app.add_option("--picture", picture_, "write a picture of the demo")->type_name("FILE.svg");
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
@@ -51,14 +50,17 @@ class Demo : public Verb {
     app.add_option("--root", roots_, "quadruped: folder for package:// and relative paths")
         ->type_name("FOLDER");
     missing_meshes_.add(app);
+    unsupported_.add(app);
     app.add_option("--feet", quadruped_.feet,
                    "quadruped: frames or bodies; default by name or shape")
         ->type_name("A,B,C,D");
     app.add_option("--posture", quadruped_.posture,
                    "quadruped: standing joint positions, rad; default: found")
         ->type_name("JOINT=Q,...");
-    add_number(app, "--seconds", quadruped_.seconds, "S", "quadruped: duration of the trot",
+    add_number(app, "--duration", quadruped_.seconds, "S", "quadruped: duration of the trot",
                {1, 120});
+    add_number(app, "--seconds", quadruped_.seconds, "S", "former name of --duration", {1, 120});
+    app.get_option("--seconds")->group("");
     add_number(app, "--speed", quadruped_.speed, "M/S", "quadruped: forward speed, default by size",
                {-0.8, 0.8});
     add_number(app, "--push", quadruped_.push, "N S",
@@ -80,10 +82,12 @@ class Demo : public Verb {
   Exit run(std::ostream& out) override {
     reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    reject_options_of("", {"--model", "--root", "--missing-meshes", "--feet", "--posture",
-                           "--seconds", "--speed", "--push", "--seed", "--flat"});
+    reject_options_of(
+        "", {"--model", "--root", "--missing-meshes", "--unsupported", "--feet", "--posture",
+             "--duration", "--seconds", "--speed", "--push", "--seed", "--flat"});
     quadruped_.read.roots.assign(roots_.begin(), roots_.end());
     quadruped_.read.missing_meshes = missing_meshes_.value();
+    quadruped_.read.unsupported = unsupported_.value();
     const DemoResult result = make();
     const bool has_page = !result.page.empty();
     if (!has_page && !output_.empty())
@@ -127,6 +131,7 @@ class Demo : public Verb {
   QuadrupedDemo quadruped_;
   std::vector<std::string> roots_;
   MissingMeshesOption missing_meshes_;
+  UnsupportedOption unsupported_;
   PlanarDemo planar_;
 };
 

@@ -51,7 +51,7 @@ class QuadrupedTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.result = run("demo", "--seconds", "6", "--json", "--picture", "strip.svg",
+        cls.result = run("demo", "--duration", "6", "--json", "--picture", "strip.svg",
                          cwd=cls.folder.name)
         cls.page = (Path(cls.folder.name) / "out/demo.html").read_text()
 
@@ -144,14 +144,14 @@ class OptionsTest(unittest.TestCase):
             self.assertEqual(result.stderr, message + "\n")
 
     def test_bad_values_are_named(self):
-        self.check("limb demo: --seconds is 0, expected a number from 1 to 120", "--seconds", "0")
+        self.check("limb demo: --duration is 0, expected a number from 1 to 120", "--duration", "0")
         self.check("limb demo: --speed is 3, expected a number from -0.8 to 0.8", "--speed", "3")
         self.check("limb demo: --push is 500, expected a number from -200 to 200", "--push", "500")
         self.check("limb demo: --speed is 'fast', expected a number from -0.8 to 0.8", "--speed", "fast")
 
     def test_options_belong_to_their_demo(self):
         self.check("limb demo: --mass1 is an option of 'limb demo planar'", "--mass1", "2")
-        self.check("limb demo: --seconds is an option of 'limb demo'", "planar", "--seconds", "3")
+        self.check("limb demo: --duration is an option of 'limb demo'", "planar", "--duration", "3")
 
     def test_feet_and_posture_are_checked(self):
         self.check("limb demo: --posture has 'FL_knee', expected joint=angle, in rad",
@@ -175,7 +175,7 @@ class OptionsTest(unittest.TestCase):
             start = text.index('<link name="imu_link">')
             self.assertIn('<mass value="0.001"/>', text[start:])
             robot.write_text(text[:start] + text[start:].replace('<mass value="0.001"/>', '<mass value="0"/>', 1))
-            result = run("demo", "--model", str(robot.resolve()), "--seconds", "1", "--flat",
+            result = run("demo", "--model", str(robot.resolve()), "--duration", "1", "--flat",
                          "--json", cwd=folder)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         numbers = json.loads(result.stdout)
@@ -190,7 +190,7 @@ class OptionsTest(unittest.TestCase):
 
     def test_summary_fits_a_screen(self):
         with tempfile.TemporaryDirectory() as folder:
-            text = run("demo", "--flat", "--seconds", "2", "--push", "0", "-o", "dog.html",
+            text = run("demo", "--flat", "--duration", "2", "--push", "0", "-o", "dog.html",
                        cwd=folder).stdout
             self.assertTrue((Path(folder) / "dog.html").exists())
         lines = text.splitlines()

@@ -55,16 +55,6 @@ const std::map<std::string, Format>& formats() {
   return all;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> parts;
-  for (std::size_t start = 0; start <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', start), list.size());
-    parts.push_back(list.substr(start, comma - start));
-    start = comma + 1;
-  }
-  return parts;
-}
-
 class Derive final : public Verb {
  public:
   std::string_view name() const override { return "derive"; }
@@ -76,13 +66,12 @@ class Derive final : public Verb {
            "  limb derive builtin:2r --steps --format html -o 2r.html  the whole derivation\n"
            "  limb derive arm.urdf --symbolic-parameters        symbols m1, l1, ... for its "
            "numbers\n"
-           "  limb derive builtin:rr --quantity M,G --format c  a C function\n"
-           "  limb derive humanoid.urdf --recursive --quantity tau  assignments, any size\n";
+           "  limb derive builtin:rr --only M,G --format c  a C function\n"
+           "  limb derive humanoid.urdf --recursive --only tau  assignments, any size\n";
   }
   std::string_view notes() const override {
     return "Quantities: M mass matrix, C Coriolis matrix (C qd = V), B centrifugal and Coriolis\n"
-           "coefficients, christoffel, V = C qd, G gravity, K and P energies, tau; for each "
-           "--frame\n"
+           "coefficients, christoffel, V = C qd, G gravity, K and P energies, tau; of --frames\n"
            "J, Jdot and Lambda = (J M^-1 J^T)^-1. Open chains and trees of revolute, prismatic,\n"
            "helical, cylindrical, universal and translation joints; couplings included.\n";
   }
@@ -94,9 +83,10 @@ class Derive final : public Verb {
     auto* both = app.add_flag("--both", both_, "both, and check that they agree (default)");
     lagrange->excludes(newton)->excludes(both);
     newton->excludes(both);
-    app.add_option("--quantity", quantities_, "quantities listed above, separated by commas")
-        ->type_name("A,B,...");
-    app.add_option("--frame", frames_, "frame of J, Jdot, Lambda; repeatable")->type_name("NAME");
+    add_names(app, "--only", quantities_, "only these of the quantities listed above");
+    add_names(app, "--frames", frames_, "frames of J, Jdot, Lambda");
+    add_names(app, "--quantity", quantities_, "former name of --only")->group("");
+    add_names(app, "--frame", frames_, "former name of --frames")->group("");
     app.add_option("--format", format_, "text, latex, markdown, html, json, c, python")
         ->type_name("NAME");
     app.add_flag("--steps", steps_, "all steps of the derivation");
@@ -168,7 +158,7 @@ class Derive final : public Verb {
     options.robot = robot_options();
     if (!quantities_.empty()) {
       options.M = options.V = options.G = options.tau = false;
-      for (const std::string& name : split(quantities_)) {
+      for (const std::string& name : quantities_) {
         switch (symbolic::quantity_from_text(name)) {
           case symbolic::Quantity::M:
             options.M = true;
@@ -214,7 +204,7 @@ class Derive final : public Verb {
     if (newton_euler_) options.method = symbolic::DerivationMethod::newton_euler;
     options.frames = frames_;
     if (!quantities_.empty()) {
-      for (const std::string& name : split(quantities_)) {
+      for (const std::string& name : quantities_) {
         options.quantities.insert(symbolic::quantity_from_text(name));
       }
     } else if (format.for_people) {
@@ -230,8 +220,8 @@ class Derive final : public Verb {
   bool symbols_ = false, numbers_ = false, json_ = false, recursive_ = false;
   bool steps_ = false;
   std::size_t max_terms_ = 20'000;
-  std::string quantities_, format_ = "text", output_;
-  std::vector<std::string> frames_;
+  std::string format_ = "text", output_;
+  std::vector<std::string> quantities_, frames_;
 };
 
 }  // namespace

@@ -187,13 +187,13 @@ class Derive(unittest.TestCase):
                     self.close(found[2], right["g"], f"G of {name} {options}")
 
     def test_text(self):
-        text = derive("builtin:2r", "--quantity", "M,G,tau")
+        text = derive("builtin:2r", "--only", "M,G,tau")
         self.assertIn("    M = [ (m1 + m2) l1^2 + m2 (2 l1 l2 c2 + l2^2)  m2 (l1 l2 c2 + l2^2) ]\n", text)
         self.assertIn("        [ m2 l2 g c12                     ]\n", text)
         agreement = "\nDerived from the Lagrangian and by the Newton-Euler recursion: both give the same polynomials.\n"
         self.assertIn(agreement, text)
         for way in ["--lagrange", "--newton-euler"]:
-            other = derive("builtin:2r", way, "--quantity", "M,G,tau")
+            other = derive("builtin:2r", way, "--only", "M,G,tau")
             self.assertEqual(other, text.replace(agreement, ""))
 
     def test_steps_of_welded_links_with_symbolic_masses(self):
@@ -241,17 +241,17 @@ class Derive(unittest.TestCase):
                                         r"20000 \(--max-terms\); the recursive form \(--recursive\) has \d+ "
                                         r"assignments\n$")
         self.assertEqual(result.stdout, "")
-        self.assertIn("tau7", derive("builtin:arm7", "--quantity", "tau", "--max-terms", "100000"))
+        self.assertIn("tau7", derive("builtin:arm7", "--only", "tau", "--max-terms", "100000"))
 
     def test_bad_input(self):
         cases = [
             (["builtin:humanoid"], r"joint 'base' is free: its velocities are not time derivatives"),
-            (["builtin:2r", "--quantity", "m"], r"derive: quantity 'm' is not one of: M C B .*"),
-            (["builtin:2r", "--quantity", "J"], r"derive: J needs a frame, expected its name \(--frame\)"),
+            (["builtin:2r", "--only", "m"], r"derive: quantity 'm' is not one of: M C B .*"),
+            (["builtin:2r", "--only", "J"], r"derive: J needs a frame, expected its name \(--frames\)"),
             (["builtin:2r", "--frame", "tol"], r"no frame is named 'tol' \(closest: 'tool'\)"),
             (["builtin:2r", "--format", "odt"], r"--format is 'odt', expected one of: c, "),
             (["builtin:2r", "--lagrange", "--newton-euler"], r"excludes"),
-            (["builtin:2r", "--recursive", "--quantity", "K"], r"K has no recursive form"),
+            (["builtin:2r", "--recursive", "--only", "K"], r"K has no recursive form"),
             (["nowhere.urdf"], r"nowhere\.urdf"),
         ]
         for arguments, text in cases:

@@ -62,11 +62,11 @@ class Estimate final : public Verb {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
     app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
+    app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
+        ->type_name("FOLDER");
     missing_meshes_.add(app);
-    app.add_option("--feet", feet_, "frames of the feet, separated by commas")
-        ->required()
-        ->delimiter(',')
-        ->type_name("LIST");
+    unsupported_.add(app);
+    add_names(app, "--feet", feet_, "frames of the feet")->required();
     app.add_option("--imu", imus_,
                    "frame of the IMU, default the base frame; several: their topics have the same "
                    "names")
@@ -84,20 +84,20 @@ class Estimate final : public Verb {
         ->delimiter(',')
         ->type_name("LIST");
     app.add_option("--terrain", terrain_, "unknown, flat or steps, default unknown")
-        ->check(CLI::IsMember({"unknown", "flat", "steps"}))
+        ->check(CLI::IsMember({"unknown", "flat", "steps"}).description(""))
         ->type_name("KIND");
     app.add_option("--contact-kind", contact_kind_,
                    "contacts in the log: force (also 0 and 1) or probability, default force")
-        ->check(CLI::IsMember({"force", "probability"}))
+        ->check(CLI::IsMember({"force", "probability"}).description(""))
         ->type_name("KIND");
     app.add_option("--filter", filter_, "inekf or eskf, default inekf")->type_name("NAME");
     app.add_option("--odometry", odometry_,
                    "measure feet by position or velocity, default position")
-        ->check(CLI::IsMember({"position", "velocity"}))
+        ->check(CLI::IsMember({"position", "velocity"}).description(""))
         ->type_name("KIND");
     app.add_option("--contact-by", contact_by_,
                    "source of contacts: log, torque or always, default log")
-        ->check(CLI::IsMember({"log", "torque", "always"}))
+        ->check(CLI::IsMember({"log", "torque", "always"}).description(""))
         ->type_name("SOURCE");
     app.add_option("-o,--output", output_, "report, picture or log")->type_name("FILE");
     app.add_flag("--json", json_, "the summary as JSON");
@@ -310,7 +310,9 @@ class Estimate final : public Verb {
     }
     // Adds a free joint if the file does not describe one.
     ReadOptions options;
+    options.roots.assign(roots_.begin(), roots_.end());
     options.missing_meshes = missing_meshes_.value();
+    options.unsupported = unsupported_.value();
     const Model<double> described = load_model(path, Base::described, options);
     if (described.body_count() > 1 && described.bodies()[1].joint.type() == JointType::free) {
       return described;
@@ -428,10 +430,11 @@ class Estimate final : public Verb {
   SensorTopics topics_;
   std::string log_, model_, output_, calibrate_, noise_ = "auto", terrain_ = "unknown",
                                                  contact_kind_ = "force";
-  std::vector<std::string> imus_, map_;
+  std::vector<std::string> imus_, map_, roots_;
   std::vector<double> start_, sole_;
   std::vector<OwnNumber> own_;
   MissingMeshesOption missing_meshes_;
+  UnsupportedOption unsupported_;
   std::string filter_ = "inekf", odometry_ = "position", contact_by_ = "log";
   std::vector<std::string> feet_;
   std::optional<double> walk_, make_force_, break_force_, ground_;

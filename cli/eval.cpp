@@ -59,12 +59,11 @@ class Eval final : public Verb {
   void add_options(CLI::App& app) override {
     robot_.add(app);
     app.add_option("--input", input_, "states to evaluate")->required()->type_name("IN.json");
-    app.add_option("--output", output_, "output file, default stdout")->type_name("OUT.json");
+    app.add_option("-o,--output", output_, "output file, default stdout")->type_name("OUT.json");
     app.add_option("--convention", convention_,
                    "of input and output: limb, pinocchio, mujoco or drake")
         ->type_name("NAME");
-    app.add_option("--only", only_, "write only these quantities, separated by commas")
-        ->type_name("A,B,...");
+    add_names(app, "--only", only_, "write only these quantities");
     app.add_flag("--json", json_, "accepted for consistency; the result is always JSON");
   }
 
@@ -102,11 +101,7 @@ class Eval final : public Verb {
     std::vector<std::string> known = state_fields();
     known.insert(known.end(), frame_fields().begin(), frame_fields().end());
     std::set<std::string> requested;
-    std::string rest = only_;
-    while (!rest.empty()) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string field = rest.substr(0, comma);
-      rest.erase(0, comma + 1);
+    for (const std::string& field : only_) {
       const auto& names = quantity_names();
       const auto name = std::find_if(names.begin(), names.end(),
                                      [&](const QuantityName& n) { return n.name == field; });
@@ -163,7 +158,8 @@ class Eval final : public Verb {
   }
 
   RobotOptions robot_;
-  std::string input_, output_, convention_ = "limb", only_;
+  std::string input_, output_, convention_ = "limb";
+  std::vector<std::string> only_;
   bool json_ = true;
 };
 

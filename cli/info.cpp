@@ -121,11 +121,14 @@ class Info : public Verb {
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_flag("--frames", frames_, "list every frame with its position on its body");
+    list_frames_ = add_names(app, "--frames", frames_,
+                             "frames to list with their position on their body, default all")
+                       ->expected(0, 1);
     app.add_flag("--json", json_, "machine-readable output");
   }
   Exit run(std::ostream& out) override {
     robot_.report("limb info");
+    std::erase(frames_, "");  // --frames without names
     const Description<double> robot = load_description(robot_.path(), robot_.read_options());
     for (const StateDescription& key : robot.scene.keyframes) keyframes_.push_back(key.name);
     const Model<double> model = build_model(robot, robot_.base());
@@ -184,15 +187,23 @@ class Info : public Verb {
     }
     out << joints.text();
     out << fmt::format("\n{} frames{}\n", model.frames().size(),
-                       frames_ ? ":" : "; --frames lists them");
-    if (!frames_) return;
+                       list_frames_->count() > 0 ? ":" : "; --frames lists them");
+    if (list_frames_->count() == 0) return;
     Table frames("Frames, position (m) on their body", {"", "body", "x", "y", "z"});
-    for (const Frame<double>& frame : model.frames()) {
+    for (const Frame<double>& frame : listed_frames(model)) {
       std::vector<std::string> row = {frame.name, model.body(frame.body).name};
       for (const std::string& cell : to_cells({frame.X_BF.p.data(), 3})) row.push_back(cell);
       frames.add(row);
     }
     out << frames.text();
+  }
+
+  /// Those of --frames, in this order; without names all.
+  std::vector<Frame<double>> listed_frames(const Model<double>& model) const {
+    if (frames_.empty()) return model.frames();
+    std::vector<Frame<double>> frames;
+    for (const std::string& name : frames_) frames.push_back(model.frame(model.find_frame(name)));
+    return frames;
   }
 
   Json to_json(const Model<double>& model) const {
@@ -253,7 +264,8 @@ class Info : public Verb {
   }
 
   RobotOptions robot_;
-  bool frames_ = false;
+  std::vector<std::string> frames_;
+  CLI::Option* list_frames_ = nullptr;
   bool json_ = false;
   std::vector<std::string> keyframes_;
 };

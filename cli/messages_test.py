@@ -152,7 +152,7 @@ class MessagesTest(unittest.TestCase):
             for robot in [*ROBOTS, *MISSING]:
                 self.check(verb, robot, *more)
         for robot in [*ROBOTS, *MISSING, "builtin:arm7"]:
-            self.check("demo", "--model", robot, "--seconds", 0.1, "-o", "x.html")
+            self.check("demo", "--model", robot, "--duration", 0.1, "-o", "x.html")
             self.check("plot", "rows.csv", "--model", robot, "-o", "x.svg")
             self.check("estimate", "state.csv", "--model", robot, "--feet", "a")
         self.assertGreater(self.messages, 150)
@@ -199,8 +199,8 @@ class MessagesTest(unittest.TestCase):
             for function in ("nothing", "jacobian", "rnea,nothing", "constrained_dynamics"):
                 self.check(verb, "builtin:2r", "--functions", function, *["--time", 0.001] * (verb == "bench"))
         self.check("compile", "builtin:2r", "--target", "c", "-o", "folder", "--prefix", "1 2")
-        for more in (["--max-terms", 1], ["--quantity", "nothing"], ["--frame", "nothing"], ["--format", "nothing"],
-                     ["--quantity", "Lambda", "--frame", "link1"]):
+        for more in (["--max-terms", 1], ["--only", "nothing"], ["--frames", "nothing"], ["--format", "nothing"],
+                     ["--only", "Lambda", "--frames", "link1"]):
             self.check("derive", "builtin:2r", *more)
         self.check("derive", "builtin:arm7", "--max-terms", 10)
         self.check("derive", "builtin:quadruped")

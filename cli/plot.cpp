@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <ostream>
@@ -54,13 +56,15 @@ class Plot final : public Verb {
     app.add_option("-o,--output", output_, "picture or report: .svg, .png or .html")
         ->required()
         ->type_name("FILE");
-    app.add_option("--only", only_, "only these charts: state.q, energy.total; repeatable")
-        ->type_name("NAME");
+    add_names(app, "--only", only_, "only these charts: state.q, energy.total");
     app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
+    app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
+        ->type_name("FOLDER");
     app.add_option("--base", base_, "base: described, fixed or free, default the one of the log")
-        ->check(CLI::IsMember({"described", "fixed", "free"}))
+        ->check(CLI::IsMember({"described", "fixed", "free"}).description(""))
         ->type_name("KIND");
+    app.add_flag("--json", json_, "machine-readable output");
   }
 
   Exit run(std::ostream& out) override {
@@ -82,6 +86,18 @@ class Plot final : public Verb {
                     : png ? png_of_svg(kCall, svg, 2)
                           : svg);
     const LogSeries& first = log.series[0];
+    if (json_) {
+      out << nlohmann::json({{"output", output_},
+                             {"topics", log.series.size()},
+                             {"rows", first.t.size()},
+                             {"t_start", first.t.front()},
+                             {"t_end", first.t.back()},
+                             {"skipped", log.skipped},
+                             {"notice", notice}})
+                 .dump(2)
+          << "\n";
+      return Exit::ok;
+    }
     out << fmt::format("{}: {} rows of {} topics, {} s to {} s{}\n", output_, first.t.size(),
                        log.series.size(), first.t.front(), first.t.back(),
                        notice.empty() ? "" : "; " + notice);
@@ -108,7 +124,9 @@ class Plot final : public Verb {
     const Base kind = base == "free" ? Base::free : base == "fixed" ? Base::fixed : Base::described;
     try {
       ReadOptions options;
+      options.roots.assign(roots_.begin(), roots_.end());
       options.missing_meshes = MissingMeshes::ignore;  // a figure needs no masses
+      options.unsupported = Unsupported::ignore;
       return std::make_unique<StickFigure>(kCall, load_model(model, kind, options), *state, 400);
     } catch (const Error& error) {
       if (!model_.empty()) throw;  // --model was given
@@ -253,7 +271,8 @@ class Plot final : public Verb {
   }
 
   std::string log_, output_, model_, base_;
-  std::vector<std::string> only_;
+  std::vector<std::string> only_, roots_;
+  bool json_ = false;
 };
 
 }  // namespace

@@ -519,7 +519,7 @@ class DemoTest(Folder):
         self.assertTrue(0 < data["energy_drift"] < 1e-6)  # Runge-Kutta of order 4 at 1 ms
 
     def test_quadruped(self):
-        text, data = self.both("--seconds", "2", "--speed", "0.4", "--push", "3", "--flat")
+        text, data = self.both("--duration", "2", "--speed", "0.4", "--push", "3", "--flat")
         walk, proof, degrees = data["walk"], data["proof"], 180 / math.pi
         self.assertEqual(walk["command"], 0.4)
         self.assertIn("prove    {statements} statements about the dynamics at {states} random states: all hold, largest "

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "cli/colour.hpp"
+
 namespace limb::cli {
 
 void MissingMeshesOption::add(CLI::App& app) {
@@ -11,11 +13,19 @@ void MissingMeshesOption::add(CLI::App& app) {
       ->capture_default_str();
 }
 
+void UnsupportedOption::add(CLI::App& app) {
+  app.add_option("--unsupported", text_,
+                 "MJCF element that limb lacks and that changes the motion: error or ignore")
+      ->check(CLI::IsMember({"error", "ignore"}).description(""))
+      ->type_name("KIND")
+      ->capture_default_str();
+}
+
 void RobotOptions::add(CLI::App& app, bool with_base) {
   app.add_option("MODEL", path_, ".urdf, MJCF .xml, .toml recipe or builtin:NAME")->required();
   if (with_base) {
     app.add_option("--base", base_, "base: described (as in the file), fixed or free")
-        ->check(CLI::IsMember({"described", "fixed", "free"}))
+        ->check(CLI::IsMember({"described", "fixed", "free"}).description(""))
         ->type_name("KIND")
         ->capture_default_str();
     app.add_flag("-v,--verbose", verbose_, "print every warning about the robot file");
@@ -23,6 +33,7 @@ void RobotOptions::add(CLI::App& app, bool with_base) {
   app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
       ->type_name("FOLDER");
   missing_meshes_.add(app);
+  unsupported_.add(app);
 }
 
 Base RobotOptions::base() const {
@@ -34,11 +45,13 @@ ReadOptions RobotOptions::read_options() const {
   ReadOptions options;
   for (const std::string& root : roots_) options.roots.emplace_back(root);
   options.missing_meshes = missing_meshes_.value();
+  options.unsupported = unsupported_.value();
   return options;
 }
 
 void RobotOptions::report(std::string_view call, const std::string& path) const {
-  std::fputs(findings(call, path).text.c_str(), stderr);
+  const std::string text = findings(call, path).text;
+  std::fputs((has_colour(stderr) ? coloured(text) : text).c_str(), stderr);
 }
 
 nlohmann::json to_json(const Vector3<double>& v) {

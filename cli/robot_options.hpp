@@ -8,7 +8,8 @@
 #include "cli/robot_findings.hpp"
 #include "limb/model/core/load.hpp"
 
-/// Arguments shared by all verbs about a robot: MODEL, --base, --root, --missing-meshes, --verbose.
+/// Arguments shared by all verbs about a robot: MODEL, --base, --root, --missing-meshes,
+/// --unsupported, --verbose.
 namespace limb::cli {
 
 /// --missing-meshes, for all verbs that load a robot.
@@ -25,9 +26,20 @@ class MissingMeshesOption {
   std::string text_ = "error";
 };
 
+/// --unsupported, for all verbs that load a robot.
+class UnsupportedOption {
+ public:
+  void add(CLI::App& app);
+  Unsupported value() const { return text_ == "ignore" ? Unsupported::ignore : Unsupported::error; }
+
+ private:
+  std::string text_ = "error";
+};
+
 class RobotOptions {
  public:
-  /// Adds MODEL, --root and --missing-meshes, and --base and --verbose if `with_base`.
+  /// Adds MODEL, --root, --missing-meshes and --unsupported, and --base and --verbose if
+  /// `with_base`.
   void add(CLI::App& app, bool with_base = true);
 
   const std::string& path() const { return path_; }
@@ -46,6 +58,7 @@ class RobotOptions {
   std::string base_ = "described";
   std::vector<std::string> roots_;
   MissingMeshesOption missing_meshes_;
+  UnsupportedOption unsupported_;
   bool verbose_ = false;
 };
 

@@ -27,7 +27,7 @@ REQUIRED = {
 WHOLE = {"N"}  # also newtons
 NUMBERS = {"S", "M", "KG", "DEG", "RAD", "P", "M/S", "RAD/S", "RAD/S/RTHZ", "M/S2/RTHZ", "RAD/S/RTS", "M/S2/RTS",
            "M/RTS", "N S"}
-TEXTS = {"NOISE", "MAP", "L,W", "", "A,B,C,D", "JOINT=Q,...", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
+TEXTS = {"NOISE", "MAP", "L,W", "", "A,B,C,D", "JOINT=Q,...", "NAME=VALUES", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
          "LOG", "MODEL", "LIST", "FRAME", "SOURCE", "TOPIC", "FILE.html", "FILE.svg"}
 MAX_INT, MAX_64 = 2**31 - 1, 2**64 - 1
 
@@ -122,7 +122,7 @@ class OptionTest(Folder):
                 ("estimate", "--make-force", (0, -3), "a number > 0"),
                 ("estimate", "--break-force", (-3,), "a number >= 0"),
                 ("estimate", "--gyro-noise", (-1e-9,), "a number >= 0"),
-                ("demo", "--seconds", (0.5, 121), "a number from 1 to 120"),
+                ("demo", "--duration", (0.5, 121), "a number from 1 to 120"),
                 ("demo", "--speed", (-0.9, 0.9), "a number from -0.8 to 0.8"),
                 ("demo", "--push", (-201, 200.5), "a number from -200 to 200")):
             for value in wrong:
@@ -133,7 +133,7 @@ class OptionTest(Folder):
         for arguments in (["prove", "builtin:2r", "-n", 1, "--seed", MAX_64], ["prove", "builtin:2r", "-n", 1, "--seed", 0],
                           ["bench", "builtin:2r", "-n", 1, "--threads", 1, "--time", "1e-9", "--functions", "gravity"],
                           ["simulate", "builtin:2r", "--duration", "0.01", "--batch", 1, "--threads", 0],
-                          ["derive", "builtin:2r", "--quantity", "G", "--max-terms", MAX_64]):
+                          ["derive", "builtin:2r", "--only", "G", "--max-terms", MAX_64]):
             result = run(*arguments)
             self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
 
@@ -435,7 +435,7 @@ class SignalTest(Folder):
                 (["simulate", "builtin:arm7", "--duration", "1e6", "--batch", "100"], r"after \d+ of 100 runs"),
                 (["prove", "builtin:humanoid", "-n", MAX_INT], rf"after \d+ of {MAX_INT} states"),
                 (["bench", "builtin:2r", "--functions", "rnea", "--time", "3600"], r"while timing"),
-                (["demo", "--seconds", "120", "-o", self.path("x.html")], r"at [\d.]+ of [\d.]+ s")):
+                (["demo", "--duration", "120", "-o", self.path("x.html")], r"at [\d.]+ of [\d.]+ s")):
             out, text = self.stop(self.start(*arguments, ready=lambda: True), signal.SIGINT)
             self.assertRegex(text, rf"^limb {arguments[0]}: interrupted {pattern}$")
             self.assertEqual(out, "")

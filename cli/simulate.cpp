@@ -84,7 +84,7 @@ class Simulate final : public Verb {
   }
   std::string_view examples() const override {
     return "  limb simulate drop.toml -o drop.mcap              a scenario with a log\n"
-           "  limb simulate builtin:arm7 --duration 2 --controller gravity -o run.csv\n"
+           "  limb simulate builtin:arm7 --initial q=random --duration 2 -o run.csv\n"
            "  limb simulate drop.toml --batch 1000 --json       Monte Carlo on all cores\n"
            "  limb simulate drop.toml --vary runs.csv -o logs/  one run and log per row\n";
   }
@@ -111,6 +111,10 @@ class Simulate final : public Verb {
     app.add_option("--controller", controller_,
                    "controller that holds the initial pose, default none")
         ->type_name("NAME");
+    app.add_option("--initial", initial_,
+                   "initial state: q=0.1,0.2 or q=random or v=..., or JOINT=Q; repeatable")
+        ->allow_extra_args(false)
+        ->type_name("NAME=VALUES");
     app.add_option("--keyframe", keyframe_,
                    "initial state and controls: a keyframe of the MJCF file")
         ->type_name("NAME");
@@ -128,7 +132,7 @@ class Simulate final : public Verb {
     app.add_option("--vary", vary_, "batch with one run per row of a .csv or .toml file")
         ->type_name("FILE");
     app.add_option("--keep", keep_, "logs of a batch: all or failed")
-        ->check(CLI::IsMember({"all", "failed"}))
+        ->check(CLI::IsMember({"all", "failed"}).description(""))
         ->type_name("KIND")
         ->capture_default_str();
     add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
@@ -136,17 +140,17 @@ class Simulate final : public Verb {
     add_number(app, "--max-wall", max_wall_, "S", "end the run after this time, exit code 2",
                NumberRange::positive());
     app.add_option("--axes", axes_, "axes of the velocities of free joints in the summary")
-        ->check(CLI::IsMember({"world", "body"}))
+        ->check(CLI::IsMember({"world", "body"}).description(""))
         ->type_name("KIND")
         ->capture_default_str();
     app.add_flag("--json", json_, "the summary as JSON");
   }
 
   Exit run(std::ostream& out) override {
-    if (!vary_.empty() && (ground_ == "plane" || clearance_)) {
+    if (!vary_.empty() && (ground_ == "plane" || clearance_ || !initial_.empty())) {
       throw Error(
-          "limb simulate: --ground plane and --clearance do not apply to the runs of --vary: write "
-          "[ground] and [initial] clearance into a scenario");
+          "limb simulate: --ground plane, --clearance and --initial do not apply to the runs of "
+          "--vary: write [ground] and [initial] into a scenario");
     }
     const Scenario scenario = read();
     robot_.report(kCall, scenario.model_path);
@@ -224,6 +228,9 @@ class Simulate final : public Verb {
     if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
     s.seed = seed_.value_or(s.seed);
     if (keyframe_) set_keyframe(kCall, *keyframe_, s);
+    for (const std::string& text : initial_) {
+      set_initial(fmt::format("{}: --initial {}", kCall, text), initial_table(text), s);
+    }
     if (ground_ == "none") s.contact.reset();
     if (ground_ == "plane") set_plane(kCall, s);
     // On a plane that its file does not know, a robot starts without overlap.
@@ -233,6 +240,24 @@ class Simulate final : public Verb {
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     check_times(kCall, s);
     return s;
+  }
+
+  /// "q=0.1,0.2" as the table [initial] of a scenario; a name other than q and v is that of a
+  /// joint.
+  static std::string initial_table(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0 || equals + 1 == text.size()) {
+      fail(kCall, "--initial", fmt::format("'{}'", text),
+           "q=NUMBERS, q=random, v=NUMBERS or JOINT=NUMBERS");
+    }
+    const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+    const bool state = name == "q" || name == "v";
+    const bool many = state || value.find(',') != value.npos;
+    const std::string toml = value == "random"                 ? "\"random\""
+                             : many && !value.starts_with('[') ? fmt::format("[{}]", value)
+                                                               : value;
+    return state ? fmt::format("[initial]\n{} = {}\n", name, toml)
+                 : fmt::format("[initial]\nq = {{\"{}\" = {}}}\n", name, toml);
   }
 
   static std::string programs_text(const RunSummary& r) {
@@ -270,7 +295,7 @@ class Simulate final : public Verb {
     constexpr double kStill = 1e-9;
     if (r.balance.exchanged < kStill && r.end.kinetic < kStill && r.failure.empty()) {
       text +=
-          "nothing moved: the robot starts in equilibrium ([initial] of a scenario sets q, v)\n";
+          "nothing moved: the robot starts in equilibrium (--initial q=... sets another state)\n";
     }
     if (s.contact) text += fmt::format("dissipated by contacts {} J\n", to_cell(r.dissipated));
     if (std::isfinite(r.target_error)) {
@@ -601,6 +626,7 @@ class Simulate final : public Verb {
   std::string integrator_, controller_, output_, ground_ = "file", axes_ = "world";
   std::string vary_, keep_ = "all";
   std::optional<std::string> keyframe_;
+  std::vector<std::string> initial_;
   std::optional<double> max_wall_;
   bool json_ = false;
 };

@@ -167,6 +167,21 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(summary["failure"], None)
         self.assertEqual(result.stderr, "")  # no progress where there is no terminal
 
+    def test_initial_state_by_option(self):
+        end = json.loads(run("simulate", "builtin:2r", "--initial", "q=0.5,-0.25", "--initial", "v=1,2", "--duration", 1e-9,
+                             "--json").stdout)
+        self.assertEqual(([round(x, 6) for x in end["q"]], [round(x, 6) for x in end["v"]]), ([0.5, -0.25], [1, 2]))
+        named = json.loads(run("simulate", "builtin:2r", "--initial", "q=0.5,0", "--initial", "joint2=-0.25", "--initial",
+                               "v=[1, 2]", "--duration", 1e-9, "--json").stdout)
+        self.assertEqual((named["q"], named["v"]), (end["q"], end["v"]))
+        self.assertNotEqual(json.loads(run("simulate", "builtin:2r", "--initial", "q=random", "--json").stdout)["q"], [0, 0])
+        for text, message in (("q", "limb simulate: --initial is 'q', expected q=NUMBERS, q=random, v=NUMBERS or JOINT=NUMBERS"),
+                              ("q=1,2,3", "limb simulate: --initial q=1,2,3: initial: q is 3 numbers, expected 2"),
+                              ("elbw=1", "limb simulate: --initial elbw=1: ")):
+            result = run("simulate", "builtin:2r", "--initial", text)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+
     def test_a_robot_in_equilibrium_is_said_not_to_move(self):
         self.assertIn("nothing moved: the robot starts in equilibrium", run("simulate", "builtin:arm7", "--duration", 0.1).stdout)
         self.assertNotIn("nothing moved", run("simulate", "builtin:2r", "--duration", 0.1).stdout)
@@ -413,7 +428,7 @@ class SimulateTest(unittest.TestCase):
         rows.write_text("step\n0.001\n")
         self.assertEqual(self.error(self.scenario, "--vary", rows, "--batch", 3),
                          "limb simulate: --vary has one run per row, leave out --batch")
-        self.assertIn("--ground plane and --clearance do not apply to the runs of --vary",
+        self.assertIn("--ground plane, --clearance and --initial do not apply to the runs of --vary",
                       self.error(self.scenario, "--vary", rows, "--ground", "plane"))
         self.assertEqual(self.error(self.scenario, "--vary", rows, "--dt", 0.1),
                          "limb simulate: runs.csv varies 'step', which an option sets: leave out one of them")

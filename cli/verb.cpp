@@ -15,8 +15,11 @@
 #include <stdexcept>
 #include <vector>
 
+#include "cli/colour.hpp"
 #include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/man_page.hpp"
+#include "cli/verb_text.hpp"
 #include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/version.hpp"
@@ -56,7 +59,8 @@ std::string main_help(std::span<const VerbGroup> groups) {
   const std::vector<std::pair<std::string, std::string>> help = {
       {"help", "this text; limb help VERB, or limb VERB --help: the options of a verb"},
       {"version", "the version of limb"},
-      {"completion", "completion for a shell: limb completion bash|zsh|fish"}};
+      {"completion", "completion for a shell: limb completion bash|zsh|fish"},
+      {"man", "manual page of a verb: limb man derive | man -l -"}};
   // One column for all groups.
   std::size_t width = 0;
   for (const auto& [name, description] : help) width = std::max(width, name.size());
@@ -100,6 +104,7 @@ std::string usage(const Verb& verb, const CLI::App& app) {
 std::string verb_help(const Verb& verb, const CLI::App& app) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const CLI::Option* option : app.get_options()) {
+    if (!is_shown(*option)) continue;
     std::string left =
         option->nonpositional() ? option->get_name(false, true) : option->get_name(true);
     if (!option->get_type_name().empty()) left += " " + option->get_type_name();
@@ -167,7 +172,7 @@ Exit show_help(Verb& verb, std::ostream& out) {
 Exit dispatch(std::span<const VerbGroup> groups, int argc, char** argv, std::ostream& out) {
   if (argc < 2) throw Error("limb: no verb given (see: limb --help)");
   const std::string word = argv[1];
-  std::vector<std::string> names = {"help", "version", "completion"};
+  std::vector<std::string> names = {"help", "version", "completion", "man"};
   std::map<std::string, Verb*> verbs;
   for (const VerbGroup& group : groups) {
     for (const auto& verb : group.verbs) {
@@ -194,11 +199,16 @@ Exit dispatch(std::span<const VerbGroup> groups, int argc, char** argv, std::ost
     out << completion_script(argc > 2 ? argv[2] : "", groups);
     return Exit::ok;
   }
+  if (word == "man") {
+    out << man_page(argc > 2 ? argv[2] : "", groups);
+    return Exit::ok;
+  }
   return run_verb(find(word), argc - 1, argv + 1, out);
 }
 
 // A closed pipe (limb demo | head -1) is not a failure; a full disk is.
-void write_to_stdout(const std::string& text) {
+void write_to_stdout(const std::string& result) {
+  const std::string text = has_colour(stdout) ? coloured(result) : result;
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if ((!written || std::fflush(stdout) != 0) && errno != EPIPE) {
@@ -213,7 +223,11 @@ std::string by_command(const std::string& call, const std::string& text) {
 }
 
 Exit report_error(Exit code, std::string_view message) {
-  const std::string line = one_line(std::string(message)) + "\n";
+  std::string line = one_line(std::string(message)) + "\n";
+  // The command in front, in red.
+  if (const std::size_t colon = line.find(": "); has_colour(stderr) && colon != line.npos) {
+    line = "\033[1;31m" + line.substr(0, colon + 1) + "\033[0m" + line.substr(colon + 1);
+  }
   std::fwrite(line.data(), 1, line.size(), stderr);
   return code;
 }
@@ -291,6 +305,14 @@ void add_whole_number(CLI::App& app, const std::string& option,
     set(number);
   };
   app.add_option_function<std::string>(option, read, description)->type_name("N");
+}
+
+CLI::Option* add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
+                       const std::string& description) {
+  return app.add_option(option, names, description)
+      ->delimiter(',')
+      ->allow_extra_args(false)  // MODEL may follow
+      ->type_name("A,B,...");
 }
 
 int run_command_line(std::span<const VerbGroup> groups, int argc, char** argv) {

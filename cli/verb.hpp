@@ -80,6 +80,11 @@ void add_whole_number(CLI::App& app, const std::string& option, std::optional<In
       max);
 }
 
+/// Adds an option that takes names separated by commas; it may also be repeated. The spelling of
+/// these options is the same for all verbs: --frames, --only, --functions, --feet.
+CLI::Option* add_names(CLI::App& app, const std::string& option, std::vector<std::string>& names,
+                       const std::string& description);
+
 /// Verbs under one title in `limb --help`.
 struct VerbGroup {
   std::string_view title;

@@ -25,6 +25,11 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/limb
 
 if(TARGET limb_cli)
   install(TARGETS limb_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE "set(LIMB_PROGRAM [[$<TARGET_FILE:limb_cli>]])
+      set(LIMB_MAN_FOLDER [[${CMAKE_INSTALL_MANDIR}/man1]])")
+    install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/LimbInstallManual.cmake)
+  endif()
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
