@@ -279,10 +279,10 @@ void DelassusMatrix::add_rotation(int a, int b, const Matrix3<double>& axes_W, i
 
 void DelassusMatrix::add_joints(const Model<double>& model, std::span<const JointRatio> joints) {
   const auto for_each = [&](const auto& use) {
-    for (const auto& [velocity, weight] : joints) {
-      const int body = kinematics_.body_of_v[at(velocity)];
-      for_each_column(model, at(body), velocity - model.bodies()[at(body)].v_start,
-                      [&](int column, double ratio) { use(column, weight * ratio); });
+    for (const JointRatio& joint : joints) {
+      const int body = kinematics_.body_of_v[at(joint.velocity)];
+      for_each_column(model, at(body), joint.velocity - model.bodies()[at(body)].v_start,
+                      [&](int column, double ratio) { use(column, joint.ratio * ratio); });
     }
   };
   joint_support_.assign(words_, 0);

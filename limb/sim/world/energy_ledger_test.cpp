@@ -373,7 +373,7 @@ TEST(EnergyLedger, ServosAreMotorsAndTendonsAreNot) {
   both.terms = {{"rail", 1}};
   both.stiffness = 20;
   both.damping = 8;
-  both.motor.emplace();
+  both.motor = TendonLaw::Item::Motor{};
   both.motor->servo.gain = 1;
   both.motor->control = 3;
   std::vector<TendonLaw::Item> motors, others;

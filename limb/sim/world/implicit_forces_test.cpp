@@ -29,7 +29,7 @@ constexpr double kEps = std::numeric_limits<double>::epsilon();
 TendonLaw::Item servo(const std::string& joint, double stiffness, double damping, double control) {
   TendonLaw::Item item;
   item.terms = {{joint, 1}};
-  item.motor.emplace();
+  item.motor = TendonLaw::Item::Motor{};
   item.motor->servo.gain = item.motor->servo.stiffness = stiffness;
   item.motor->servo.damping = damping;
   item.motor->control = control;
