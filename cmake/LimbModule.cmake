@@ -119,7 +119,7 @@ endfunction()
 # limb_kernels(MODULE FILE...): performance-critical files, built for LIMB_KERNEL_ARCH. They are scalar
 # code that is faster without automatic vectorisation.
 function(limb_kernels module)
-  set(flags -fno-tree-vectorize -fno-math-errno)
+  set(flags -fno-tree-vectorize -fno-math-errno -fno-semantic-interposition)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     set(flags -fno-slp-vectorize -fno-vectorize -ffp-contract=fast -fno-math-errno)
   endif()
