@@ -14,7 +14,9 @@ endif()
 # alignment than docs/adr/0005-kernel-flags.md sets.
 function(limb_use_proxsuite module)
   if(proxsuite_include)
-    set_source_files_properties(qp/qp_proxqp.cpp PROPERTIES COMPILE_OPTIONS "-w;-fno-math-errno"
+    # Without its assertions, which refuse the problem without constraints that allocates its memory.
+    set_source_files_properties(qp/qp_proxqp.cpp PROPERTIES
+      COMPILE_OPTIONS "-w;-fno-math-errno" COMPILE_DEFINITIONS NDEBUG
       INCLUDE_DIRECTORIES "${proxsuite_include}" SKIP_PRECOMPILE_HEADERS ON)
   endif()
 endfunction()
