@@ -7,6 +7,7 @@
 #include <tbb/task_arena.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -210,10 +211,10 @@ double batch_rate(std::vector<std::unique_ptr<Side>>& sides, std::vector<double>
 /// A thousand quadrupeds, each dropped from a few centimetres.
 void measure_batch() {
   const Model<double> model = quadruped();
-  constexpr int kRobots = 1000, kSteps = 200, kRounds = 5;
+  constexpr int kRobots = 1000, kSteps = 200, kRounds = 15;
   std::printf(
-      "%d quadrupeds, %d steps each, one world or mjData per thread, fastest of %d: steps per "
-      "second\n",
+      "%d quadrupeds, %d steps each, one world or mjData per thread, %d rounds, both in turn: "
+      "fastest steps per second, median and range of the ratios\n",
       kRobots, kSteps, kRounds);
   const auto cores = static_cast<std::size_t>(std::thread::hardware_concurrency());
   std::vector<std::unique_ptr<Limb>> worlds;
@@ -226,13 +227,21 @@ void measure_batch() {
   double one_thread = 0;
   for (std::size_t threads = 1; threads <= cores; threads *= 2) {
     double rate = 0, other = 0;
+    std::vector<double> ratios;  // of rounds that follow each other: the clock of a core varies
     for (int round = 0; round < kRounds; ++round) {
-      rate = std::max(rate, batch_rate(worlds, heights, kSteps, threads));
-      other = std::max(other, batch_rate(others, other_heights, kSteps, threads));
+      const double now = batch_rate(worlds, heights, kSteps, threads),
+                   other_now = batch_rate(others, other_heights, kSteps, threads);
+      rate = std::max(rate, now);
+      other = std::max(other, other_now);
+      ratios.push_back(now / other_now);
     }
+    std::sort(ratios.begin(), ratios.end());
     if (threads == 1) one_thread = rate;
-    std::printf("  %zu threads: limb %.0f (%.2f times one thread), MuJoCo %.0f, ratio %.2fx\n",
-                threads, rate, rate / one_thread, other, rate / other);
+    std::printf(
+        "  %zu threads: limb %.0f (%.2f times one thread), MuJoCo %.0f, ratio %.2fx (%.2f to "
+        "%.2f)\n",
+        threads, rate, rate / one_thread, other, ratios[kRounds / 2], ratios.front(),
+        ratios.back());
   }
   const auto mean = [](const std::vector<double>& x) {
     return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
