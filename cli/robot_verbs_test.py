@@ -69,6 +69,20 @@ class InfoTest(unittest.TestCase):
             self.assertAlmostEqual(json.loads(box.stdout)["total_mass"], 8002, delta=1e-9)
             self.assertIn("a box of 2 x 2 x 2 m at [0, 0, 0] has its mass, 8000 kg", box.stderr)
 
+    def test_unsupported_element_is_an_error_or_ignored(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.xml"
+            path.write_text("<mujoco><worldbody><body><joint type='ball' limited='true' range='0 60'/><geom size='1' mass='2'/>"
+                            "</body></worldbody></mujoco>")
+            for verb in ("info", "prove", "simulate", "bench"):
+                refused = run(verb, path)
+                self.assertEqual(refused.returncode, 1, verb)
+                self.assertIn("robot.xml:1: <joint>: the range of a ball joint, 60, is not supported (to leave it out: "
+                              "--unsupported ignore)", refused.stderr)
+            ignored = run("simulate", path, "--unsupported", "ignore", "--duration", "0.01")
+            self.assertEqual(ignored.returncode, 0)
+            self.assertIn("1 warning in", ignored.stderr)
+
     def test_sizes_are_those_of_q_and_v(self):
         info = json.loads(run("info", "builtin:belt-leg", "--json").stdout)
         self.assertEqual((info["nq"], info["nv"]), (2, 2))

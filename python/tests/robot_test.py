@@ -311,6 +311,20 @@ def test_missing_meshes(tmp_path):
         limb.load(path, missing_meshes="none")
 
 
+def test_unsupported(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_text("<mujoco><worldbody><body><joint name='j'/><geom size='1' mass='2'/></body></worldbody>"
+                    "<actuator><muscle name='m' joint='j'/></actuator></mujoco>")
+    with pytest.raises(limb.Error, match="muscle 'm': not supported: limb has no muscles"):
+        limb.load(path)
+    assert limb.load(path, unsupported="ignore").mass == 2
+    for option, severity in (("error", "error"), ("ignore", "warning")):
+        found = limb.check(path, unsupported=option)
+        assert (found[0].rule, found[0].severity) == ("actuator-not-supported", severity)
+    with pytest.raises(limb.Error, match="unsupported is 'none', expected 'error' or 'ignore'"):
+        limb.load(path, unsupported="none")
+
+
 def test_check_and_prove(arm, tmp_path):
     assert [finding for finding in arm.check() if finding.severity == "error"] == []
     path = tmp_path / "bad.urdf"

@@ -66,7 +66,7 @@ void report_unsupported(Unsupported option, Diagnostics& diagnostics) {
     if (option == Unsupported::ignore) {
       d.severity = Severity::warning;
     } else {
-      d.fix += (d.fix.empty() ? "" : "; ") + std::string("without it: --unsupported ignore");
+      d.fix += (d.fix.empty() ? "" : "; ") + std::string("to leave it out: --unsupported ignore");
     }
   }
 }

@@ -238,10 +238,10 @@ class ActuatorReader {
   /// An actuator that is not read: an error if it exerts a force without a control.
   void leave_out(const Attributes& a, const std::string& why) const {
     if (acts_without_control(a)) {
-      a.error("actuator-not-supported", fmt::format("is not supported: {}", why),
+      a.error("actuator-not-supported", fmt::format("not supported: {}", why),
               "it exerts a force also without a control");
     } else {
-      a.warn("actuator-not-read", fmt::format("is not read: {}", why),
+      a.warn("actuator-not-read", fmt::format("not read: {}", why),
              "it exerts no force without a control");
     }
   }

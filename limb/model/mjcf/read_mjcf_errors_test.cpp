@@ -221,7 +221,7 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "[tendon-not-supported]"},
       {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><muscle joint='j'/>"
        "</actuator></mujoco>",
-       "m.xml:1: error: <muscle>: is not supported: limb has no muscles "
+       "m.xml:1: error: <muscle>: not supported: limb has no muscles "
        "[actuator-not-supported]"},
       {"<mujoco><worldbody><body><joint name='j'/></body></worldbody><actuator><position joint='j' "
        "timeconst='1'/></actuator></mujoco>",
@@ -236,15 +236,15 @@ TEST(ReadMjcfErrors, EachMistakeHasItsTextAndLine) {
        "m.xml:1: warning: <motor>: only the first number of 'gear' is read [gear-not-read]"},
       {"<mujoco><worldbody><body><joint name='j' type='ball'/></body></worldbody><actuator>"
        "<position joint='j' kp='2'/></actuator></mujoco>",
-       "m.xml:1: error: <position>: is not supported: it drives a ball or free joint "
+       "m.xml:1: error: <position>: not supported: it drives a ball or free joint "
        "[actuator-not-supported]"},
       {"<mujoco><worldbody><body name='b'/></worldbody><actuator><adhesion body='b' "
        "ctrlrange='0 1'/></actuator></mujoco>",
-       "m.xml:1: warning: <adhesion>: is not read: limb has no actuators of this kind "
+       "m.xml:1: warning: <adhesion>: not read: limb has no actuators of this kind "
        "[actuator-not-read]"},
       {"<mujoco><worldbody><body name='b'/></worldbody><actuator><adhesion body='b' "
        "ctrlrange='0.5 1'/></actuator></mujoco>",
-       "m.xml:1: error: <adhesion>: is not supported: limb has no actuators of this kind "
+       "m.xml:1: error: <adhesion>: not supported: limb has no actuators of this kind "
        "[actuator-not-supported]"},
       {"<mujoco><default><default class='a'/><default class='a'/></default></mujoco>",
        "m.xml:1: error: default class 'a' is defined twice [class-twice]"},
@@ -260,7 +260,7 @@ TEST(ReadMjcfErrors, UnsupportedElementsAreIgnoredOnRequest) {
   options.unsupported = Unsupported::ignore;
   (void)parse_mjcf(text, "m.xml", options, ignored);
   EXPECT_TRUE(has_errors(refused));
-  EXPECT_EQ(refused.front().fix, "without it: --unsupported ignore");
+  EXPECT_EQ(refused.front().fix, "to leave it out: --unsupported ignore");
   EXPECT_FALSE(has_errors(ignored));
   EXPECT_EQ(ignored.front().severity, Diagnostic::Severity::warning);
   EXPECT_EQ(ignored.front().rule, "range-not-supported");
