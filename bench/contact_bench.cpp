@@ -1,7 +1,7 @@
 // A quadruped standing on four feet: steps per second of limb compared with MuJoCo's mj_step, same
 // robot, feet, PD control and step, in one process and on one core; and the accuracy of both. Then
-// a thousand quadrupeds of both on all cores, and with an argument N, N random drops of arm,
-// quadruped and humanoid.
+// a thousand quadrupeds of both on all cores, and with an argument N, N random drops each of arm,
+// quadruped and humanoid with soft stops; with a second argument, with hard ones.
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -250,13 +250,13 @@ void measure_batch() {
               mean(other_heights));
 }
 
-void measure_drops(int count) {
+void measure_drops(int n, bool hard_stops) {
   WorldOptions options;
   options.friction = WorldOptions::Friction::none;
-  options.stops = WorldOptions::Stops::hard;
+  options.stops = hard_stops ? WorldOptions::Stops::hard : WorldOptions::Stops::soft;
+  std::printf("drops with %s stops\n", hard_stops ? "hard" : "soft");
   for (const char* name : {"builtin:arm7", "builtin:quadruped", "builtin:humanoid"}) {
     const testing::DropRobot robot(name);
-    const int n = count / 3 + (name == std::string("builtin:quadruped") ? count % 3 : 0);
     std::vector<testing::Drop> results(static_cast<std::size_t>(n));
     const auto start = Clock::now();
     tbb::parallel_for(0, n, [&](int i) {
@@ -293,5 +293,5 @@ void measure_drops(int count) {
 int main(int argc, char** argv) {
   limb::bench::measure_standing();
   limb::bench::measure_batch();
-  if (argc > 1) limb::bench::measure_drops(std::atoi(argv[1]));
+  if (argc > 1) limb::bench::measure_drops(std::atoi(argv[1]), argc > 2);
 }

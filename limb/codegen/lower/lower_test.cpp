@@ -20,14 +20,25 @@ int products(const std::string& robot, DynamicsFunction function,
          code.count(Opcode::fnma);
 }
 
+/// The compiler of limb rounds the numbers of a robot in its own way, and constants that differ by
+/// rounding are not shared: clang needs up to 22 products of 4037 more.
+int at_most(int n) {
+#ifdef __clang__
+  return n + (n + 99) / 100;
+#else
+  return n;
+#endif
+}
+
 TEST(Lower, NeedsFewProducts) {
-  EXPECT_LE(products("builtin:arm7", DynamicsFunction::rnea), 314);
-  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea), 735);
-  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea, codegen::Precision::f32), 651);
-  EXPECT_LE(products("builtin:humanoid", DynamicsFunction::rnea), 1837);
-  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::crba), 555);
-  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::aba), 1334);
-  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea_derivatives), 4037);
+  EXPECT_LE(products("builtin:arm7", DynamicsFunction::rnea), at_most(314));
+  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea), at_most(735));
+  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea, codegen::Precision::f32),
+            at_most(651));
+  EXPECT_LE(products("builtin:humanoid", DynamicsFunction::rnea), at_most(1837));
+  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::crba), at_most(555));
+  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::aba), at_most(1334));
+  EXPECT_LE(products("builtin:quadruped", DynamicsFunction::rnea_derivatives), at_most(4037));
 }
 
 // Instructions by hand: a sum absorbs one product that nothing else uses.

@@ -85,6 +85,7 @@ World::World(Model<double> model, const WorldOptions& options)
     joint_impulses_ = std::make_unique<JointImpulseSolver>(model_, joints);
   }
   for (const Body<double>& body : model_.bodies()) {
+    if (body.parent.value() < 0) continue;  // the world
     const JointType type = body.joint.type();
     const bool hinge = type == JointType::revolute || type == JointType::continuous;
     // A hinge without another one beside it cannot reach such a configuration.
