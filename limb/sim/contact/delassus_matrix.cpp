@@ -544,7 +544,8 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
   add_loops(model);
   constexpr int kLanes = 8;
   const int lanes = (rows_ + kLanes - 1) / kLanes * kLanes;
-  if (Z_rows_.rows() < lanes) Z_rows_ = MatrixX<double>::Zero(2 * lanes, n_);
+  // A block of one row writes four numbers, up to three beyond the last row.
+  if (Z_rows_.rows() < lanes + kLanes) Z_rows_ = MatrixX<double>::Zero(2 * lanes + kLanes, n_);
   using Lanes = Eigen::Array<double, kLanes, 1>;
   for (int k = 0; k < n_; ++k) {
     for (int c = 0; c < lanes; c += kLanes) {
