@@ -72,13 +72,22 @@ def single(robot, pin, model, data):
     }
     results = {name: best_times({"limb": ours, "pin": theirs} if pin is not None else {"limb": ours})
                for name, (ours, theirs) in rows.items()}
-    # Overhead of the call: its time minus the time per state of a batch on one thread.
+    # Overhead of the call: its time minus the time per state of a batch on one thread, which is the C++ time.
     limb.set_threads(1)
+    frame = robot.frames[-1]
     Q, V, A = (np.repeat(x[None], 4096, axis=0) for x in (q, v, a))
-    pair = best_times({"one": lambda: robot.rnea(q, v, a), "batch": lambda: robot.rnea(Q, V, A)})
+    for name, call in {"rnea": lambda q, v, a: robot.rnea(q, v, a), "crba": lambda q, v, a: robot.crba(q),
+                       "aba": lambda q, v, a: robot.aba(q, v, a), "gravity": lambda q, v, a: robot.gravity(q),
+                       "frame_pose": lambda q, v, a: robot.frame_pose(q, frame),
+                       "frame_jacobian": lambda q, v, a: robot.frame_jacobian(q, frame),
+                       "kinetic_energy": lambda q, v, a: robot.kinetic_energy(q, v),
+                       "rnea_derivatives": lambda q, v, a: robot.rnea_derivatives(q, v, a)}.items():
+        times = best_times({"one": lambda: call(q, v, a), "batch": lambda: call(Q, V, A),
+                            "nothing": lambda: (lambda q, v, a: None)(q, v, a)})
+        row = results.setdefault(name, {"limb": times["one"]})
+        row["inside"] = times["batch"] / 4096
+        row["overhead"] = times["one"] - times["nothing"] - row["inside"]
     limb.set_threads(0)
-    results["rnea"]["inside"] = pair["batch"] / 4096
-    results["rnea"]["overhead"] = pair["one"] - pair["batch"] / 4096
     return results
 
 
@@ -146,8 +155,8 @@ def main():
         ratio = f"{row['pin'] / row['limb']:6.1f} x" if "pin" in row else ""
         theirs = f"{row['pin']:9.0f}" if "pin" in row else ""
         print(f"  {name:18} limb {row['limb']:8.0f}  pin {theirs} {ratio}")
-    print(f"  rnea without call overhead {results['single']['rnea']['inside']:.0f}, overhead "
-          f"{results['single']['rnea']['overhead']:.0f}")
+    print("  overhead of a call in Python: " + ", ".join(f"{name} {row['overhead']:.0f}" for name, row in
+                                                        results["single"].items() if "overhead" in row))
     print(f"\n{options.states} states, ns per state")
     compiled = results["batch"]["compiled"]
     for name, time_ns in results["batch"].items():

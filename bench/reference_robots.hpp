@@ -1,18 +1,17 @@
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "limb/model/core/load.hpp"
+#include "limb/model/testing/shared.hpp"
 
 namespace limb::bench {
 
 /// The folder of reference robots: in LIMB_SHARED, or next to the repository.
 inline std::filesystem::path reference_folder() {
-  const char* given = std::getenv("LIMB_SHARED");
-  return std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
+  return testing::shared_path() / "robots";
 }
 
 struct ReferenceRobot {

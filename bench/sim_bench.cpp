@@ -7,6 +7,7 @@
 #include "bench/mujoco_model.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
+#include "limb/model/testing/shared.hpp"
 #include "limb/model/core/load.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
 #include "limb/sim/world/simulation.hpp"
@@ -123,9 +124,7 @@ void measure_loops() {
 
 int main() {
   using namespace limb;
-  const char* given = std::getenv("LIMB_SHARED");
-  const std::filesystem::path robots =
-      std::filesystem::path(given != nullptr ? given : LIMB_SHARED_DEFAULT) / "robots";
+  const std::filesystem::path robots = testing::shared_path() / "robots";
   const auto measure = [](const char* name, const Model<double>& model) {
     bench::measure(name, model, bench::mujoco_model(name, model));
   };

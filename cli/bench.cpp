@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <ostream>
 #include <thread>
 
 #include "cli/function_timer.hpp"
+#include "cli/gpu_bench.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_document.hpp"
 #include "cli/table.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/x64/machine_code.hpp"
@@ -35,7 +38,8 @@ class Bench final : public Verb {
   std::string_view examples() const override {
     return "  limb bench arm.urdf                          inverse and forward dynamics, mass "
            "matrix\n"
-           "  limb bench dog.urdf --base free -n 65536     larger batches\n";
+           "  limb bench dog.urdf --base free -n 65536     larger batches\n"
+           "  limb bench dog.urdf --base free --gpu        states per second of an NVIDIA GPU\n";
   }
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
@@ -50,6 +54,8 @@ class Bench final : public Verb {
     add_whole_number(app, "--threads", threads_, "threads of the last column, default all cores", 1,
                      1024);
     add_number(app, "--time", time_, "S", "seconds per measurement", NumberRange::positive(3600));
+    app.add_flag("--gpu", gpu_,
+                 "time an NVIDIA GPU instead, with data in its memory; default 1048576 states");
     app.add_flag("--json", json_, "the table as JSON");
   }
 
@@ -57,6 +63,12 @@ class Bench final : public Verb {
     const Model<double> model = functions_.model();
     const std::vector<DynamicsFunction> functions = functions_.functions();
     CompileOptions options = functions_.options(model);
+    if (gpu_) {
+      const GpuBench bench(model, functions, options, states_.value_or(1 << 20), time_);
+      out << (json_ ? json_document(bench.json) : bench.table.text());
+      return Exit::ok;
+    }
+    const std::int64_t states = states_.value_or(4096);
     const auto start = Clock::now();
     const Compiled fast = compile(model, functions, options);
     const double compiling = 1e3 * seconds_since(start);
@@ -79,10 +91,10 @@ class Bench final : public Verb {
         is_compiled ? fmt::format("{}, {} lanes of f64, {} of f32", isa, lanes[0], lanes[1])
                     : "no machine code";
     Table table(fmt::format("{}: compiled in {:.2f} ms; batches of {}; {}", model.name(), compiling,
-                            states_, code),
+                            states, code),
                 {"ns per state", "template", "compiled", "f64", "f32",
                  fmt::format("f64, {} threads", threads_), "operations", "bytes"});
-    const FunctionTimer timer(model, time_, states_);
+    const FunctionTimer timer(model, time_, states);
     for (const DynamicsFunction f : functions) timer.check_memory(fast, f);
     const Interrupt interrupt;
     Json rows = Json::array();
@@ -112,13 +124,16 @@ class Bench final : public Verb {
     show_progress("");
     const StrategyTable strategies(fast, functions);
     if (json_) {
-      out << Json{{"robot", model.name()},   {"why_not_compiled", fast.why_not_compiled()},
-                  {"compile_ms", compiling}, {"isa", isa},
-                  {"lanes_f64", lanes[0]},   {"lanes_f32", lanes[1]},
-                  {"states", states_},       {"threads", threads_},
-                  {"functions", rows},       {"strategies", strategies.json}}
-                 .dump()
-          << "\n";
+      out << json_document(Json{{"robot", model.name()},
+                                {"why_not_compiled", fast.why_not_compiled()},
+                                {"compile_ms", compiling},
+                                {"isa", isa},
+                                {"lanes_f64", lanes[0]},
+                                {"lanes_f32", lanes[1]},
+                                {"states", states},
+                                {"threads", threads_},
+                                {"functions", rows},
+                                {"strategies", strategies.json}});
     } else {
       out << table.text() << "\n" << strategies.table.text();
     }
@@ -132,10 +147,10 @@ class Bench final : public Verb {
   }
 
   CompiledOptions functions_{"bench"};
-  std::int64_t states_ = 4096;
+  std::optional<std::int64_t> states_;
   int threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   double time_ = 0.2;
-  bool json_ = false;
+  bool gpu_ = false, json_ = false;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "cli/json_document.hpp"
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/model/core/builtin.hpp"
@@ -81,7 +82,7 @@ class Check : public Verb {
   void add_options(CLI::App& app) override {
     robot_.add(app, false);
     app.add_option("--fix", fix_, "write a repaired .urdf, .toml or, from MJCF, .xml")
-        ->type_name("OUT");
+        ->type_name("FILE");
     app.add_flag("--quiet", quiet_, "errors and warnings only, no notes");
     app.add_flag("--json", json_, "machine-readable output");
   }
@@ -104,7 +105,7 @@ class Check : public Verb {
     Diagnostics left = found;
     if (!fix_.empty()) left = repair_to_file(robot, found, json, out);
     json["errors_remaining"] = count(left, Severity::error);
-    if (json_) out << json.dump(2) << "\n";
+    if (json_) out << json_document(json);
     return has_errors(left) ? Exit::bad_input : Exit::ok;
   }
 

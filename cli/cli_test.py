@@ -58,7 +58,7 @@ class HelpTest(unittest.TestCase):
         self.assertEqual(run("version").stdout, run("--version").stdout)
 
     def test_list_names_every_builtin_robot(self):
-        robots = json.loads(run("list", "--json").stdout)
+        robots = json.loads(run("list", "--json").stdout)["robots"]
         self.assertEqual(sorted(robot["name"] for robot in robots),
                          sorted(f"builtin:{path.stem}" for path in ROOT.joinpath("models").glob("*.toml")))
         lines = run("list").stdout.splitlines()[1:]

@@ -9,13 +9,16 @@
 
 #include "cli/compiled_options.hpp"
 #include "cli/disassemble.hpp"
+#include "cli/json_document.hpp"
 #include "cli/table.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/codegen/c/emit_c.hpp"
+#include "limb/codegen/cuda/emit_ptx.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/record/function_tracer.hpp"
 #include "limb/codegen/x64/listing.hpp"
 #include "limb/codegen/x64/machine_code.hpp"
+#include "limb/estimate/c/c_filter.hpp"
 
 namespace limb::cli {
 namespace {
@@ -34,6 +37,9 @@ class Compile final : public Verb {
     return "  limb compile arm.urdf --target c -o arm_c              C source with a test\n"
            "  limb compile dog.urdf --base free --target c --float --functions rnea -o dog_c\n"
            "  limb compile arm.urdf --target c --simd --cpp -o arm_c also batches and C++\n"
+           "  limb compile dog.urdf --base free --target c --filter invariant --feet a,b,c,d -o "
+           "dog_c\n"
+           "                                                         state estimation in C\n"
            "  limb compile arm.urdf --jit                            sizes and times of machine "
            "code\n"
            "  limb compile arm.urdf --functions gravity --show graph the operations; asm: the\n"
@@ -42,22 +48,28 @@ class Compile final : public Verb {
   std::string_view notes() const override {
     return LIMB_FUNCTION_NOTES
         "The C files need a C99 compiler and <math.h>, but neither limb nor a heap:\n"
-        "  make -C DIR test\n";
+        "  make -C FOLDER test\n";
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
     app.add_option("--target", target_, "c")->type_name("NAME");
     app.add_option("-o,--output", folder_, "folder for the files; created if missing")
-        ->type_name("DIR");
+        ->type_name("FOLDER");
     app.add_option("--prefix", prefix_,
                    "prefix of file and function names, default the robot's name")
         ->type_name("NAME");
     app.add_flag("--float", float_, "single precision");
     app.add_flag("--simd", simd_, "also batches, with vector types of gcc and clang");
     app.add_flag("--cpp", cpp_, "also a C++17 header with wrappers");
+    app.add_option("--filter", filter_,
+                   "instead of functions, a filter of the floating base: invariant or error-state")
+        ->type_name("KIND");
+    add_names(app, "--feet", feet_, "frames of the feet, for --filter");
+    app.add_option("--imu", imu_, "frame of the IMU, for --filter; default the base frame")
+        ->type_name("FRAME");
     app.add_flag("--jit", jit_, "compile to machine code and report sizes and times");
     app.add_option("--show", show_, "print operations, machine code or source")
-        ->type_name("graph|asm|c");
+        ->type_name("graph|asm|c|ptx");
     app.add_flag("--json", json_, "the report as JSON");
   }
 
@@ -65,19 +77,25 @@ class Compile final : public Verb {
     if (!target_.empty() && target_ != "c") {
       throw Error(fmt::format("limb compile: --target is '{}', expected c", target_));
     }
-    if (!show_.empty() && show_ != "graph" && show_ != "asm" && show_ != "c") {
-      throw Error(fmt::format("limb compile: --show is '{}', expected graph, asm or c", show_));
+    if (!show_.empty() && show_ != "graph" && show_ != "asm" && show_ != "c" && show_ != "ptx") {
+      throw Error(
+          fmt::format("limb compile: --show is '{}', expected graph, asm, c or ptx", show_));
     }
     if (!target_.empty() && folder_.empty()) {
-      throw Error("limb compile: --target c needs a folder, -o DIR");
+      throw Error("limb compile: --target c needs a folder, -o FOLDER");
     }
     if (target_.empty() && !folder_.empty()) {
-      throw Error("limb compile: -o DIR needs --target c");
+      throw Error("limb compile: -o FOLDER needs --target c");
     }
     if (target_.empty() && (simd_ || cpp_)) {
       throw Error(fmt::format("limb compile: {} needs --target c", simd_ ? "--simd" : "--cpp"));
     }
     const Model<double> model = functions_.model();
+    if (!filter_.empty()) return write_filter(model, out);
+    if (!feet_.empty() || !imu_.empty()) {
+      throw Error(
+          fmt::format("limb compile: {} needs --filter", feet_.empty() ? "--imu" : "--feet"));
+    }
     const std::vector<DynamicsFunction> functions = functions_.functions();
     const CompileOptions options = functions_.options(model);
     const bool loops =
@@ -94,6 +112,25 @@ class Compile final : public Verb {
 
  private:
   Precision precision() const { return float_ ? Precision::f32 : Precision::f64; }
+
+  Exit write_filter(const Model<double>& model, std::ostream& out) const {
+    if (filter_ != "invariant" && filter_ != "error-state") {
+      throw Error(fmt::format(
+          "limb compile: --filter is '{}', expected one of invariant, error-state", filter_));
+    }
+    if (target_.empty()) throw Error("limb compile: --filter needs --target c");
+    if (simd_ || cpp_ || !show_.empty() || jit_) {
+      throw Error("limb compile: --filter writes C only, without --simd, --cpp, --show or --jit");
+    }
+    if (feet_.empty()) throw Error("limb compile: --filter needs the frames of the feet, --feet");
+    CFilterOptions options;
+    options.prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
+    options.filter = filter_ == "invariant" ? FilterKind::invariant : FilterKind::error_state;
+    options.precision = precision();
+    options.comment = comment(model) + "Feet:";
+    for (const std::string& foot : feet_) options.comment += " " + foot;
+    return write_package(make_c_filter(LegKinematics(model, feet_, imu_), options), out);
+  }
 
   Exit write_c(const Model<double>& model, const std::vector<DynamicsFunction>& functions,
                const CompileOptions& options, std::ostream& out) const {
@@ -112,7 +149,10 @@ class Compile final : public Verb {
     std::vector<codegen::Trace> traces;
     const codegen::FunctionTracer tracer(model, options);
     for (const DynamicsFunction f : functions) traces.push_back(tracer.trace(f));
-    const codegen::CPackage made = codegen::make_c_package(traces, package);
+    return write_package(codegen::make_c_package(traces, package), out);
+  }
+
+  Exit write_package(const codegen::CPackage& made, std::ostream& out) const {
     std::error_code code;
     std::filesystem::create_directories(folder_, code);
     if (code) {
@@ -129,7 +169,7 @@ class Compile final : public Verb {
     if (json_) {
       Json result{{"files", files}, {"stack_bytes", made.stack_bytes}};
       if (simd_) result["simd_stack_bytes"] = made.simd_stack_bytes;
-      out << result.dump() << "\n";
+      out << json_document(result);
     } else {
       out << fmt::format("stack: at most {} bytes\n", made.stack_bytes);
       if (simd_) out << fmt::format("stack of batches: at most {} bytes\n", made.simd_stack_bytes);
@@ -165,6 +205,8 @@ class Compile final : public Verb {
       } else if (show_ == "c") {
         const std::string prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
         out << codegen::emit_c(trace, prefix, precision()).text;
+      } else if (show_ == "ptx") {
+        out << codegen::emit_ptx(trace, trace.name, {.precision = precision()}).text;
       } else {
         const Program program(trace, options.program);
         if (!program.is_compiled()) {
@@ -233,13 +275,11 @@ class Compile final : public Verb {
     }
     const StrategyTable strategies(fast, functions);
     if (json_) {
-      out << Json{{"robot", model.name()},
-                  {"why_not_compiled", fast.why_not_compiled()},
-                  {"compile_ms", elapsed.count()},
-                  {"functions", rows},
-                  {"strategies", strategies.json}}
-                 .dump()
-          << "\n";
+      out << json_document(Json{{"robot", model.name()},
+                                {"why_not_compiled", fast.why_not_compiled()},
+                                {"compile_ms", elapsed.count()},
+                                {"functions", rows},
+                                {"strategies", strategies.json}});
     } else {
       out << table.text() << "\n" << strategies.table.text();
     }
@@ -247,7 +287,8 @@ class Compile final : public Verb {
   }
 
   CompiledOptions functions_{"compile"};
-  std::string target_, folder_, prefix_, show_;
+  std::string target_, folder_, prefix_, show_, filter_, imu_;
+  std::vector<std::string> feet_;
   bool float_ = false, simd_ = false, cpp_ = false, jit_ = false, json_ = false;
 };
 

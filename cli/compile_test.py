@@ -45,6 +45,29 @@ class CompileTest(unittest.TestCase):
         self.assertEqual(result.stdout, "")
         return result.stderr.strip()
 
+    def test_filters_are_c_without_warnings(self):
+        feet = "FL_foot,FR_foot,RL_foot,RR_foot"
+        for kind in ("invariant", "error-state"):
+            for precision in ([], ["--float"]):
+                with tempfile.TemporaryDirectory() as folder:
+                    out = self.ok("compile", "builtin:quadruped", "--target", "c", "--filter", kind, "--feet", feet,
+                                  "-o", folder, *precision)
+                    self.assertIn("stack: at most", out)
+                    self.assertEqual(sorted(x.name for x in Path(folder).iterdir()),
+                                     ["quadruped_filter.c", "quadruped_filter.h"])
+                    made = subprocess.run(
+                        "gcc -std=c99 -O1 -Wall -Wextra -Werror -pedantic -c quadruped_filter.c && nm -u quadruped_filter.o",
+                        shell=True, cwd=folder, capture_output=True, text=True)
+                    self.assertEqual(made.returncode, 0, made.stderr)
+                    used = {line.split()[-1].removesuffix("f") for line in made.stdout.splitlines()}
+                    used -= {"__stack_chk_fail", "memset", "memcpy", "_GLOBAL_OFFSET_TABLE_"}
+                    self.assertLessEqual(used, {"sqrt", "sin", "cos", "fabs", "sincos"})
+        common = ("compile", "builtin:quadruped", "--filter")
+        self.assertIn("expected one of invariant, error-state", self.error(*common, "kalman", "--target", "c", "-o", "x"))
+        self.assertIn("--feet", self.error(*common, "invariant", "--target", "c", "-o", "x"))
+        self.assertIn("--target c", self.error(*common, "invariant", "--feet", feet))
+        self.assertIn("needs --filter", self.error("compile", "builtin:quadruped", "--feet", feet))
+
     def test_c_source_passes_its_own_test(self):
         with tempfile.TemporaryDirectory() as folder:
             out = self.ok("compile", "builtin:2r", "--target", "c", "-o", Path(folder) / "new" / "2r")
@@ -278,12 +301,12 @@ class CompileTest(unittest.TestCase):
             "limb compile: --target is 'fortran', expected c",
         )
         self.assertEqual(
-            self.error(*arm, "--target", "c"), "limb compile: --target c needs a folder, -o DIR"
+            self.error(*arm, "--target", "c"), "limb compile: --target c needs a folder, -o FOLDER"
         )
-        self.assertEqual(self.error(*arm, "-o", "x"), "limb compile: -o DIR needs --target c")
+        self.assertEqual(self.error(*arm, "-o", "x"), "limb compile: -o FOLDER needs --target c")
         self.assertEqual(
             self.error(*arm, "--show", "x"),
-            "limb compile: --show is 'x', expected graph, asm or c",
+            "limb compile: --show is 'x', expected graph, asm, c or ptx",
         )
         self.assertIn("(closest: 'rnea')", self.error(*arm, "--functions", "rnae"))
         self.assertIn("frames is empty", self.error(*arm, "--functions", "frame_poses"))

@@ -6,6 +6,7 @@
 #include "cli/demo_lecture.hpp"
 #include "cli/demo_planar.hpp"
 #include "cli/demo_quadruped.hpp"
+#include "cli/json_document.hpp"
 #include "cli/report_page.hpp"
 #include "cli/robot_options.hpp"
 #include "limb/base/text_file.hpp"
@@ -42,18 +43,18 @@ class Demo : public Verb {
     app_ = &app;
     app.add_option("NAME", which_, "arm, lecture or planar; default: the quadruped")->type_name("");
     app.add_option("-o,--output", output_, "report, default out/demo.html, out/demo_NAME.html")
-        ->type_name("FILE.html");
-    app.add_option("--picture", picture_, "write a picture of the demo")->type_name("FILE.svg");
+        ->type_name("FILE");
+    app.add_option("--picture", picture_, "write a picture of the demo")->type_name("FILE");
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
     app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
-        ->type_name("FILE");
+        ->type_name("MODEL");
     app.add_option("--root", roots_, "quadruped: folder for package:// and relative paths")
         ->type_name("FOLDER");
     missing_meshes_.add(app);
     unsupported_.add(app);
     app.add_option("--feet", quadruped_.feet,
                    "quadruped: frames or bodies; default by name or shape")
-        ->type_name("A,B,C,D");
+        ->type_name("A,B,...");
     app.add_option("--posture", quadruped_.posture,
                    "quadruped: standing joint positions, rad; default: found")
         ->type_name("JOINT=Q,...");
@@ -98,7 +99,7 @@ class Demo : public Verb {
     if (has_page) write_report("limb demo", path, result.page);
     if (picture_) write_text_file("limb demo", *picture_, result.picture);
     if (json_) {
-      out << result.numbers.dump(2) << "\n";
+      out << json_document(result.numbers);
     } else {
       out << result.text;
       if (has_page) out << fmt::format("\nReport: {}\n", path);

@@ -10,7 +10,7 @@
 
 #include "cli/chart.hpp"
 #include "cli/report_page.hpp"
-#include "cli/stick_figure.hpp"
+#include "cli/robot_view.hpp"
 #include "cli/table.hpp"
 #include "limb/control/control.hpp"
 #include "limb/dynamics/kinematics/frames.hpp"
@@ -172,21 +172,23 @@ Run run_impedance(const Model<double>& model, const Path& path, const Vector& q)
 }
 
 std::string charts(const Run& a, const Run& b) {
-  const double width = 860, height = 210;
-  Svg svg(width, 3 * height, "An arm hits a wall",
-          "Position of the tool, force on the wall and error of position and impedance control");
-  svg.rectangle({0, 0}, width, 3 * height, "fill=\"#fff\"");
   const std::vector<double> ends = {0, kEnd}, wall(2, 1e3 * kWall);
-  draw_chart(svg, {0, 0}, width, height, "Tool along y, mm",
-             {{"position control", &a.t, &a.y},
-              {"impedance control", &b.t, &b.y},
-              {"reference", &a.t, &a.reference},
-              {"wall", &ends, &wall}});
-  draw_chart(svg, {0, height}, width, height, "Force on the wall, N",
-             {{"position control", &a.t, &a.force}, {"impedance control", &b.t, &b.force}});
-  draw_chart(svg, {0, 2 * height}, width, height, "Distance from the reference, mm",
-             {{"position control", &a.t, &a.error}, {"impedance control", &b.t, &b.error}});
-  return svg.finish();
+  Figure figure;
+  figure.add({"Tool along y",
+              "mm",
+              {{"position control", &a.t, &a.y},
+               {"impedance control", &b.t, &b.y},
+               {"wall", &ends, &wall},
+               {"reference", &a.t, &a.reference, true}}});
+  figure.add({"Force on the wall",
+              "N",
+              {{"position control", &a.t, &a.force}, {"impedance control", &b.t, &b.force}}});
+  figure.add({"Distance from the reference",
+              "mm",
+              {{"position control", &a.t, &a.error}, {"impedance control", &b.t, &b.error}}});
+  return figure.svg("An arm hits a wall",
+                    "Position of the tool, force on the wall and error of position and impedance "
+                    "control");
 }
 
 }  // namespace
@@ -235,9 +237,10 @@ DemoResult demo_arm() {
       "is a spring of {:g} N/m, and its force follows Hooke's law: {:.1f} N.</p>\n<pre>{}</pre>\n",
       1e3 * kLine, 1e3 * depth, kStiffness, expected, table.text());
   body += result.picture;
-  body +=
-      "<h2>Position control</h2>\n" + StickFigure("limb demo", model, a.state, 300).animation() +
-      "<h2>Impedance control</h2>\n" + StickFigure("limb demo", model, b.state, 300).animation();
+  body += "<h2>Position control</h2>\n" +
+          RobotView("limb demo", {model, {}, {}}, a.state, 300).animation() +
+          "<h2>Impedance control</h2>\n" +
+          RobotView("limb demo", {model, {}, {}}, b.state, 300).animation();
   result.page = report_page("An arm hits a wall", body);
   return result;
 }

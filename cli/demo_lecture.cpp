@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/chart.hpp"
-#include "cli/stick_figure.hpp"
+#include "cli/robot_view.hpp"
 #include "cli/table.hpp"
 #include "limb/dynamics/robot/proof.hpp"
 #include "limb/model/core/load.hpp"
@@ -87,17 +87,16 @@ DemoResult demo_lecture() {
 
   // Simulate.
   const Swing s = simulate_swing(model);
-  const double width = 860, height = 210;
-  Svg svg(width, 2 * height, "The RR arm swings", "Angles and energies over six seconds");
-  svg.rectangle({0, 0}, width, 2 * height, "fill=\"#fff\"");
-  draw_chart(svg, {0, 0}, width, height, "Angles, rad", {{"q1", &s.t, &s.q1}, {"q2", &s.t, &s.q2}});
-  draw_chart(svg, {0, height}, width, height, "Energy, J",
-             {{"kinetic", &s.t, &s.kinetic},
-              {"potential", &s.t, &s.potential},
-              {"total", &s.t, &s.total}});
+  Figure figure;
+  figure.add({"Angles", "rad", {{"q1", &s.t, &s.q1}, {"q2", &s.t, &s.q2}}});
+  figure.add({"Energy",
+              "J",
+              {{"kinetic", &s.t, &s.kinetic},
+               {"potential", &s.t, &s.potential},
+               {"total", &s.t, &s.total}}});
 
   DemoResult result;
-  result.picture = svg.finish();
+  result.picture = figure.svg("The RR arm swings", "Angles and energies over six seconds");
   result.text =
       symbolic::to_text(short_page) +
       fmt::format(
@@ -113,10 +112,10 @@ DemoResult demo_lecture() {
   steps.steps = true;
   symbolic::Document page = symbolic::write_page(derivation, steps);
   page.title = "The RR arm: derived, proven, simulated";
-  result.page = append_to_body(symbolic::to_html(page),
-                               "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
-                                   StickFigure("limb demo", model, s.state, 400).animation() +
-                                   result.picture);
+  result.page = append_to_body(
+      symbolic::to_html(page),
+      "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
+          RobotView("limb demo", {model, {}, {}}, s.state, 400).animation() + result.picture);
   return result;
 }
 

@@ -41,14 +41,6 @@ void show_activity(const std::string& text) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "limb demo: {}\n", text);
 }
 
-std::string escape(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return result;
-}
-
 /// A section of the demo: lines for the terminal, numbers, and a table for the page.
 struct Section {
   std::string text, page;
@@ -306,7 +298,7 @@ DemoResult demo_quadruped(const QuadrupedDemo& demo) {
   }
   DemoResult result;
   const std::string heading =
-      remarks.empty() ? name : name + "</p>\n<pre>" + escape(remarks) + "</pre>\n<p>";
+      remarks.empty() ? name : name + "</p>\n<pre>" + html_text(remarks) + "</pre>\n<p>";
   result.page = page_of(heading, checked, proof, compiled, walk, run);
   result.picture = legged_strip(run);
   result.ok = walk.ok;

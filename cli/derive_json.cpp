@@ -1,5 +1,6 @@
 #include "cli/derive_json.hpp"
 
+#include "cli/interrupt.hpp"
 #include "cli/robot_options.hpp"
 
 namespace limb::cli {
@@ -10,11 +11,17 @@ using symbolic::Matrix;
 using symbolic::Polynomial;
 using symbolic::Quantity;
 
+/// Large closed forms take seconds to write, so each entry can be interrupted.
+std::string text(const Polynomial& x) {
+  Interrupt::check("limb derive", "while writing the closed form");
+  return to_text(x);
+}
+
 Json entries(const Matrix& m) {
   Json rows = Json::array();
   for (Eigen::Index i = 0; i < m.rows(); ++i) {
     Json row = Json::array();
-    for (Eigen::Index j = 0; j < m.cols(); ++j) row.push_back(to_text(m(i, j)));
+    for (Eigen::Index j = 0; j < m.cols(); ++j) row.push_back(text(m(i, j)));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -22,7 +29,7 @@ Json entries(const Matrix& m) {
 
 Json list(const Matrix& v) {
   Json result = Json::array();
-  for (const Polynomial& x : v.reshaped()) result.push_back(to_text(x));
+  for (const Polynomial& x : v.reshaped()) result.push_back(text(x));
   return result;
 }
 
@@ -33,7 +40,7 @@ Json christoffel(const symbolic::ClosedForm& f) {
     for (int j = 0; j < n; ++j) {
       for (int k = j; k < n; ++k) {
         if (f.gamma(i, j, k).is_zero()) continue;
-        result.push_back({{"ijk", {i + 1, j + 1, k + 1}}, {"value", to_text(f.gamma(i, j, k))}});
+        result.push_back({{"ijk", {i + 1, j + 1, k + 1}}, {"value", text(f.gamma(i, j, k))}});
       }
     }
   }
@@ -57,20 +64,22 @@ Json symbols(const symbolic::Ring& ring) {
 Json derivation_json(const symbolic::Derivation& d) {
   const auto has = [&](Quantity q) { return d.quantities.count(q) != 0; };
   const symbolic::ClosedForm& f = d.form;
-  static constexpr const char* kMethods[] = {"lagrange", "newton_euler", "both"};
+  static constexpr const char* kMethods[] = {"lagrange", "newton_euler", "both", "modern_robotics",
+                                             "all"};
   Json result = {{"robot", d.robot.model.name()},
                  {"method", kMethods[static_cast<int>(d.method)]},
                  {"symbols", symbols(*d.robot.ring)},
                  {"notes", d.robot.notes},
                  {"terms", term_count(d)},
                  {"peak_bytes", d.robot.ring->peak_bytes()}};
-  if (d.method == symbolic::DerivationMethod::both)
+  if (d.method == symbolic::DerivationMethod::both || d.method == symbolic::DerivationMethod::all)
     result["equal"] = true;  // derive() throws if they differ
   Json joints = Json::array();
   for (const auto& c : d.robot.coordinates) {
     joints.push_back({{"joint", c.joint},
                       {"q", d.robot.ring->symbol(c.q).name},
-                      {"kind", c.is_angle ? "angle" : "length"}});
+                      {"kind", c.is_angle ? "angle" : "length"},
+                      {"actuated", c.actuated}});
   }
   result["coordinates"] = joints;
   if (has(Quantity::M)) result["M"] = entries(f.M);
@@ -82,9 +91,17 @@ Json derivation_json(const symbolic::Derivation& d) {
   if (has(Quantity::christoffel)) result["christoffel"] = christoffel(f);
   if (has(Quantity::V)) result["V"] = list(f.V);
   if (has(Quantity::G)) result["G"] = list(f.G);
-  if (has(Quantity::K)) result["K"] = to_text(f.K);
-  if (has(Quantity::P)) result["P"] = to_text(f.P);
-  if (has(Quantity::tau)) result["tau"] = list(f.tau);
+  if (has(Quantity::K)) result["K"] = text(f.K);
+  if (has(Quantity::P)) result["P"] = text(f.P);
+  if (has(Quantity::tau)) {
+    result["tau"] = list(f.tau);
+    Json friction = Json::array();  // to be added to tau: size * sign(velocity)
+    for (const symbolic::CoulombFriction& x : f.friction) {
+      friction.push_back(
+          {{"joint", x.joint}, {"size", list(x.size)}, {"velocity", to_text(x.velocity)}});
+    }
+    result["friction"] = friction;
+  }
   Json frames = Json::array();
   for (std::size_t i = 0; i < d.frames.size(); ++i) {
     Json frame = {{"name", d.frames[i].name}, {"p", list(Matrix(d.frames[i].X_WF.p))}};
@@ -93,7 +110,12 @@ Json derivation_json(const symbolic::Derivation& d) {
     if (has(Quantity::Lambda)) {
       frame["Lambda"] = {{"rows", d.lambdas[i].rows},
                          {"numerator", entries(d.lambdas[i].numerator)},
-                         {"denominator", to_text(d.lambdas[i].denominator)}};
+                         {"denominator", text(d.lambdas[i].denominator)}};
+    }
+    if (has(Quantity::mu)) frame["mu"] = {{"numerator", list(d.lambdas[i].mu)}};
+    if (has(Quantity::rho)) frame["rho"] = {{"numerator", list(d.lambdas[i].rho)}};
+    if (has(Quantity::mu) || has(Quantity::rho)) {
+      frame["denominator"] = text(d.lambdas[i].denominator);
     }
     frames.push_back(std::move(frame));
   }
@@ -102,8 +124,9 @@ Json derivation_json(const symbolic::Derivation& d) {
 }
 
 Json recursive_json(const symbolic::RecursiveForm& form) {
-  static constexpr const char* kOps[] = {"input",    "constant", "negate", "add", "subtract",
-                                         "multiply", "divide",   "sin",    "cos", "sqrt"};
+  static constexpr const char* kOps[] = {"input",    "constant", "negate", "add",
+                                         "subtract", "multiply", "divide", "sin",
+                                         "cos",      "sqrt",     "sign"};
   Json nodes = Json::array();
   for (std::size_t i = 0; i < form.tape.nodes().size(); ++i) {
     const symbolic::TapeNode& n = form.tape.nodes()[i];
@@ -123,11 +146,8 @@ Json recursive_json(const symbolic::RecursiveForm& form) {
   for (std::size_t i = 0; i < form.parameters.size(); ++i) {
     parameters[form.parameters[i]] = form.defaults[i];
   }
-  return {{"robot", form.robot},
-          {"parameters", parameters},
-          {"assignments", form.size()},
-          {"nodes", nodes},
-          {"outputs", outputs}};
+  return {{"robot", form.robot},        {"parameters", parameters}, {"notes", form.notes},
+          {"assignments", form.size()}, {"nodes", nodes},           {"outputs", outputs}};
 }
 
 }  // namespace limb::cli

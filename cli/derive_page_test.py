@@ -33,7 +33,7 @@ console.log(JSON.stringify(failures));
 
 
 def derive(*arguments):
-    done = subprocess.run([LIMB, "derive", *arguments], capture_output=True, text=True, timeout=1200)
+    done = subprocess.run([LIMB, "derive", *map(str, arguments)], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -55,6 +55,7 @@ class HtmlTest(unittest.TestCase):
             for math in maths:
                 ElementTree.fromstring(math)
             self.assertGreater(len(formulas_of(page)), 20, robot)
+            self.assertEqual(page.count("<svg"), 1, robot)
 
     def test_katex_renders_every_formula(self):
         if shutil.which("node") is None or not KATEX.is_dir():
@@ -68,20 +69,91 @@ class HtmlTest(unittest.TestCase):
 
 
 class LatexTest(unittest.TestCase):
-    def test_a_tex_engine_compiles_the_document(self):
+    def compile(self, *arguments):
+        """Compiles the page; no line may be wider than the text by more than 5 pt."""
         engine = shutil.which("pdflatex")
         if engine is None:
             self.skipTest("no pdflatex")
-        for robot in ("2r", "belt-leg"):
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / "page.tex"
-                derive(f"builtin:{robot}", "--steps", "--format", "latex", "-o", str(path))
-                done = subprocess.run([engine, "-interaction=nonstopmode", "-halt-on-error", path.name],
-                                      cwd=folder, capture_output=True, text=True, timeout=1200)
-                self.assertEqual(done.returncode, 0, done.stdout[-2000:])
-                # No line is wider than the page by more than 5 pt.
-                wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
-                self.assertEqual([width for width in wide if not width < 5], [], robot)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.tex"
+            derive(*arguments, "--format", "latex", "-o", str(path))
+            done = subprocess.run([engine, "-interaction=nonstopmode", "-halt-on-error", path.name],
+                                  cwd=folder, capture_output=True, text=True, timeout=1200)
+            self.assertEqual(done.returncode, 0, f"{arguments}: {done.stdout[-2000:]}")
+            wide = [float(w) for w in re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)]
+            self.assertEqual([width for width in wide if not width < 5], [], arguments)
+
+    def test_a_tex_engine_compiles_every_page(self):
+        for robot in (*SMALL, "arm6"):
+            for options in ([], ["--steps"], ["--symbolic-parameters"], ["--recursive"]):
+                if robot == "arm6" and options == ["--symbolic-parameters"]:
+                    options = [*options, "--only", "G"]
+                self.compile(f"builtin:{robot}", *options)
+        self.compile("builtin:quadruped", "--base", "fixed")
+        self.compile("builtin:rr", "--route", "all", "--steps", "--letters", "DCg", "--long-functions", "--expanded")
+        self.compile("builtin:planar-biped")
+        self.compile("builtin:humanoid", "--recursive", "--only", "tau")
+
+    def test_names_with_special_characters(self):
+        recipe = (ROOT / "models" / "belt-leg.toml").read_text()
+        for name in re.findall(r'^name = "(\w+)"', recipe, re.M):
+            recipe = recipe.replace(f'"{name}"', f'"{name}_1 & 50% $^~#"')
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "special.toml"
+            path.write_text(recipe)
+            self.compile(path, "--steps")
+            self.compile(path, "--recursive")
+            self.assertIn("&amp; 50%", derive(path, "--steps", "--format", "html"))
+
+    def test_slides_and_fragments(self):
+        slides = derive("builtin:rr", "--route", "all", "--steps", "--format", "beamer")
+        self.assertEqual(slides.count(r"\begin{frame}"), slides.count(r"\end{frame}"))
+        self.assertGreater(slides.count(r"\begin{frame}"), 30)
+        fragment = derive("builtin:rr", "--format", "latex-fragment")
+        self.assertNotIn("documentclass", fragment)
+        self.assertIn(r"\section{Result}", fragment)
+        engine = shutil.which("pdflatex")
+        if engine is None or subprocess.run(["kpsewhich", "pgfmath.sty"], capture_output=True).returncode != 0:
+            self.skipTest("no pdflatex or no beamer")
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "slides.tex").write_text(slides)
+            done = subprocess.run([engine, "-interaction=nonstopmode", "-halt-on-error", "slides.tex"],
+                                  cwd=folder, capture_output=True, text=True, timeout=1200)
+            self.assertEqual(done.returncode, 0, done.stdout[-2000:])
+
+    def test_needs_only_amsmath(self):
+        for options in (["--steps"], ["--recursive"]):
+            page = derive("builtin:rr", "--format", "latex", *options)
+            self.assertEqual(re.findall(r"\\usepackage.*", page), [r"\usepackage{amsmath}"])
+            self.assertTrue(page.startswith(r"\documentclass"))
+            self.assertTrue(page.rstrip().endswith(r"\end{document}"))
+
+
+class DrawTest(unittest.TestCase):
+    def draw(self, *arguments):
+        return subprocess.run([LIMB, "draw", *arguments], capture_output=True, text=True, timeout=1200)
+
+    def test_figures_are_well_formed(self):
+        for robot in (*SMALL, "arm6", "planar-monopod", "planar-biped", "planar-quadruped"):
+            done = self.draw(f"builtin:{robot}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            svg = ElementTree.fromstring(done.stdout)
+            width, height = (float(x) for x in svg.get("viewBox").split()[2:])
+            tag = "{http://www.w3.org/2000/svg}"
+            self.assertGreater(len(svg.findall(f"{tag}text")), 1, robot)
+            for line in svg.findall(f"{tag}line"):
+                for key, limit in (("x1", width), ("x2", width), ("y1", height), ("y2", height)):
+                    self.assertTrue(-1 <= float(line.get(key)) <= limit + 1, f"{robot}: {line.attrib}")
+
+    def test_a_pose_and_letters(self):
+        text = self.draw("builtin:rr", "--q", "0.3,1.2").stdout
+        plain = "".join(ElementTree.fromstring(text).itertext()).replace("\u200b", "")
+        for letter in ("θ1", "θ2", "m1", "m2", "l1", "lc1", "lc2", "g"):
+            self.assertIn(letter, plain)
+        self.assertNotEqual(text, self.draw("builtin:rr").stdout)
+        wrong = self.draw("builtin:rr", "--q", "1,2,3")
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertIn("q has 3 numbers, expected 2", wrong.stderr)
 
 
 class FormatsTest(unittest.TestCase):

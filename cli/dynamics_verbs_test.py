@@ -136,6 +136,23 @@ class EvalTest(unittest.TestCase):
             state = json.loads(result.stdout)["states"][0]
             self.assertEqual(set(state), {"q", "v", "a", "tau"} | fields)
 
+    def test_operational_space_of_some_rows(self):
+        """J^-T M J^-1 of the tip of a 2R arm, where J is square [lecture 004]."""
+        data = {"states": [{"q": [0.4, 0.9], "v": [1.1, -0.7]}], "frames": ["tool"]}
+        result, _ = self.evaluate("builtin:2r", data, "--only", "operational_space,M,J_lwa", "--rows", "vx,vy")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        state = json.loads(result.stdout)["states"][0]
+        task, (a, b) = state["frames"]["tool"]["operational_space"], state["frames"]["tool"]["J_lwa"][:2]
+        self.assertEqual((task["rows"], task["damped"]), (["vx", "vy"], 0))
+        # J^T Lambda J = M
+        L = task["Lambda"]
+        found = [[sum(J[i] * L[r][c] * K[j] for r, J in enumerate((a, b)) for c, K in enumerate((a, b)))
+                  for j in range(2)] for i in range(2)]
+        self.assertLess(distance(found, state["M"]), 1e4 * EPS)  # condition numbers below 100
+        self.assertIn("--rows needs --only operational_space", self.error("builtin:2r", data, "--rows", "vx"))
+        self.assertIn("row 'x' is not one of: vx vy vz wx wy wz",
+                      self.error("builtin:2r", data, "--only", "operational_space", "--rows", "x"))
+
     def test_conventions_agree_on_what_does_not_depend_on_them(self):
         # A floating robot in the coordinates of each library; energy and mass centre are the same.
         q = [0.1, 0.2, 0.5, 0, 0, 0, 1] + [0.1 * i for i in range(12)]

@@ -10,6 +10,7 @@
 #include "cli/estimate_noise.hpp"
 #include "cli/estimate_report.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/json_document.hpp"
 #include "cli/log_map.hpp"
 #include "cli/png.hpp"
 #include "cli/robot_options.hpp"
@@ -42,6 +43,8 @@ class Estimate final : public Verb {
            "FL_foot,FR_foot,RL_foot,RR_foot \\\n"
            "      --make-walk 10 -o walk.html                           writes a synthetic "
            "walk, then reads it\n"
+           "  limb estimate run.mcap --feet lf,rf,lh,rh --smooth -o run.csv  smoothed, for offline "
+           "use\n"
            "  limb estimate still.csv --model hyq.urdf --feet lf_foot,rf_foot --calibrate "
            "noise.toml\n"
            "  limb estimate bag.csv --model hyq.urdf --feet lf_foot,rf_foot --map topics.toml\n";
@@ -100,6 +103,8 @@ class Estimate final : public Verb {
         ->check(CLI::IsMember({"log", "torque", "always"}).description(""))
         ->type_name("SOURCE");
     app.add_option("-o,--output", output_, "report, picture or log")->type_name("FILE");
+    app.add_flag("--smooth", smooth_,
+                 "fixed-interval smoothing: each estimate uses the whole log, not only its past");
     app.add_flag("--json", json_, "the summary as JSON");
     const auto number = [&](const char* option, double& value, const char* unit,
                             const std::string& text) {
@@ -230,7 +235,7 @@ class Estimate final : public Verb {
       options_.initial.p_WB = survey.p_WB();
       options_.initial.yaw = survey.yaw();
     }
-    EstimateRun run(kCall, legs, options_, source, start);
+    EstimateRun run(kCall, legs, options_, source, start, smooth_);
     std::unique_ptr<LogWriter> writer;
     if (output_.ends_with(".csv") || output_.ends_with(".mcap")) {
       writer = open_output();
@@ -248,10 +253,10 @@ class Estimate final : public Verb {
                         : summary.verdict.verdict == Verdict::overconfident ? kOverconfident
                                                                             : Exit::ok;
     if (json_) {
-      out << json_of(summary).dump(2) << "\n";
+      out << json_document(json_of(summary));
       return status;
     }
-    out << fmt::format("{} by {}\n", model.name(), filter_);
+    out << fmt::format("{} by {}{}\n", model.name(), filter_, smooth_ ? ", smoothed" : "");
     out << fmt::format("  {:<24} {}\n", "noise", noise_text);
     for (const auto& [name, value] : estimate_rows(summary, feet_)) {
       out << fmt::format("  {:<24} {}\n", name, value);
@@ -329,6 +334,10 @@ class Estimate final : public Verb {
     walking.rest = std::min(1.2, *walk_ / 2);
     WalkErrors errors;
     errors.imu = options_.imu;
+    // The walk of the biases of the sensor alone, unless it is given.
+    const ImuNoise cautious = EstimatorOptions{}.imu, sensor;
+    if (errors.imu.gyro_walk == cautious.gyro_walk) errors.imu.gyro_walk = sensor.gyro_walk;
+    if (errors.imu.accel_walk == cautious.accel_walk) errors.imu.accel_walk = sensor.accel_walk;
     errors.encoder = options_.encoder;
     errors.encoder_rate = 0.02;
     errors.creep = options_.contact_noise;
@@ -341,7 +350,8 @@ class Estimate final : public Verb {
   }
 
   void write_output(const EstimateSummary& summary, const std::string& notice) const {
-    const std::string title = log_.substr(log_.find_last_of('/') + 1) + ", " + filter_;
+    const std::string title =
+        log_.substr(log_.find_last_of('/') + 1) + ", " + filter_ + (smooth_ ? ", smoothed" : "");
     const std::string text = output_.ends_with(".html")
                                  ? estimate_page(summary, feet_, title, notice)
                                  : estimate_charts(summary, feet_);
@@ -380,6 +390,7 @@ class Estimate final : public Verb {
                    {"nis_per_row", number(s.nis)},
                    {"microseconds_per_sample", s.microseconds},
                    {"counts", counts},
+                   {"smoothed", s.smoothed},
                    {"truth", s.has_truth}};
     Json end, deviations;
     for (Eigen::Index i = 0; i < 9; ++i) {
@@ -415,6 +426,7 @@ class Estimate final : public Verb {
     }
     result["events"] = events;
     if (s.has_truth) {
+      if (s.smoothed) result["filter_rms_position"] = s.filter_rms_position;
       result["rms_position"] = components(s.rms_position);
       result["rms_rotation"] = components(s.rms_rotation);
       result["rms_velocity"] = components(s.rms_velocity);
@@ -439,7 +451,7 @@ class Estimate final : public Verb {
   std::vector<std::string> feet_;
   std::optional<double> walk_, make_force_, break_force_, ground_;
   std::uint64_t seed_ = 1;
-  bool json_ = false;
+  bool json_ = false, smooth_ = false;
 };
 
 }  // namespace

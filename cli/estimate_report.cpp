@@ -3,23 +3,16 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <deque>
 #include <numbers>
 
 #include "cli/chart.hpp"
+#include "cli/report_page.hpp"
 
 namespace limb::cli {
 namespace {
 
-constexpr double kWidth = 860, kChart = 190;
 constexpr double kDegree = std::numbers::pi / 180;
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return result;
-}
 
 std::vector<double> scaled(const std::vector<double>& x, double factor) {
   std::vector<double> y(x);
@@ -29,113 +22,115 @@ std::vector<double> scaled(const std::vector<double>& x, double factor) {
 
 using Values = std::vector<double>;
 
-/// Pictures one below the other.
-class PictureColumn {
- public:
-  explicit PictureColumn(double height)
-      : svg_(kWidth, height, "State estimation",
-             "Map, feet, errors with bands, biases and consistency over time") {
-    svg_.rectangle({0, 0}, kWidth, height, "fill=\"#fff\"");
-  }
-  /// The corner of the next picture of this height.
-  Svg::Point next(double height) {
-    const Svg::Point corner(0, y_);
-    y_ += height;
-    return corner;
-  }
-  Svg& svg() { return svg_; }
-
- private:
-  Svg svg_;
-  double y_ = 0;
-};
-
-/// Axes of a time line: the same margins as those of a chart.
-constexpr double kLeft = 62, kRight = 150, kTop = 26, kBottom = 24, kLane = 20;
+constexpr double kLane = 26;  // px, of a lane of the time line
 
 /// One lane per foot: contact, slips, refusals (by the gate), and the events of the estimator.
-void draw_time_line(Svg& svg, const Svg::Point& corner, double height, const EstimateSummary& s,
-                    const std::vector<std::string>& feet) {
-  const EstimateSeries& x = s.series;
-  const double x0 = corner.x() + kLeft, x1 = corner.x() + kWidth - kRight;
+class TimeLine {
+ public:
+  TimeLine(const EstimateSummary& summary, const std::vector<std::string>& feet)
+      : s_(summary), feet_(feet) {}
+  double height() const { return 26 + legend_height(kLegend) + lanes() + 54; }
+  void draw(Svg& svg, const Svg::Point& corner) const;
+
+ private:
+  /// Colours of the legend.
+  enum Mark : std::size_t { kContact = 0, kRefused = 4, kSlip = 1, kGap = 5, kWidened = 3 };
+  static const std::vector<LegendKey> kLegend;
+  double lanes() const { return kLane * static_cast<double>(feet_.size() + 1) + 6; }
+
+  const EstimateSummary& s_;
+  const std::vector<std::string>& feet_;
+};
+
+const std::vector<LegendKey> TimeLine::kLegend = {
+    {"contact", LegendKey::Kind::area, kContact},
+    {"refused by the gate", LegendKey::Kind::area, kRefused},
+    {"slip, re-anchored", LegendKey::Kind::area, kSlip},
+    {"IMU gap", LegendKey::Kind::area, kGap},
+    {"biases widened", LegendKey::Kind::area, kWidened}};
+
+void TimeLine::draw(Svg& svg, const Svg::Point& corner) const {
+  const EstimateSeries& x = s_.series;
+  svg.text(corner + Svg::Point(4, 18), "Feet and events", chart_title());
+  draw_legend(svg, corner + Svg::Point(0, 26), kLegend);
+  const double top = corner.y() + 26 + legend_height(kLegend);
   const double begin = x.t.front(), end = std::max(x.t.back(), begin + 1e-9);
-  const auto at = [&](double t) { return x0 + (t - begin) / (end - begin) * (x1 - x0); };
-  svg.text({corner.x() + 4, corner.y() + 16}, "Feet and events",
-           "font-size=\"13\" font-weight=\"bold\"");
-  const double y1 = corner.y() + kTop, y0 = corner.y() + height - kBottom;
-  svg.rectangle({x0, y1}, x1 - x0, y0 - y1, "fill=\"#fff\" stroke=\"#999\"");
-  for (std::size_t i = 0; i < feet.size(); ++i) {
-    const double y = y1 + 4 + kLane * static_cast<double>(i);
-    svg.text({x0 - 5, y + 11}, feet[i].substr(0, 10), "font-size=\"10\" text-anchor=\"end\"");
+  ChartRange time{begin, end, true};
+  time.widen(0.015);
+  // Lanes count downwards; their names replace the numbers of the axis.
+  const ChartAxes axes(svg, corner.x(), kChartWidth, top, top + lanes(), time, {0, 1, true}, "t, s",
+                       "");
+  const auto at = [&](double t) { return axes.at(t, 0).x(); };
+  const auto lane = [&](std::size_t i) { return top + 6 + kLane * static_cast<double>(i); };
+  const auto name = [&](std::size_t i, const std::string& text) {
+    svg.text({axes.left() - 6, lane(i) + 15}, text.substr(0, 9), chart_text("end"));
+  };
+  const auto mark = [&](double t, std::size_t i, std::size_t color, double width) {
+    svg.line({at(t), lane(i)}, {at(t), lane(i) + kLane - 8},
+             fmt::format("stroke=\"{}\" stroke-width=\"{}\"", line_color(color), width));
+  };
+  for (std::size_t i = 0; i < feet_.size(); ++i) {
+    name(i, feet_[i]);
     for (std::size_t k = 0; k < x.t.size();) {
       std::size_t last = k;
       while (last < x.t.size() && x.contact[i][last] == x.contact[i][k]) ++last;
       if (x.contact[i][k] > 0) {
         const double to = last < x.t.size() ? x.t[last] : end;
-        svg.rectangle({at(x.t[k]), y}, std::max(0.5, at(to) - at(x.t[k])), kLane - 8,
-                      fmt::format("fill=\"{}\" fill-opacity=\"0.5\"", line_color(0)));
+        svg.rectangle({at(x.t[k]), lane(i)}, std::max(0.5, at(to) - at(x.t[k])), kLane - 8,
+                      fmt::format("fill=\"{}\" fill-opacity=\"0.5\"", line_color(kContact)));
       }
       k = last;
     }
     // Innovations beyond the gate; at most one mark per pixel.
     double marked = -1;
     for (std::size_t k = 0; k < x.t.size(); ++k) {
-      if (!(x.nis[i][k] > s.gate) || at(x.t[k]) - marked < 1) continue;
+      if (!(x.nis[i][k] > s_.gate) || at(x.t[k]) - marked < 1) continue;
       marked = at(x.t[k]);
-      svg.line({marked, y}, {marked, y + kLane - 8}, fmt::format("stroke=\"{}\"", line_color(4)));
+      mark(x.t[k], i, kRefused, 1);
     }
   }
-  const double y = y1 + 4 + kLane * static_cast<double>(feet.size());
-  svg.text({x0 - 5, y + 11}, "events", "font-size=\"10\" text-anchor=\"end\"");
-  for (const auto& event : s.events) {
+  name(feet_.size(), "events");
+  for (const auto& event : s_.events) {
     if (event.t < begin || event.t > end) continue;
     const bool of_foot = event.foot >= 0 && event.kind == EstimatorEvent::slip;
-    const double lane = of_foot ? y1 + 4 + kLane * static_cast<double>(event.foot) : y;
-    const std::size_t color = of_foot                                        ? 1
-                              : event.kind == EstimatorEvent::imu_gap        ? 5
-                              : event.kind == EstimatorEvent::biases_widened ? 3
-                                                                             : 1;
-    svg.line({at(event.t), lane}, {at(event.t), lane + kLane - 8},
-             fmt::format("stroke=\"{}\" stroke-width=\"2\"", line_color(color)));
+    const std::size_t color = of_foot                                        ? kSlip
+                              : event.kind == EstimatorEvent::imu_gap        ? kGap
+                              : event.kind == EstimatorEvent::biases_widened ? kWidened
+                                                                             : kSlip;
+    mark(event.t, of_foot ? static_cast<std::size_t>(event.foot) : feet_.size(), color, 2);
   }
-  const std::pair<const char*, std::size_t> legend[] = {{"contact", 0},
-                                                        {"refused", 4},
-                                                        {"slip, re-anchored", 1},
-                                                        {"IMU gap", 5},
-                                                        {"biases widened", 3}};
-  double key = y1 + 8;
-  for (const auto& [name, color] : legend) {
-    svg.rectangle({x1 + 8, key - 4}, 14, 8, fmt::format("fill=\"{}\"", line_color(color)));
-    svg.text({x1 + 26, key + 4}, name, "font-size=\"10\"");
-    key += 13;
-  }
-  svg.text({x0, y0 + 14}, fmt::format("{:.4g}", begin), "font-size=\"10\"");
-  svg.text({x1, y0 + 14}, fmt::format("{:.4g}", end), "font-size=\"10\" text-anchor=\"end\"");
-  svg.text({x1 + 20, y0 + 14}, "t, s", "font-size=\"10\"");
 }
 
 }  // namespace
 
 std::string estimate_charts(const EstimateSummary& s, const std::vector<std::string>& feet) {
   const EstimateSeries& x = s.series;
-  constexpr double kMap = 380;
-  const double lanes = kTop + kBottom + 8 + kLane * static_cast<double>(feet.size() + 1);
-  const double line_height = std::max(lanes, 130.0);
-  const int charts = 9 + 2 + (s.has_truth ? 1 : 0) + 1;
-  PictureColumn page(kMap + line_height + kChart * charts);
-  std::vector<PlaneCurve> path;
-  if (s.has_truth) path.push_back({"truth", &x.truth[0], &x.truth[1]});
-  path.push_back({"estimate", &x.value[0], &x.value[1]});
-  draw_plane(page.svg(), page.next(kMap), kWidth, kMap, "Map: path of the base, y over x, m", path);
-  draw_time_line(page.svg(), page.next(line_height), line_height, s, feet);
-  const auto chart = [&](const std::string& title, const std::vector<ChartLine>& lines,
-                         const std::vector<ChartBand>& bands = {}) {
-    draw_chart(page.svg(), page.next(kChart), kWidth, kChart, title, lines, bands);
+  std::deque<Values> own;  // curves that are not in the summary
+  const auto keep = [&](Values values) {
+    own.push_back(std::move(values));
+    return &own.back();
   };
+  Figure figure;
+  PlaneChart map{"Map: path of the base", "x, m", "y, m", {}, 300};
+  const auto path = [](const Values& a, const Values& b) {
+    std::vector<Svg::Point> points;
+    for (std::size_t k = 0; k < a.size(); ++k) points.emplace_back(a[k], b[k]);
+    return points;
+  };
+  map.series.push_back({s.smoothed ? "smoothed" : "estimate", PlaneChart::Kind::line,
+                        path(x.value[0], x.value[1]), 0});
+  if (s.has_truth) {
+    map.series.push_back({"truth", PlaneChart::Kind::line, path(x.truth[0], x.truth[1]), 0, true});
+  }
+  figure.add(std::move(map));
+  const TimeLine time_line(s, feet);
+  figure.add(time_line.height(),
+             [&](Svg& svg, const Svg::Point& corner) { time_line.draw(svg, corner); });
   const char* parts[] = {"position", "rotation", "velocity"};
   const char* units[] = {"m", "deg", "m/s"};
   const char* axes[3][3] = {{"x", "y", "z"}, {"about x", "about y", "about z"}, {"x", "y", "z"}};
-  const char* angles[] = {"roll", "pitch", "yaw"};
+  const char* angles[] = {"Roll", "Pitch", "Yaw"};
+  const char* titles[] = {"Position", "", "Velocity"};
   for (std::size_t part = 0; part < 3; ++part) {
     for (std::size_t k = 0; k < 3; ++k) {
       const std::size_t i = 3 * part + k;
@@ -148,43 +143,51 @@ std::string estimate_charts(const EstimateSummary& s, const std::vector<std::str
         low[row] = center - width;
         high[row] = center + width;
       }
-      const std::string title =
-          s.has_truth ? fmt::format("Error of {} {}, {}", parts[part], axes[part][k], units[part])
-          : part == 1 ? fmt::format("{}, {}", angles[k], units[part])
-                      : fmt::format("{} {}, {}", parts[part], axes[part][k], units[part]);
-      chart(title, {{s.has_truth ? "error" : "estimate", &x.t, &middle}},
-            {{"3 sigma", &x.t, &low, &high}});
+      const std::string title = s.has_truth
+                                    ? fmt::format("Error of {} {}", parts[part], axes[part][k])
+                                : part == 1 ? std::string(angles[k])
+                                            : fmt::format("{} {}", titles[part], axes[part][k]);
+      Chart chart{title,
+                  units[part],
+                  {{s.has_truth  ? "error"
+                    : s.smoothed ? "smoothed"
+                                 : "estimate",
+                    &x.t, keep(middle)}}};
+      chart.bands = {{"3 sigma", &x.t, keep(std::move(low)), keep(std::move(high))}};
+      chart.height = 120;
+      figure.add(std::move(chart));
     }
   }
   for (std::size_t part = 0; part < 2; ++part) {
     const double factor = part == 0 ? 1 / kDegree : 1;
-    std::vector<Values> values, low, high;
-    for (std::size_t k = 3 * part; k < 3 * part + 3; ++k) {
-      values.push_back(scaled(x.bias[k], factor));
-      low.push_back(values.back());
-      high.push_back(values.back());
-      for (std::size_t row = 0; row < x.t.size(); ++row) {
-        low.back()[row] -= 3 * factor * x.bias_sigma[k][row];
-        high.back()[row] += 3 * factor * x.bias_sigma[k][row];
-      }
-    }
-    std::vector<ChartLine> lines;
-    std::vector<ChartBand> bands;
+    Chart chart{
+        part == 0 ? "Gyroscope bias" : "Accelerometer bias", part == 0 ? "deg/s" : "m/s^2", {}};
     for (std::size_t k = 0; k < 3; ++k) {
-      lines.push_back({std::string(1, "xyz"[k]), &x.t, &values[k]});
-      bands.push_back({"", &x.t, &low[k], &high[k]});
+      const Values values = scaled(x.bias[3 * part + k], factor);
+      Values low = values, high = values;
+      for (std::size_t row = 0; row < x.t.size(); ++row) {
+        low[row] -= 3 * factor * x.bias_sigma[3 * part + k][row];
+        high[row] += 3 * factor * x.bias_sigma[3 * part + k][row];
+      }
+      const std::string axis(1, "xyz"[k]);
+      chart.lines.push_back({axis, &x.t, keep(values)});
+      chart.bands.push_back(
+          {axis + ", 3 sigma", &x.t, keep(std::move(low)), keep(std::move(high)), k});
     }
-    chart(part == 0 ? "Gyroscope bias, deg/s" : "Accelerometer bias, m/s^2", lines, bands);
+    figure.add(std::move(chart));
   }
   if (s.has_truth) {
-    const Values low(x.t.size(), s.nees_band.low), high(x.t.size(), s.nees_band.high);
-    chart("NEES of position, rotation, velocity (9 expected)", {{"NEES", &x.t, &x.nees}},
-          {{"95 %", &x.t, &low, &high}});
+    Chart chart{
+        "NEES of position, rotation, velocity (9 expected)", "1", {{"NEES", &x.t, &x.nees}}};
+    chart.bands = {{"95 %", &x.t, keep(Values(x.t.size(), s.nees_band.low)),
+                    keep(Values(x.t.size(), s.nees_band.high))}};
+    figure.add(std::move(chart));
   }
-  std::vector<ChartLine> nis;
-  for (std::size_t i = 0; i < feet.size(); ++i) nis.push_back({feet[i], &x.t, &x.nis[i]});
-  chart("NIS of feet (3 expected)", nis);
-  return page.svg().finish();
+  Chart nis{"NIS of feet (3 expected)", "1", {}};
+  for (std::size_t i = 0; i < feet.size(); ++i) nis.lines.push_back({feet[i], &x.t, &x.nis[i]});
+  figure.add(std::move(nis));
+  return figure.svg("State estimation",
+                    "Map, feet, errors with bands, biases and consistency over time");
 }
 
 std::string verdict_text(const EstimateSummary& s) {
@@ -203,12 +206,18 @@ std::vector<std::pair<std::string, std::string>> estimate_rows(
     const EstimateSummary& s, const std::vector<std::string>& feet) {
   std::vector<std::pair<std::string, std::string>> rows;
   rows.emplace_back("estimate from", fmt::format("{:.3f} s, for {:.3f} s", s.ready_at, s.seconds));
+  if (s.smoothed) rows.emplace_back("smoothed", "yes: each estimate uses the whole log");
   rows.emplace_back("distance over ground", fmt::format("{:.3f} m", s.distance));
   if (s.has_truth) {
     const auto components = [](const Vector3<double>& v, double factor, const char* unit) {
       return fmt::format("{:.4f}  {:.4f}  {:.4f} {}", factor * v.x(), factor * v.y(),
                          factor * v.z(), unit);
     };
+    if (s.smoothed) {
+      rows.emplace_back("smoothed position, rms",
+                        fmt::format("{:.4f} m; of the filter {:.4f} m", s.rms_position.norm(),
+                                    s.filter_rms_position));
+    }
     rows.emplace_back("position error, rms", components(s.rms_position, 1, "m"));
     rows.emplace_back("rotation error, rms", components(s.rms_rotation, 1 / kDegree, "deg"));
     rows.emplace_back("velocity error, rms", components(s.rms_velocity, 1, "m/s"));
@@ -274,7 +283,7 @@ std::string estimate_page(const EstimateSummary& s, const std::vector<std::strin
                           const std::string& title, const std::string& facts) {
   std::string table;
   for (const auto& [name, value] : estimate_rows(s, feet)) {
-    table += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(name), escaped(value));
+    table += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_text(name), html_text(value));
   }
   // What happened and what was refused, with the reason.
   std::string events;
@@ -283,7 +292,7 @@ std::string estimate_page(const EstimateSummary& s, const std::vector<std::strin
     const auto& event = s.events[i];
     events += fmt::format(
         "<tr><td>{:.3f} s</td><td>{}{}</td><td>{}</td></tr>\n", event.t, to_text(event.kind),
-        event.foot >= 0 ? " of " + escaped(feet[static_cast<std::size_t>(event.foot)])
+        event.foot >= 0 ? " of " + html_text(feet[static_cast<std::size_t>(event.foot)])
                         : std::string(),
         event_size(event));
   }
@@ -292,14 +301,10 @@ std::string estimate_page(const EstimateSummary& s, const std::vector<std::strin
                           s.events.size() - kMostRows);
   }
   if (!events.empty()) events = "<h2>Events</h2>\n<table>\n" + events + "</table>\n";
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
-      "<style>body{{font-family:Helvetica,Arial,sans-serif;max-width:900px;margin:2em auto;"
-      "color:#222}}table{{border-collapse:collapse}}td{{padding:2px 14px;text-align:right;"
-      "border-bottom:1px solid #ddd}}td:first-child{{text-align:left}}</style></head><body>\n"
-      "<h1>{0}</h1>\n<p>{1}</p>\n<h2>Summary</h2>\n<table>\n{2}</table>\n{4}<h2>Charts</h2>\n{3}"
-      "</body></html>\n",
-      escaped(title), escaped(facts), table, estimate_charts(s, feet), events);
+  return report_page(html_text(title),
+                     fmt::format("<p>{}</p>\n<h2>Summary</h2>\n<table>\n{}</table>\n{}"
+                                 "<h2>Charts</h2>\n{}",
+                                 html_text(facts), table, events, estimate_charts(s, feet)));
 }
 
 }  // namespace limb::cli

@@ -132,7 +132,7 @@ bool LogSurvey::add(const SensorLog& log) {
 
 EstimateRun::EstimateRun(std::string call, const LegKinematics& legs,
                          const EstimatorOptions& options, ContactSource contacts,
-                         const std::optional<InitialState>& start)
+                         const std::optional<InitialState>& start, bool smooth)
     : call_(std::move(call)),
       options_(options),
       estimator_(legs, options),
@@ -142,12 +142,14 @@ EstimateRun::EstimateRun(std::string call, const LegKinematics& legs,
       foot_forces_(estimator_.leg_kinematics()),
       forces_(static_cast<std::size_t>(legs.feet()), 0.0),
       previous_leg_(std::nan("")) {
+  if (smooth) smoother_.emplace(estimator_);
   resize(summary_.series, static_cast<std::size_t>(legs.feet()));
   summary_.options = options;
+  summary_.smoothed = smooth;
 }
 
 void EstimateRun::add(SensorLog log) {
-  check_contacts(call_, log, estimator_.leg_kinematics(), contacts_);
+  check_contacts(call_, log, estimator().leg_kinematics(), contacts_);
   // Joint samples that the previous part left.
   const auto prepend = [](auto& to, auto& from) {
     to.insert(to.begin(), std::make_move_iterator(from.begin()),
@@ -171,9 +173,9 @@ void EstimateRun::add(SensorLog log) {
     const auto start = Clock::now();
     // Joint samples while the IMU was silent, then the IMU, then those at its time.
     for (; leg < log.leg_t.size() && t - log.leg_t[leg] > options_.skew; ++leg) add_leg(log, leg);
-    if (start_ && !estimator_.ready() && std::isfinite(t)) {
+    if (start_ && !estimator().ready() && std::isfinite(t)) {
       const Pose<double> X_WB{rpy_rotation(start_->rpy), start_->p_WB};
-      const Pose<double> X_WS = X_WB * estimator_.leg_kinematics().X_BS();
+      const Pose<double> X_WS = X_WB * estimator().leg_kinematics().X_BS();
       FilterState state;
       state.p_WS = X_WS.p;
       state.R_WS = X_WS.R;
@@ -184,19 +186,19 @@ void EstimateRun::add(SensorLog log) {
       Eigen::Matrix<double, 15, 1> d;
       d << Vec::Constant(o.position_deviation), kTilt, kTilt, std::max(o.yaw_deviation, kTilt / 10),
           Vec::Constant(kSpeed), Vec::Constant(kGyroBias), Vec::Constant(o.accel_bias_deviation);
-      estimator_.initialize(t, state, Matrix15(d.cwiseAbs2().asDiagonal()));
+      give([&](auto& e) { e.initialize(t, state, Matrix15(d.cwiseAbs2().asDiagonal())); });
     }
-    const bool used = estimator_.imu(t, log.imu[k]) == Status::ok;
+    const bool used = give([&](auto& e) { return e.imu(t, log.imu[k]); }) == Status::ok;
     ++imu_samples_;
     for (; leg < log.leg_t.size() && !(log.leg_t[leg] > t + 1e-9); ++leg) add_leg(log, leg);
     for (; fix < log.fixes.size() && !(log.fixes[fix].t + 1e-9 > t); ++fix) add_fix(log.fixes[fix]);
     spent_ += Clock::now() - start;
-    for (; seen_events_ < estimator_.events(); ++seen_events_) {
+    for (; seen_events_ < estimator().events(); ++seen_events_) {
       if (summary_.events.size() < EstimateSummary::kMostEvents) {
-        summary_.events.push_back(estimator_.event(seen_events_));
+        summary_.events.push_back(estimator().event(seen_events_));
       }
     }
-    if (used && estimator_.ready()) add_row(t, log);
+    if (used && estimator().ready()) add_row(t, log);
   }
   const auto keep = [](auto& to, auto& from, std::size_t at) {
     if (at < from.size()) {
@@ -225,10 +227,10 @@ void EstimateRun::add_leg(const SensorLog& log, std::size_t leg) {
       std::fill(forces_.begin(), forces_.end(), options_.contact.make_force);
       break;
     case ContactSource::torque:
-      if (!estimator_.ready()) break;
+      if (!estimator().ready()) break;
       q_ = log.q[leg];
       v_ = log.v[leg];
-      estimator_.write_base(q_, v_);
+      estimator().write_base(q_, v_);
       if (observer_.update(std::isfinite(previous_leg_) ? t - previous_leg_ : 0, q_, v_,
                            log.tau[leg]) == Status::ok &&
           foot_forces_.update(q_, observer_.force()) == Status::ok) {
@@ -240,7 +242,7 @@ void EstimateRun::add_leg(const SensorLog& log, std::size_t leg) {
       break;
   }
   if (log.feet.empty()) {
-    estimator_.legs(t, log.q[leg], log.v[leg], forces_);
+    give([&](auto& e) { return e.legs(t, log.q[leg], log.v[leg], forces_); });
     return;
   }
   std::vector<FootSample> samples = log.feet[leg];
@@ -249,35 +251,135 @@ void EstimateRun::add_leg(const SensorLog& log, std::size_t leg) {
     const double make = options_.contact.make_force;
     samples[i].contact = make <= 1 ? forces_[i] : forces_[i] >= make ? 1 : 0;
   }
-  estimator_.feet(t, samples);
+  give([&](auto& e) { return e.feet(t, samples); });
 }
 
 void EstimateRun::add_fix(const Fix& fix) {
-  if (!estimator_.ready()) return;
+  if (!estimator().ready()) return;
   const Mat noise = fix.deviation * fix.deviation * Mat::Identity();
   switch (fix.kind) {
     case Fix::Kind::position:
-      estimator_.position_fix(fix.t, fix.value, Vec::Zero(), noise);
+      give([&](auto& e) { return e.position_fix(fix.t, fix.value, Vec::Zero(), noise); });
       break;
     case Fix::Kind::yaw:
-      estimator_.yaw_fix(fix.t, fix.value.x(), fix.deviation);
+      give([&](auto& e) { return e.yaw_fix(fix.t, fix.value.x(), fix.deviation); });
       break;
     case Fix::Kind::orientation:
-      estimator_.orientation_fix(fix.t, fix.R_WB, fix.deviation);
+      give([&](auto& e) { return e.orientation_fix(fix.t, fix.R_WB, fix.deviation); });
       break;
     case Fix::Kind::velocity:
-      estimator_.velocity_fix(fix.t, fix.value, noise, false);
+      give([&](auto& e) { return e.velocity_fix(fix.t, fix.value, noise, false); });
       break;
     case Fix::Kind::body_velocity:
-      estimator_.velocity_fix(fix.t, fix.value, noise, true);
+      give([&](auto& e) { return e.velocity_fix(fix.t, fix.value, noise, true); });
       break;
   }
 }
 
 void EstimateRun::add_row(double t, const SensorLog& log) {
-  const BaseEstimate e = estimator_.estimate();
+  Surroundings around;
   Truth truth;
-  const bool known = truth_at(log, t, truth_row_, truth);
+  around.t = t;
+  around.known = truth_at(log, t, truth_row_, truth);
+  around.X_WB = truth.X_WB;
+  around.v_WB = truth.v_WB;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    const auto& foot = estimator().foot(static_cast<int>(i));
+    around.contact.push_back(foot.stands ? 1 : 0);
+    around.nis.push_back(foot.stands ? foot.nis : std::nan(""));
+  }
+  const BaseEstimate e = estimator().estimate();
+  if (!smoother_) {
+    const FilterMatrix P = estimator_.filter().common_covariance();
+    use_row(e, P.diagonal().segment<6>(ErrorIndex::gyro_bias).cwiseMax(0).cwiseSqrt(), around);
+    return;
+  }
+  ++summary_.rows;
+  if (around.known) {
+    filter_squares_ += (e.X_WB.p - truth.X_WB.p).squaredNorm();
+    ++filter_truths_;
+  }
+  store(around);
+}
+
+void EstimateRun::store(const Surroundings& around) {
+  std::vector<double> row = {around.t, around.known ? 1.0 : 0.0};
+  const auto append = [&](const auto& x) { row.insert(row.end(), x.data(), x.data() + x.size()); };
+  append(around.X_WB.p);
+  append(around.X_WB.R);
+  append(around.v_WB);
+  append(around.contact);
+  append(around.nis);
+  surroundings_.append(row);
+}
+
+EstimateRun::Surroundings EstimateRun::stored(std::size_t index) const {
+  const std::size_t feet = forces_.size(), size = 17 + 2 * feet;
+  std::vector<double> row(size);
+  surroundings_.read(index * size, row);
+  Surroundings around;
+  around.t = row[0];
+  around.known = row[1] > 0;
+  around.X_WB = {Mat(row.data() + 5), Vec(row.data() + 2)};
+  around.v_WB = Vec(row.data() + 14);
+  around.contact.assign(row.begin() + 17, row.begin() + 17 + static_cast<std::ptrdiff_t>(feet));
+  around.nis.assign(row.begin() + 17 + static_cast<std::ptrdiff_t>(feet), row.end());
+  return around;
+}
+
+void EstimateRun::smooth() {
+  // Backwards, then forwards: rows are written in order of time.
+  constexpr std::size_t kRow = 1 + 1 + 3 + 9 + 3 + 6 + 6 + 81;
+  NumberStore smoothed(BaseSmoother::kMemory);
+  std::size_t left = summary_.rows, count = 0;
+  Surroundings around;
+  bool has_row = false;
+  std::vector<double> row;
+  smoother_->smooth([&](const BaseSmoother::Point& point) {
+    if (Interrupt::signal() != 0) Interrupt::check(call_, "while smoothing");
+    const BaseEstimate& e = point.smoothed;
+    while (left > 0) {
+      if (!has_row) around = stored(left - 1);
+      has_row = true;
+      if (around.t <= e.t) break;
+      has_row = false;
+      --left;
+    }
+    if (left == 0 || around.t != e.t) return;
+    row = {e.t, static_cast<double>(left - 1)};
+    const auto append = [&](const auto& x) {
+      row.insert(row.end(), x.data(), x.data() + x.size());
+    };
+    append(e.X_WB.p);
+    append(e.X_WB.R);
+    append(e.v_WB);
+    append(e.gyro_bias);
+    append(e.accel_bias);
+    append(point.bias_deviations);
+    append(e.covariance);
+    smoothed.append(row);
+    ++count;
+  });
+  summary_.rows = 0;
+  row.resize(kRow);
+  for (std::size_t i = count; i-- > 0;) {
+    smoothed.read(i * kRow, row);
+    const double* x = row.data();
+    BaseEstimate e;
+    e.t = x[0];
+    e.X_WB = {Mat(x + 5), Vec(x + 2)};
+    e.v_WB = Vec(x + 14);
+    e.gyro_bias = Vec(x + 17);
+    e.accel_bias = Vec(x + 20);
+    e.covariance = Eigen::Matrix<double, 9, 9>(x + 29);
+    use_row(e, Eigen::Matrix<double, 6, 1>(x + 23), stored(static_cast<std::size_t>(x[1])));
+  }
+}
+
+void EstimateRun::use_row(const BaseEstimate& e, const Eigen::Matrix<double, 6, 1>& bias_sigma,
+                          const Surroundings& around) {
+  const double t = around.t;
+  const bool known = around.known;
   if (summary_.rows == 0) summary_.ready_at = t;
   summary_.seconds = t - summary_.ready_at;
   const double nan = std::nan("");
@@ -288,7 +390,7 @@ void EstimateRun::add_row(double t, const SensorLog& log) {
   row.bias << e.gyro_bias, e.accel_bias;
   row.contact.resize(static_cast<Eigen::Index>(forces_.size()));
   for (Eigen::Index i = 0; i < row.contact.size(); ++i) {
-    row.contact[i] = estimator_.foot(static_cast<int>(i)).stands ? 1 : 0;
+    row.contact[i] = around.contact[static_cast<std::size_t>(i)];
   }
   if (on_row) on_row(row);
   summary_.end = row.value;
@@ -298,9 +400,9 @@ void EstimateRun::add_row(double t, const SensorLog& log) {
   real.setConstant(nan);
   double nees = nan;
   if (known) {
-    const Vec rotation = so3::log<double>(truth.X_WB.R.transpose() * e.X_WB.R);
-    error << e.X_WB.p - truth.X_WB.p, rotation, e.v_WB - truth.v_WB;
-    real << truth.X_WB.p, roll_pitch_yaw(truth.X_WB.R), truth.v_WB;
+    const Vec rotation = so3::log<double>(around.X_WB.R.transpose() * e.X_WB.R);
+    error << e.X_WB.p - around.X_WB.p, rotation, e.v_WB - around.v_WB;
+    real << around.X_WB.p, roll_pitch_yaw(around.X_WB.R), around.v_WB;
     nees = error.dot(e.covariance.ldlt().solve(error));
     if (std::isfinite(nees)) {
       if (truths_++ == 0) first_error_ = error;
@@ -316,7 +418,7 @@ void EstimateRun::add_row(double t, const SensorLog& log) {
     summary_.distance = 0;
   }
   if (known || !point_is_truth_) {
-    const Vec point = known ? truth.X_WB.p : e.X_WB.p;
+    const Vec point = known ? around.X_WB.p : e.X_WB.p;
     if (has_point_) summary_.distance += (point - last_point_).head<2>().norm();
     last_point_ = point;
     has_point_ = true;
@@ -332,16 +434,14 @@ void EstimateRun::add_row(double t, const SensorLog& log) {
     series.sigma[i].push_back(row.sigma[k]);
   }
   series.nees.push_back(nees);
-  const FilterMatrix P = estimator_.filter().common_covariance();
   for (int i = 0; i < 6; ++i) {
     const auto k = static_cast<std::size_t>(i);
     series.bias[k].push_back(row.bias[i]);
-    series.bias_sigma[k].push_back(std::sqrt(P(9 + i, 9 + i)));
+    series.bias_sigma[k].push_back(bias_sigma[i]);
   }
   for (std::size_t i = 0; i < series.contact.size(); ++i) {
-    const auto& foot = estimator_.foot(static_cast<int>(i));
-    series.contact[i].push_back(foot.stands ? 1 : 0);
-    series.nis[i].push_back(foot.stands ? foot.nis : nan);
+    series.contact[i].push_back(around.contact[i]);
+    series.nis[i].push_back(around.nis[i]);
   }
   constexpr std::size_t kMostRows = 20000;
   if (series.t.size() >= kMostRows) thin_out();
@@ -364,18 +464,22 @@ void EstimateRun::thin_out() {
 
 EstimateSummary EstimateRun::finish() {
   EstimateSummary& s = summary_;
+  if (smoother_ && s.rows > 0) smooth();
+  if (filter_truths_ > 0) {
+    s.filter_rms_position = std::sqrt(filter_squares_ / static_cast<double>(filter_truths_));
+  }
   if (s.rows == 0) {
     fail_computation(call_,
                      fmt::format("the robot never stood still for {} s, so the estimate cannot "
                                  "start (--rest, --start)",
                                  options_.initial.rest));
   }
-  s.diagnostics = estimator_.diagnostics();
-  s.verdict = estimator_.verdict();
+  s.diagnostics = estimator().diagnostics();
+  s.verdict = estimator().verdict();
   s.gate = options_.gate < 1 ? chi_square_quantile(options_.gate, 3)
                              : std::numeric_limits<double>::infinity();
-  for (int i = 0; i < estimator_.leg_kinematics().feet(); ++i) {
-    s.feet.push_back(estimator_.statistics(i));
+  for (int i = 0; i < estimator().leg_kinematics().feet(); ++i) {
+    s.feet.push_back(estimator().statistics(i));
   }
   s.microseconds = std::chrono::duration<double, std::micro>(spent_).count() /
                    static_cast<double>(std::max<std::uint64_t>(1, imu_samples_));

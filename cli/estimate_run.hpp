@@ -6,7 +6,7 @@
 
 #include "cli/sensor_log.hpp"
 #include "limb/estimate/contact/momentum_observer.hpp"
-#include "limb/estimate/estimator/base_estimator.hpp"
+#include "limb/estimate/estimator/base_smoother.hpp"
 #include "limb/estimate/estimator/noise_estimate.hpp"
 #include "limb/estimate/filter/chi_square.hpp"
 
@@ -28,7 +28,8 @@ struct EstimateSeries {
 
 struct EstimateSummary {
   EstimateSeries series;  ///< of long logs, every second, fourth, ... row
-  bool has_truth = false;
+  bool has_truth = false, smoothed = false;
+  double filter_rms_position = 0;  ///< of the filter, if smoothed: m
   std::uint64_t rows = 0;
   double ready_at = 0, seconds = 0, distance = 0;
   Eigen::Matrix<double, 9, 1> end = Eigen::Matrix<double, 9, 1>::Zero();        ///< p, rpy, v
@@ -83,8 +84,10 @@ class LogSurvey {
 class EstimateRun {
  public:
   /// @throws Error for invalid options.
+  /// @param smooth  fixed-interval smoothing: estimates are made by finish().
   EstimateRun(std::string call, const LegKinematics& legs, const EstimatorOptions& options,
-              ContactSource contacts, const std::optional<InitialState>& start = {});
+              ContactSource contacts, const std::optional<InitialState>& start = {},
+              bool smooth = false);
 
   /// Called with each estimate: t, value (p, rpy, v), deviations, biases (gyroscope,
   /// accelerometer), contacts.
@@ -103,15 +106,35 @@ class EstimateRun {
   EstimateSummary finish();
 
  private:
-  void add_imu(double t, const ImuSample& sample);
+  /// The true state of the base at one time, if the log has it, and the feet.
+  struct Surroundings {
+    double t = 0;
+    bool known = false;
+    Pose<double> X_WB;
+    Vector3<double> v_WB = Vector3<double>::Zero();
+    std::vector<double> contact, nis;
+  };
+  const BaseEstimator& estimator() const { return smoother_ ? smoother_->estimator() : estimator_; }
+  /// Gives an input to the estimator or to the smoother.
+  template <typename Input>
+  auto give(const Input& input) {
+    return smoother_ ? input(*smoother_) : input(estimator_);
+  }
   void add_leg(const SensorLog& log, std::size_t k);
   void add_fix(const Fix& fix);
   void add_row(double t, const SensorLog& log);
+  void use_row(const BaseEstimate& e, const Eigen::Matrix<double, 6, 1>& bias_sigma,
+               const Surroundings& around);
+  void store(const Surroundings& around);
+  Surroundings stored(std::size_t row) const;
+  void smooth();
   void thin_out();
 
   std::string call_;
   EstimatorOptions options_;
   BaseEstimator estimator_;
+  std::optional<BaseSmoother> smoother_;
+  NumberStore surroundings_{BaseSmoother::kMemory};
   ContactSource contacts_;
   std::optional<InitialState> start_;
   MomentumObserver observer_;
@@ -125,7 +148,8 @@ class EstimateRun {
   std::uint64_t imu_samples_ = 0, seen_events_ = 0, truths_ = 0, stride_ = 1;
   Eigen::Matrix<double, 9, 1> squares_ = Eigen::Matrix<double, 9, 1>::Zero(), first_error_,
                               last_error_;
-  double nees_sum_ = 0;
+  double nees_sum_ = 0, filter_squares_ = 0;
+  std::uint64_t filter_truths_ = 0;
   Vector3<double> last_point_ = Vector3<double>::Zero();
   bool has_point_ = false, point_is_truth_ = false;
   std::size_t truth_row_ = 0;

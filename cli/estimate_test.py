@@ -52,6 +52,63 @@ class EstimateTest(unittest.TestCase):
             csv.writer(file, lineterminator="\n").writerows([header, *rows])
         return name
 
+    def test_smoothing_uses_the_whole_log(self):
+        for log in ("walk.csv", "walk.mcap"):
+            filtered, smoothed = self.summary(log), self.summary(log, "--smooth")
+            self.assertFalse(filtered["smoothed"])
+            self.assertTrue(smoothed["smoothed"])
+            # The last estimate has no future: the same; over the whole walk the errors are smaller.
+            for a, b in zip(filtered["end"], smoothed["end"]):
+                self.assertAlmostEqual(a, b, delta=1e-9)
+            self.assertLess(math.hypot(*smoothed["rms_velocity"]), math.hypot(*filtered["rms_velocity"]))
+            self.assertAlmostEqual(smoothed["filter_rms_position"], math.hypot(*filtered["rms_position"]), delta=1e-9)
+        # Rows are in order of time, as many as those of the filter, with smaller deviations.
+        self.summary("walk.csv", "-o", self.path("filtered.csv"))
+        self.summary("walk.csv", "--smooth", "-o", self.path("smoothed.csv"))
+        with self.path("filtered.csv").open() as one, self.path("smoothed.csv").open() as two:
+            before, after = list(csv.DictReader(one)), list(csv.DictReader(two))
+        self.assertEqual([x["t"] for x in before], [x["t"] for x in after])
+        for x, y in zip(before, after):
+            self.assertLessEqual(float(y["sigma.v.x"]), float(x["sigma.v.x"]) * (1 + 1e-6))
+        page = self.path("smoothed.html")
+        self.summary("walk.csv", "--smooth", "-o", page)
+        self.assertIn("smoothed position, rms", page.read_text())
+
+    def test_several_imus_are_one_at_their_mean(self):
+        # Two sensors with offsets and a turn, neither at the base: logs of the same walk, put together.
+        text = (Path(__file__).parents[1] / "models" / "quadruped.toml").read_text()
+        for name, x in (("front", 0.2), ("rear", -0.15)):
+            text += f'\n[[frame]]\nname = "{name}"\nlink = "trunk"\nxyz = [{x}, 0.05, 0.02]\nrpy = [0, 0, 0.3]\n'
+        model = self.path("two_imus.toml")
+        model.write_text(text)
+        rows = {}
+        for name in ("front", "rear"):
+            log = self.path(f"{name}.csv")
+            result = run("estimate", log, "--model", model, "--feet", FEET, "--imu", name, "--make-walk", 5, "--seed", 3,
+                         "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            found = json.loads(result.stdout)
+            self.assertLess(found["drift_position"], 0.03 * found["distance"])
+            with log.open() as file:
+                rows[name] = list(csv.reader(file))
+        imu = [i for i, name in enumerate(rows["front"][0]) if name.startswith("imu.")]
+        both = self.path("both.csv")
+        with both.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            for k, (one, two) in enumerate(zip(rows["front"], rows["rear"])):
+                if k == 0:
+                    added = [one[i].replace("imu.", "rear.") for i in imu]
+                    writer.writerow([x.replace("imu.", "front.") for x in one] + added)
+                else:
+                    writer.writerow(one + [two[i] for i in imu])
+        result = run("estimate", both, "--model", model, "--feet", FEET, "--imu", "front,rear", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = json.loads(result.stdout)
+        self.assertLess(found["drift_position"], 0.03 * found["distance"])
+        # One sensor read as if it were at the other place: its lever arm shows in the velocity.
+        wrong = run("estimate", self.path("front.csv"), "--model", model, "--feet", FEET, "--imu", "rear", "--json")
+        self.assertGreater(json.loads(wrong.stdout)["rms_velocity"][1], 2 * found["rms_velocity"][1])
+
     def test_both_filters_track_the_walk(self):
         for kind in ("inekf", "eskf"):
             found = self.summary("walk.csv", "--filter", kind, "--foot-error", 1e-5)
@@ -88,9 +145,11 @@ class EstimateTest(unittest.TestCase):
         self.assertNotRegex(page, r"https?://(?!www\.w3\.org)")
         words = [e.text for e in ElementTree.fromstring(self.path("out.svg").read_text()).iter(
             "{http://www.w3.org/2000/svg}text")]
-        for title in ("Error of position x, m", "Error of rotation about z, deg", "Gyroscope bias, deg/s",
-                      "NIS of feet (3 expected)", "Feet and events", "Map: path of the base, y over x, m", "3 sigma"):
+        for title in ("Error of position x", "Error of rotation about z", "Gyroscope bias", "NIS of feet (3 expected)",
+                      "Feet and events", "Map: path of the base", "3 sigma", "x, m", "y, m"):
             self.assertIn(title, words)
+        units = [word for word in words if word in ("m", "deg", "m/s", "deg/s", "m/s^2", "number")]
+        self.assertEqual(units, ["m"] * 3 + ["deg"] * 3 + ["m/s"] * 3 + ["deg/s", "m/s^2", "number", "number"])
 
     def test_estimate_as_a_log(self):
         result = run("estimate", self.path("walk.csv"), "--model", "builtin:quadruped", "--feet", FEET, "-o",
@@ -166,7 +225,9 @@ class EstimateTest(unittest.TestCase):
         result = run("estimate", self.path(name), "--model", "builtin:quadruped", "--feet", FEET, "-o",
                      self.path("blind.svg"))
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("yaw, deg", self.path("blind.svg").read_text())
+        text = self.path("blind.svg").read_text()
+        self.assertIn(">Yaw<", text)
+        self.assertIn(">deg<", text)
 
     def test_bad_rows_are_counted(self):
         def corrupt(header, rows):

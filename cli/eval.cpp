@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/json_document.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/state_quantities.hpp"
 #include "limb/base/nearest.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
+#include "limb/dynamics/constraints/jacobian_rows.hpp"
 #include "limb/model/convert/convert_drake.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/convert/convert_pinocchio.hpp"
@@ -54,16 +56,19 @@ class Eval final : public Verb {
            "(aba), mass_matrix (crba), mass_inverse, bias, gravity, coriolis_matrix, da_dq, "
            "da_dv,\n"
            "inverse_dynamics_derivatives, forward_dynamics_derivatives, center_of_mass,\n"
-           "centroidal_momentum, ...; the keys of the output stay.\n";
+           "centroidal_momentum, ...; the keys of the output stay. --only operational_space gives\n"
+           "Lambda, mu and rho of the frames in world axes: F = Lambda xdd + mu + rho over "
+           "--rows.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_option("--input", input_, "states to evaluate")->required()->type_name("IN.json");
-    app.add_option("-o,--output", output_, "output file, default stdout")->type_name("OUT.json");
+    app.add_option("--input", input_, "states to evaluate")->required()->type_name("FILE");
+    app.add_option("-o,--output", output_, "output file, default stdout")->type_name("FILE");
     app.add_option("--convention", convention_,
                    "of input and output: limb, pinocchio, mujoco or drake")
         ->type_name("NAME");
     add_names(app, "--only", only_, "write only these quantities");
+    add_names(app, "--rows", rows_, "rows of operational_space: some of vx vy vz wx wy wz");
     app.add_flag("--json", json_, "accepted for consistency; the result is always JSON");
   }
 
@@ -89,9 +94,9 @@ class Eval final : public Verb {
                          {"nv", quantities.nv()},
                          {"states", std::move(states)}};
     if (output_.empty()) {
-      out << result.dump() << "\n";
+      out << json_document(result);
     } else {
-      write_text_file("limb eval", output_, result.dump() + "\n");
+      write_text_file("limb eval", output_, json_document(result));
     }
     return Exit::ok;
   }
@@ -122,9 +127,17 @@ class Eval final : public Verb {
 
   StateQuantities make_quantities(std::set<std::string> requested) const {
     robot_.report("limb eval");
+    const bool task = requested.count("operational_space") > 0;
+    if (!rows_.empty() && !task) {
+      throw Error("limb eval: --rows needs --only operational_space");
+    }
+    if (task && convention_ != "limb") {
+      throw Error("limb eval: operational_space exists only in the convention limb");
+    }
+    const std::vector<int> rows = jacobian_rows("limb eval: --rows", rows_);
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
     const Model<double> model = build_model(description, robot_.base());
-    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested)};
+    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested), rows};
 
     Model<double> uncoupled = model.without_couplings();
     JointEffects effects{.armature = true, .damping = true, .friction = false};
@@ -154,12 +167,12 @@ class Eval final : public Verb {
         }
       }
     }
-    return {std::move(uncoupled), std::move(convention), effects, std::move(requested)};
+    return {std::move(uncoupled), std::move(convention), effects, std::move(requested), rows};
   }
 
   RobotOptions robot_;
   std::string input_, output_, convention_ = "limb";
-  std::vector<std::string> only_;
+  std::vector<std::string> only_, rows_;
   bool json_ = true;
 };
 

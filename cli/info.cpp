@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/json_document.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/base/check.hpp"
@@ -133,7 +134,7 @@ class Info : public Verb {
     for (const StateDescription& key : robot.scene.keyframes) keyframes_.push_back(key.name);
     const Model<double> model = build_model(robot, robot_.base());
     if (json_) {
-      out << to_json(model).dump(2) << "\n";
+      out << json_document(to_json(model));
     } else {
       print(model, out);
     }

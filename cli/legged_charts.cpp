@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "cli/chart.hpp"
-#include "cli/contact_chart.hpp"
+#include "cli/contact_charts.hpp"
 #include "limb/math/quaternion.hpp"
 #include "limb/math/so3.hpp"
 
@@ -18,7 +18,6 @@ using Point = Svg::Point;
 using Vec = Vector3<double>;
 using Values = std::vector<double>;
 
-constexpr double kWidth = 860;
 constexpr double kDegree = std::numbers::pi / 180;
 
 Matrix3<double> rotation(const LeggedStep& s) {
@@ -39,12 +38,6 @@ double quantile(Values sorted, double share) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * n))];
 }
 
-Svg blank(double height, const char* title, const char* description) {
-  Svg svg(kWidth, height, title, description);
-  svg.rectangle({0, 0}, kWidth, height, "fill=\"#fff\"");
-  return svg;
-}
-
 }  // namespace
 
 std::string legged_motion_chart(const LeggedRun& run) {
@@ -58,12 +51,14 @@ std::string legged_motion_chart(const LeggedRun& run) {
     height.push_back(s.q[2]);
     estimated_height.push_back(s.estimated ? s.X_WB.p.z() : std::nan(""));
   }
-  Svg svg = blank(430, "Motion of the base", "Forward velocity and height: truth and estimate");
-  draw_chart(svg, {0, 0}, kWidth, 230, "Forward velocity of the base, m/s",
-             {{"truth", &t, &truth}, {"estimate", &t, &estimate}, {"command", &t, &command}});
-  draw_chart(svg, {0, 230}, kWidth, 200, "Height of the base, m",
-             {{"truth", &t, &height}, {"estimate", &t, &estimated_height}});
-  return svg.finish();
+  Figure figure;
+  figure.add(
+      {"Forward velocity of the base",
+       "m/s",
+       {{"truth", &t, &truth}, {"estimate", &t, &estimate}, {"command", &t, &command, true, 0}}});
+  figure.add(
+      {"Height of the base", "m", {{"truth", &t, &height}, {"estimate", &t, &estimated_height}}});
+  return figure.svg("Motion of the base", "Forward velocity and height: truth and estimate");
 }
 
 std::string legged_error_charts(const LeggedRun& run) {
@@ -85,18 +80,17 @@ std::string legged_error_charts(const LeggedRun& run) {
     }
   }
   if (t.empty()) return {};
-  constexpr double kChart = 165;
-  Svg svg = blank(3 * kChart, "Errors of the estimate",
-                  "Estimate minus truth of position and rotation, with 3-sigma bounds");
-  const char* titles[] = {"x, mm", "y, mm", "z, mm", "roll, deg", "pitch, deg", "yaw, deg"};
+  Figure figure;
+  const char* names[] = {"x", "y", "z", "roll", "pitch", "yaw"};
   for (std::size_t i = 0; i < 6; ++i) {
-    draw_chart(svg, {kWidth / 2 * static_cast<double>(i / 3), kChart * static_cast<double>(i % 3)},
-               kWidth / 2 + (i < 3 ? 60 : 0), kChart, fmt::format("Error of {}", titles[i]),
-               {{i < 3 ? "" : "error", &t, &error[i]},
-                {i < 3 ? "" : "+3 sigma", &t, &upper[i]},
-                {i < 3 ? "" : "-3 sigma", &t, &lower[i]}});
+    Chart chart{
+        fmt::format("Error of {}", names[i]), i < 3 ? "mm" : "deg", {{"error", &t, &error[i]}}};
+    chart.bands = {{"3 sigma", &t, &lower[i], &upper[i]}};
+    chart.height = 110;
+    figure.add(std::move(chart));
   }
-  return svg.finish();
+  return figure.svg("Errors of the estimate",
+                    "Estimate minus truth of position and rotation, with 3-sigma bands");
 }
 
 std::string legged_contact_chart(const LeggedRun& run) {
@@ -138,8 +132,8 @@ std::string legged_contact_chart(const LeggedRun& run) {
   add(support, "pressure.x", std::move(px));
   add(support, "pressure.y", std::move(py));
   log.series = {std::move(contact), std::move(support)};
-  Svg svg = blank(560, "Forces of the feet", "Friction cones, centre of pressure, normal forces");
-  draw_contact(svg, {0, 0}, kWidth, 330, log);
+  Figure figure;
+  add_contact_charts(figure, log, nullptr);
   // Two seconds around the first push or from the middle of the run, so that steps are visible.
   const auto& pushes = run.options().pushes;
   const double end = run.steps().back().t;
@@ -152,10 +146,10 @@ std::string legged_contact_chart(const LeggedRun& run) {
     t.push_back(s.t);
     for (std::size_t i = 0; i < feet.size(); ++i) shown[i].push_back(s.foot_cone[i][0]);
   }
-  std::vector<ChartLine> lines;
-  for (std::size_t i = 0; i < feet.size(); ++i) lines.push_back({feet[i], &t, &shown[i]});
-  draw_chart(svg, {0, 335}, kWidth, 220, "Normal forces, N, for two seconds", lines);
-  return svg.finish();
+  Chart chart{"Normal forces for two seconds", "N", {}};
+  for (std::size_t i = 0; i < feet.size(); ++i) chart.lines.push_back({feet[i], &t, &shown[i]});
+  figure.add(std::move(chart));
+  return figure.svg("Forces of the feet", "Friction cones, centre of pressure, normal forces");
 }
 
 std::vector<TorqueShare> torque_shares(const LeggedRun& run) {
@@ -182,36 +176,42 @@ std::vector<TorqueShare> torque_shares(const LeggedRun& run) {
 std::string legged_torque_chart(const LeggedRun& run) {
   const std::vector<TorqueShare> shares = torque_shares(run);
   if (shares.empty()) return {};
-  const double row = 19, top = 46, left = 150, right = kWidth - 110;
-  const double bottom = top + row * static_cast<double>(shares.size());
-  Svg svg = blank(bottom + 26, "Torque budget", "Torque of each joint relative to its limit");
-  svg.text({4, 16}, "Torque / limit", "font-size=\"13\" font-weight=\"bold\"");
-  const auto at = [&](double share) { return left + share * (right - left); };
-  for (int k = 0; k <= 5; ++k) {
-    const double x = at(0.2 * k);
-    svg.line({x, top}, {x, bottom}, k == 5 ? "stroke=\"#c00\"" : "stroke=\"#ddd\"");
-    svg.text({x, bottom + 15}, fmt::format("{} %", 20 * k),
-             "font-size=\"10\" text-anchor=\"middle\"");
-  }
-  const char* names[] = {"root mean square", "99th percentile", "maximum"};
-  const char* fills[] = {"#0072b2", "#56b4e9", "#cfe8f7"};
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double x = left + 190 * static_cast<double>(k);
-    svg.rectangle({x, 24}, 12, 12, fmt::format("fill=\"{}\"", fills[k]));
-    svg.text({x + 18, 34}, names[k], "font-size=\"11\"");
-  }
-  for (std::size_t i = 0; i < shares.size(); ++i) {
-    const TorqueShare& s = shares[i];
-    const double y = top + row * static_cast<double>(i);
-    svg.text({left - 8, y + 14}, s.joint, "font-size=\"11\" text-anchor=\"end\"");
-    const double values[] = {s.rms, s.high, s.max};
-    for (const std::size_t k : {2u, 1u, 0u}) {
-      svg.rectangle({left, y + 3}, at(std::min(1.0, values[k])) - left, row - 6,
-                    fmt::format("fill=\"{}\"", fills[k]));
+  const std::vector<LegendKey> legend = {{"root mean square", LegendKey::Kind::area, 0},
+                                         {"99th percentile", LegendKey::Kind::area, 5},
+                                         {"maximum", LegendKey::Kind::area, 3}};
+  const double row = 22, head = 26 + legend_height(legend);
+  const double body = row * static_cast<double>(shares.size());
+  Figure figure;
+  figure.add(head + body + 54, [&](Svg& svg, const Point& corner) {
+    svg.text(corner + Point(4, 18), "Torque / limit of the motor", chart_title());
+    draw_legend(svg, corner + Point(0, 26), legend);
+    const double left = 150, right = kChartWidth - 90, top = corner.y() + head, bottom = top + body;
+    double most = 1;
+    for (const TorqueShare& s : shares) most = std::max(most, s.max);
+    const auto at = [&](double share) { return left + share / (1.04 * most) * (right - left); };
+    svg.rectangle({left, top}, right - left, body, "fill=\"#fff\" stroke=\"#888\"");
+    for (int k = 0; 0.2 * k <= 1.04 * most; ++k) {
+      const double x = at(0.2 * k);
+      svg.line({x, top}, {x, bottom}, k == 5 ? "stroke=\"#b00020\"" : "stroke=\"#e6e6e6\"");
+      svg.text({x, bottom + 18}, fmt::format("{}", 20 * k), chart_text("middle"));
     }
-    svg.text({right + 10, y + 14}, fmt::format("{:g} N m", s.limit), "font-size=\"11\"");
-  }
-  return svg.finish();
+    svg.text({(left + right) / 2, bottom + 38}, "torque / limit, %", chart_text("middle"));
+    svg.text({right + 8, bottom + 18}, "limit", chart_text());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const TorqueShare& s = shares[i];
+      const double y = top + row * static_cast<double>(i);
+      svg.text({left - 8, y + 16}, s.joint, chart_text("end"));
+      const double values[] = {s.rms, s.high, s.max};
+      for (const std::size_t k : {2u, 1u, 0u}) {
+        // The widest bar is the thinnest: all three are visible.
+        const double thick = row - 4 - 4 * static_cast<double>(k);
+        svg.rectangle({left, y + (row - thick) / 2}, at(values[k]) - left, thick,
+                      fmt::format("fill=\"{}\"", line_color(legend[k].color)));
+      }
+      svg.text({right + 8, y + 16}, fmt::format("{:g} N m", s.limit), chart_text());
+    }
+  });
+  return figure.svg("Torque budget", "Torque of each joint relative to its limit");
 }
 
 std::vector<PartTimes> part_times(const LeggedRun& run, double start) {
@@ -250,22 +250,21 @@ std::vector<PartTimes> part_times(const LeggedRun& run, double start) {
 
 std::string legged_time_chart(const LeggedRun& run) {
   const Values t = times(run);
-  // Clipped, so that interruptions by other processes do not dominate the chart.
-  const double limit = 1e6 * run.options().controller->locomotion.control_period;
   Values estimator, whole, horizon, cpu;
   for (const LeggedStep& s : run.steps()) {
-    estimator.push_back(std::min(limit, s.times.estimator));
-    whole.push_back(std::min(limit, s.times.whole_body));
-    horizon.push_back(std::min(limit, s.times.mpc));
-    cpu.push_back(std::min(limit, s.cpu_us));
+    estimator.push_back(s.times.estimator);
+    whole.push_back(s.times.whole_body);
+    horizon.push_back(s.times.mpc);
+    cpu.push_back(s.cpu_us);
   }
-  Svg svg = blank(220, "Time per control step", "Time of each part over the run, us");
-  draw_chart(svg, {0, 0}, kWidth, 220, "Time per control step, us; clipped at the period",
-             {{"whole step, this thread", &t, &cpu},
-              {"forces over the horizon", &t, &horizon},
-              {"whole-body program", &t, &whole},
-              {"estimator", &t, &estimator}});
-  return svg.finish();
+  Figure figure;
+  figure.add({"Time per control step",
+              "us",
+              {{"whole step, this thread", &t, &cpu},
+               {"forces over the horizon", &t, &horizon},
+               {"whole-body program", &t, &whole},
+               {"estimator", &t, &estimator}}});
+  return figure.svg("Time per control step", "Time of each part over the run");
 }
 
 }  // namespace limb::cli

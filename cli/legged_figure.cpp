@@ -14,7 +14,9 @@ namespace {
 using Point = Svg::Point;
 using Vec = Vector3<double>;
 
-constexpr double kPanelWidth = 286, kPanelHeight = 190;
+constexpr double kPanelWidth = 298, kPanelHeight = 190;
+constexpr int kColumns = 2;
+constexpr double kSpan = 4.2;  // heights of the robot, width of a panel
 constexpr const char* kEstimate = "#d55e00";
 constexpr const char* kForce = "#009e73";
 
@@ -27,7 +29,7 @@ double force_scale(const LeggedRun& run) {
 /// One snapshot, centred on the base.
 void draw_snapshot(Svg& svg, const Point& corner, const LeggedRun& run, LeggedFigure& figure,
                    const LeggedStep& step) {
-  const double h = run.robot().height(), span = 4.2 * h, scale = kPanelWidth / span;
+  const double h = run.robot().height(), span = kSpan * h, scale = kPanelWidth / span;
   const double x0 = step.q[0] - span / 2;
   const auto at = [&](const Vec& p) {
     return Point(corner.x() + scale * (p.x() - x0),
@@ -73,10 +75,10 @@ void draw_snapshot(Svg& svg, const Point& corner, const LeggedRun& run, LeggedFi
   }
   for (const LeggedPush& push : run.options().pushes) {
     if (step.t < push.begin || step.t > push.begin + push.duration + 0.15) continue;
-    svg.text({corner.x() + kPanelWidth - 8, corner.y() + 16}, "pushed",
-             "font-size=\"12\" text-anchor=\"end\" fill=\"#c00\" font-weight=\"bold\"");
+    svg.text({corner.x() + kPanelWidth - 8, corner.y() + 18}, "pushed",
+             "font-size=\"14\" text-anchor=\"end\" fill=\"#b00020\" font-weight=\"bold\"");
   }
-  svg.text({corner.x() + 8, corner.y() + 16}, fmt::format("{:.2f} s", step.t), "font-size=\"12\"");
+  svg.text({corner.x() + 8, corner.y() + 18}, fmt::format("{:.2f} s", step.t), chart_text());
   svg.rectangle(corner, kPanelWidth, kPanelHeight, "fill=\"none\" stroke=\"#ccc\"");
 }
 
@@ -127,22 +129,39 @@ std::string legged_strip(const LeggedRun& run) {
   for (const LeggedPush& push : run.options().pushes) times.push_back(push.begin + push.duration);
   times.push_back(end);
   std::sort(times.begin(), times.end());
-  const double rows = std::ceil(static_cast<double>(times.size()) / 3);
-  Svg svg(3 * kPanelWidth + 4, rows * kPanelHeight + 30, "Snapshots of a legged robot",
-          "Side views: trunk, legs, ground, contact forces and the estimated trunk");
-  svg.rectangle({0, 0}, 3 * kPanelWidth + 4, rows * kPanelHeight + 30, "fill=\"#fff\"");
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const Point corner(2 + kPanelWidth * static_cast<double>(i % 3),
-                       2 + kPanelHeight * static_cast<double>(i / 3));
-    draw_snapshot(svg, corner, run, figure, step_at(run, times[i]));
-  }
-  const double y = rows * kPanelHeight + 20;
-  svg.text({8, y}, "Right side; truth in blue.", "font-size=\"11\"");
-  svg.text({186, y}, "Dashed: estimated trunk.",
-           fmt::format("font-size=\"11\" fill=\"{}\"", kEstimate));
-  svg.text({470, y}, "Contact forces; the weight would be as long as the robot is high.",
-           fmt::format("font-size=\"11\" fill=\"{}\"", kForce));
-  return svg.finish();
+  const double rows = std::ceil(static_cast<double>(times.size()) / kColumns);
+  const std::vector<LegendKey> legend = {{"true motion", LegendKey::Kind::area, 0},
+                                         {"estimated trunk", LegendKey::Kind::line, 1, "5 3"},
+                                         {"contact force", LegendKey::Kind::arrow, 2}};
+  Figure all;
+  all.add(rows * kPanelHeight + legend_height(legend) + 68, [&](Svg& svg, const Point& corner) {
+    svg.text(corner + Point(4, 18), "Side view, from the right: x to the right, z up",
+             chart_title());
+    draw_legend(svg, corner + Point(0, 26), legend);
+    const double top = corner.y() + 26 + legend_height(legend);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Point place(2 + kPanelWidth * static_cast<double>(i % kColumns),
+                        top + kPanelHeight * static_cast<double>(i / kColumns));
+      svg.begin_clip(place, kPanelWidth, kPanelHeight);
+      draw_snapshot(svg, place, run, figure, step_at(run, times[i]));
+      svg.end_clip();
+    }
+    // Scales of lengths and of forces.
+    const double y = top + rows * kPanelHeight + 26;
+    const double h = run.robot().height(), scale = kPanelWidth / (kSpan * h);
+    const double length = round_length(100 / scale);
+    svg.line({10, y}, {10 + scale * length, y}, "stroke=\"#222\" stroke-width=\"2\"");
+    for (const double x : {10.0, 10 + scale * length}) {
+      svg.line({x, y - 5}, {x, y + 5}, "stroke=\"#222\" stroke-width=\"2\"");
+    }
+    svg.text({18 + scale * length, y + 5}, fmt::format("{:g} m", length), chart_text());
+    const double force = round_length(70 / scale / force_scale(run));
+    const Point tail(230, y), tip = tail + Point(scale * force_scale(run) * force, 0);
+    svg.arrow(tail, tip, 2, kForce);
+    svg.text(tip + Point(8, 5), fmt::format("{:g} N", force), chart_text());
+  });
+  return all.svg("Snapshots of a legged robot",
+                 "Side views: trunk, legs, ground, contact forces and the estimated trunk");
 }
 
 }  // namespace limb::cli

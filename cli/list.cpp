@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/json_document.hpp"
 #include "limb/model/core/builtin.hpp"
 #include "limb/model/core/builtin_data.hpp"
 #include "limb/model/core/load.hpp"
@@ -62,7 +63,7 @@ class List final : public Verb {
       text += fmt::format("{:<20}{:>3}  {:>8.2f}   {}\n", name, model.nv(), model.total_mass(),
                           description);
     }
-    out << (json_ ? list.dump(2) + "\n" : text);
+    out << (json_ ? json_document(nlohmann::ordered_json{{"robots", list}}) : text);
     return Exit::ok;
   }
 

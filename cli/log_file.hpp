@@ -20,6 +20,7 @@ struct LogSeries {
   std::vector<double> t;
   std::vector<std::vector<double>> values;  ///< NaN if missing
   std::size_t carried = 0;                  ///< leading rows that belong to the previous part
+  std::vector<std::string> units = {};      ///< of the fields, "rad"; empty: unknown
 };
 
 struct LogData {

@@ -3,6 +3,7 @@
 #include "cli/compile.hpp"
 #include "cli/demo.hpp"
 #include "cli/derive.hpp"
+#include "cli/draw.hpp"
 #include "cli/estimate.hpp"
 #include "cli/eval.hpp"
 #include "cli/info.hpp"
@@ -17,7 +18,7 @@ int main(int argc, char** argv) {
   VerbGroup groups[] = {
       {"Robots", {}}, {"Dynamics", {}}, {"Simulation, estimation and control", {}}};
   for (auto* make : {make_info, make_check, make_list}) groups[0].verbs.push_back(make());
-  for (auto* make : {make_eval, make_prove, make_derive, make_compile, make_bench}) {
+  for (auto* make : {make_eval, make_prove, make_derive, make_draw, make_compile, make_bench}) {
     groups[1].verbs.push_back(make());
   }
   for (auto* make : {make_simulate, make_plot, make_estimate, make_demo}) {

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "cli/verb_text.hpp"
-#include "limb/base/check.hpp"
 #include "limb/base/version.hpp"
 
 namespace limb::cli {
@@ -93,14 +92,8 @@ std::string main_page(const std::vector<VerbText>& verbs) {
 }  // namespace
 
 std::string man_page(const std::string& name, std::span<const VerbGroup> groups) {
-  const std::vector<VerbText> verbs = verb_texts(groups);
-  if (name.empty()) return main_page(verbs);
-  std::vector<std::string> names;
-  for (const VerbText& verb : verbs) {
-    if (verb.name == name) return verb_page(verb);
-    names.push_back(verb.name);
-  }
-  fail("limb man", "verb", "'" + name + "'", fmt::format("one of {}", fmt::join(names, ", ")));
+  if (name.empty()) return main_page(verb_texts(groups));
+  return verb_page(find_verb_text("limb man", name, groups));
 }
 
 }  // namespace limb::cli

@@ -137,6 +137,13 @@ class McapLogReader::Impl final : public mcap::Visitor {
       pending_.reset();
     }
     for (LogSeries& series : log.series) SeriesBuilder::finish(series);
+    for (const auto& [index, units] : units_) {
+      LogSeries& series = log.series[index];
+      for (std::size_t i = series.units.size(); i < series.fields.size(); ++i) {
+        const auto unit = units.find(series.fields[i]);
+        series.units.push_back(unit == units.end() ? "" : unit->second);
+      }
+    }
     if (!pending_ && total_ == 0 && !log.skipped.empty()) {
       if (log.skipped.size() > 5) log.skipped.resize(5);
       throw Error(fmt::format("{}: {} has no topic in JSON or of ROS messages, but {}", call_,
@@ -180,6 +187,9 @@ class McapLogReader::Impl final : public mcap::Visitor {
     if (is_new) {
       log_->series.push_back({topic, {}, {}, {}, 0});
       builders_.emplace_back();
+      if (is_limb_ && channel.schema.encoding == "jsonschema") {
+        add_units(Json::parse(channel.schema.data, nullptr, false), "", units_[found->second]);
+      }
     }
     topics_[channel.id] = std::move(added);
   }
@@ -222,6 +232,20 @@ class McapLogReader::Impl final : public mcap::Visitor {
     Json json;
   };
 
+  /// The descriptions of numbers in a schema of limb are their units.
+  static void add_units(const Json& schema, const std::string& prefix,
+                        std::map<std::string, std::string>& units) {
+    if (!schema.is_object()) return;
+    const auto properties = schema.find("properties");
+    if (properties == schema.end() || !properties->is_object()) return;
+    for (const auto& [key, inner] : properties->items()) {
+      if (!inner.is_object()) continue;
+      const auto unit = inner.find("description");
+      if (unit != inner.end() && unit->is_string()) units[prefix + key] = unit->get<std::string>();
+      add_units(inner, prefix + key + ".", units);
+    }
+  }
+
   void add(const Pending& message) {
     LogSeries& series = log_->series[message.series];
     builders_[message.series].add(message.json, message.t, series);
@@ -240,7 +264,8 @@ class McapLogReader::Impl final : public mcap::Visitor {
   bool is_limb_ = false;
   std::map<std::uint16_t, Topic> topics_;
   std::map<std::string, std::size_t> by_name_;
-  std::vector<SeriesBuilder> builders_;  ///< of the series of the log
+  std::map<std::size_t, std::map<std::string, std::string>> units_;  ///< per series
+  std::vector<SeriesBuilder> builders_;                              ///< of the series of the log
   std::optional<std::uint64_t> first_time_;
   std::optional<Pending> pending_;
   std::size_t total_ = 0, bytes_ = 0, cells_ = 0;

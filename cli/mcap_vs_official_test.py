@@ -271,3 +271,93 @@ def test_short_messages_are_errors(tmp_path):
     assert done.returncode == 1
     assert done.stderr.strip() == (f"limb plot: {log}: topic 'joint_states': message of type "
                                    "sensor_msgs/JointState does not fit its definition")
+
+
+# Fields of Foxglove's schemas, from the field lists of its documentation (docs.foxglove.dev, "Schemas").
+TIME = {"sec": int, "nsec": int}
+VECTOR = {"x": float, "y": float, "z": float}
+QUATERNION = {**VECTOR, "w": float}
+COLOR = {"r": float, "g": float, "b": float, "a": float}
+POSE = {"position": VECTOR, "orientation": QUATERNION}
+ARROW = {"pose": POSE, "shaft_length": float, "shaft_diameter": float, "head_length": float, "head_diameter": float,
+         "color": COLOR}
+ENTITY = {"timestamp": TIME, "frame_id": str, "id": str, "lifetime": TIME, "frame_locked": bool,
+          "metadata": [{"key": str, "value": str}], "arrows": [ARROW], "cubes": [dict], "spheres": [dict],
+          "cylinders": [dict], "lines": [dict], "triangles": [dict], "texts": [dict], "models": [dict]}
+FOXGLOVE = {
+    "foxglove.FrameTransforms": {"transforms": [{"timestamp": TIME, "parent_frame_id": str, "child_frame_id": str,
+                                                 "translation": VECTOR, "rotation": QUATERNION}]},
+    "foxglove.JointStates": {"timestamp": TIME, "joints": [{"name": str, "position": float, "velocity": float,
+                                                            "effort": float}]},
+    "foxglove.SceneUpdate": {"deletions": [{"timestamp": TIME, "type": int, "id": str}], "entities": [ENTITY]},
+}
+# Numbers of joints may be left out.
+OPTIONAL = {"position", "velocity", "effort"}
+
+
+def check_fields(value, fields, path):
+    """The message has the fields of the schema and no others, each of its type; null is of none."""
+    if isinstance(fields, dict):
+        assert isinstance(value, dict), path
+        assert set(value) <= set(fields), f"{path}: {set(value) - set(fields)}"
+        assert set(fields) - set(value) <= OPTIONAL, f"{path}: {set(fields) - set(value)}"
+        for name, inner in value.items():
+            check_fields(inner, fields[name], f"{path}.{name}")
+    elif isinstance(fields, list):
+        assert isinstance(value, list), path
+        for i, inner in enumerate(value):
+            check_fields(inner, fields[0], f"{path}[{i}]")
+    elif fields is float:
+        assert isinstance(value, (int, float)) and not isinstance(value, bool), f"{path}: {value!r}"
+    else:
+        assert isinstance(value, fields) and (fields is bool or not isinstance(value, bool)), f"{path}: {value!r}"
+
+
+def test_viewer_messages_have_the_fields_of_foxglove(tmp_path):
+    seen = {}
+    with open(simulate(tmp_path), "rb") as file:
+        for schema, channel, message in make_reader(file).iter_messages():
+            text = message.data.decode()
+            assert "null" not in text and "NaN" not in text and "Infinity" not in text, channel.topic
+            if schema.name in FOXGLOVE:
+                content = json.loads(text)
+                check_fields(content, FOXGLOVE[schema.name], channel.topic)
+                seen[schema.name] = content
+    assert set(seen) == set(FOXGLOVE)
+    for transform in seen["foxglove.FrameTransforms"]["transforms"]:
+        q = transform["rotation"]
+        assert abs(sum(q[k] ** 2 for k in "xyzw") - 1) < 1e-6  # the log has seven digits
+    with pytest.raises(AssertionError):
+        check_fields({"sec": None, "nsec": 1}, TIME, "null is not a number")
+
+
+def test_units_of_all_numbers(tmp_path):
+    """The description of each number in the schemas of limb is its unit."""
+    known = {"s", "rad", "m", "1", "rad/s", "m/s", "N m", "N", "J", "N s", "N m s"}
+    count = 0
+
+    def units(schema):
+        if schema["type"] == "number":
+            yield schema["description"]
+        for inner in schema.get("properties", {}).values():
+            yield from units(inner)
+
+    with open(simulate(tmp_path), "rb") as file:
+        for schema in make_reader(file).get_summary().schemas.values():
+            if schema.name.startswith("limb."):
+                found = list(units(json.loads(schema.data)))
+                assert set(found) <= known, schema.name
+                count += len(found)
+    assert count > 100
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda c: c.name)
+def test_large_files_of_the_official_writer_keep_every_number(tmp_path, compression):
+    """100,000 messages in many chunks, read by limb estimate's and plot's reader row by row."""
+    n = 100_000
+    log = write(tmp_path / "large.mcap", lambda w: json_messages(w, n), compression=compression, chunk_size=1 << 16)
+    done = limb("plot", log, "-o", tmp_path / "large.svg", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["rows"] == n
+    assert result["t_start"] == 0 and abs(result["t_end"] - 0.005 * (n - 1)) < 1e-9

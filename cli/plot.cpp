@@ -6,35 +6,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <ostream>
 
 #include "cli/chart.hpp"
-#include "cli/contact_chart.hpp"
+#include "cli/contact_charts.hpp"
+#include "cli/json_document.hpp"
+#include "cli/log_charts.hpp"
 #include "cli/log_file.hpp"
 #include "cli/png.hpp"
-#include "cli/stick_figure.hpp"
+#include "cli/report_page.hpp"
+#include "cli/robot_view.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/model/core/load.hpp"
 
 namespace limb::cli {
 namespace {
-
-constexpr double kWidth = 860, kChart = 210, kMotion = 330, kContact = 330;
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    result += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return result;
-}
-
-/// The lines of one chart.
-struct ChartData {
-  std::string title;
-  std::vector<ChartLine> lines;
-};
 
 class Plot final : public Verb {
  public:
@@ -43,13 +31,20 @@ class Plot final : public Verb {
     return "charts or a report from a log of limb simulate";
   }
   std::string_view examples() const override {
-    return "  limb plot run.mcap -o run.html                    report: charts, torques, "
+    return "  limb plot run.mcap -o run.html                      report: charts, torques, "
            "animation\n"
-           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; also .png\n";
+           "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; also .png\n"
+           "  limb plot run.mcap --only state.q,contact -o run.svg   some of the charts\n";
   }
   std::string_view notes() const override {
-    return "The HTML file is self-contained. An MCAP log names its model; a CSV log needs --model\n"
-           "for the motion. PNG needs rsvg-convert (Debian: librsvg2-bin).\n";
+    return "The HTML file is self-contained. An MCAP log names its model and units; a CSV log "
+           "needs\n"
+           "--model for the motion and for the units of joints. A few values far outside of all "
+           "others,\n"
+           "such as impacts, do not set the scale: they are noted at the edge of the chart. Some "
+           "charts\n"
+           "appear only on request: --only energy.work, --only contact.NAME.fx.\n"
+           "PNG needs rsvg-convert (Debian: librsvg2-bin).\n";
   }
   void add_options(CLI::App& app) override {
     app.add_option("LOG", log_, "log: .csv or .mcap")->required();
@@ -63,6 +58,10 @@ class Plot final : public Verb {
         ->type_name("FOLDER");
     app.add_option("--base", base_, "base: described, fixed or free, default the one of the log")
         ->check(CLI::IsMember({"described", "fixed", "free"}).description(""))
+        ->type_name("KIND");
+    app.add_option("--view", view_,
+                   "view of the motion: side, front or top, default side for robots that walk")
+        ->check(CLI::IsMember({"side", "front", "top"}).description(""))
         ->type_name("KIND");
     app.add_flag("--json", json_, "machine-readable output");
   }
@@ -79,23 +78,27 @@ class Plot final : public Verb {
     }
     check_only(log);
     std::string notice;
-    const std::unique_ptr<StickFigure> figure = read_figure(log, notice);
-    const std::string svg = picture(log, figure.get());
-    write_text_file(kCall, output_,
-                    html  ? page(log, svg, figure.get(), notice)
-                    : png ? png_of_svg(kCall, svg, 2)
-                          : svg);
+    const std::optional<LogScene> scene = find_scene(log, notice);
+    std::optional<RobotView> view;
+    if (scene) {
+      view.emplace(kCall, *scene, *log.find("state"), 400,
+                   RobotView::direction_from_text(kCall, view_));
+    }
+    const std::string svg = picture(log, scene ? &*scene : nullptr, view ? &*view : nullptr);
+    write_text_file(
+        kCall, output_,
+        html  ? page(log, svg, view ? &*view : nullptr, scene ? &scene->model : nullptr, notice)
+        : png ? png_of_svg(kCall, svg, 2)
+              : svg);
     const LogSeries& first = log.series[0];
     if (json_) {
-      out << nlohmann::json({{"output", output_},
-                             {"topics", log.series.size()},
-                             {"rows", first.t.size()},
-                             {"t_start", first.t.front()},
-                             {"t_end", first.t.back()},
-                             {"skipped", log.skipped},
-                             {"notice", notice}})
-                 .dump(2)
-          << "\n";
+      out << json_document(nlohmann::json({{"output", output_},
+                                           {"topics", log.series.size()},
+                                           {"rows", first.t.size()},
+                                           {"t_start", first.t.front()},
+                                           {"t_end", first.t.back()},
+                                           {"skipped", log.skipped},
+                                           {"notice", notice}}));
       return Exit::ok;
     }
     out << fmt::format("{}: {} rows of {} topics, {} s to {} s{}\n", output_, first.t.size(),
@@ -112,14 +115,14 @@ class Plot final : public Verb {
     return found == log.metadata.end() ? "" : found->second;
   }
 
-  /// Null, and the reason in `notice`, if the motion cannot be shown.
-  std::unique_ptr<StickFigure> read_figure(const LogData& log, std::string& notice) const {
+  /// Empty, and the reason in `notice`, if the motion cannot be shown.
+  std::optional<LogScene> find_scene(const LogData& log, std::string& notice) const {
     const LogSeries* state = log.find("state");
     const std::string model = model_.empty() ? metadata(log, "model") : model_;
     const std::string base = base_.empty() ? metadata(log, "base") : base_;
     if (state == nullptr || model.empty()) {
       notice = "without the motion: the log does not name its robot (--model)";
-      return nullptr;
+      return std::nullopt;
     }
     const Base kind = base == "free" ? Base::free : base == "fixed" ? Base::fixed : Base::described;
     try {
@@ -127,17 +130,14 @@ class Plot final : public Verb {
       options.roots.assign(roots_.begin(), roots_.end());
       options.missing_meshes = MissingMeshes::ignore;  // a figure needs no masses
       options.unsupported = Unsupported::ignore;
-      return std::make_unique<StickFigure>(kCall, load_model(model, kind, options), *state, 400);
+      LogScene scene = read_scene(log, model, kind, options);
+      RobotView(kCall, scene, *state, 1);  // another robot is an error
+      return scene;
     } catch (const Error& error) {
       if (!model_.empty()) throw;  // --model was given
       notice = fmt::format("without the motion: {}", without_call(error.what()));
-      return nullptr;
+      return std::nullopt;
     }
-  }
-
-  /// Whether a name equals `prefix` or is below it: "state.q.elbow" is below "state.q".
-  static bool is_below(const std::string& name, const std::string& prefix) {
-    return name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '.');
   }
 
   void check_only(const LogData& log) const {
@@ -157,67 +157,21 @@ class Plot final : public Verb {
     }
   }
 
-  /// Units of the topics that limb simulate writes, for chart titles.
-  static std::string unit_of(const std::string& title) {
-    if (title == "state q") return ", rad or m";
-    if (title == "state v") return ", rad/s or m/s";
-    if (title.starts_with("torque ")) return ", N m or N";
-    if (title.starts_with("mass_center ")) return ", m";
-    if (title.starts_with("desired_force ")) return ", N";
-    if (title == "effort") return ": torque / motor limit";
-    if (title == "program violation") return ": N outside friction cones, N m over limits";
-    if (title == "program residual") return ", relative to the weight";
-    if (title == "momentum linear") return ", N s";
-    if (title == "momentum angular") return " about the mass centre, N m s";
-    return title == "energy" || title == "energy work" ? ", J" : "";
-  }
-
-  /// The requested charts, one per group of a topic.
-  std::vector<ChartData> charts_of(const LogData& log) const {
-    std::vector<ChartData> charts;
-    for (const LogSeries& series : log.series) {
-      for (std::size_t i = 0; i < series.fields.size(); ++i) {
-        const std::string& field = series.fields[i];
-        // The many lines of the energy ledger are a chart only on request.
-        const bool work = series.topic == "energy" && field.starts_with("work.");
-        const bool shown =
-            (only_.empty() && !work) ||
-            std::any_of(only_.begin(), only_.end(), [&](const std::string& requested) {
-              return is_below(series.topic + "." + field, requested) &&
-                     (!work || requested.starts_with("energy.work"));
-            });
-        if (!shown) continue;
-        const std::size_t dot = field.find('.');
-        std::string title = series.topic;
-        if (dot != std::string::npos) title = series.topic + " " + field.substr(0, dot);
-        if (charts.empty() || charts.back().title != title) charts.push_back({title, {}});
-        charts.back().lines.push_back({dot == std::string::npos ? field : field.substr(dot + 1),
-                                       &series.t, &series.values[i]});
-      }
+  std::string picture(const LogData& log, const LogScene* scene, const RobotView* view) const {
+    Figure figure;
+    if (view != nullptr) {
+      figure.add(view->height() + 12,
+                 [view](Svg& svg, const Svg::Point& corner) { view->draw(svg, corner); });
     }
-    return charts;
-  }
-
-  std::string picture(const LogData& log, const StickFigure* figure) const {
-    const std::vector<ChartData> charts = charts_of(log);
-    const double motion = figure != nullptr ? kMotion : 0;
-    const double strip = motion + (has_contact(log) ? kContact : 0);
-    Svg svg(kWidth, strip + kChart * static_cast<double>(charts.size()), "Log of a simulation",
-            "Stick figures of the motion, and charts of the logged numbers over time");
-    svg.rectangle({0, 0}, kWidth, strip + kChart * static_cast<double>(charts.size()),
-                  "fill=\"#fff\"");
-    if (figure != nullptr)
-      figure->draw_snapshots(svg, {0, 0}, kWidth, kMotion, "Motion, later poses darker");
-    if (has_contact(log)) draw_contact(svg, {0, motion}, kWidth, kContact, log);
-    for (std::size_t i = 0; i < charts.size(); ++i) {
-      draw_chart(svg, {0, strip + kChart * static_cast<double>(i)}, kWidth, kChart,
-                 charts[i].title + unit_of(charts[i].title), charts[i].lines);
-    }
-    return svg.finish();
+    if (has_contact(log)) add_contact_charts(figure, log, scene);
+    const LogCharts charts(log, scene != nullptr ? &scene->model : nullptr);
+    charts.add_to(figure, only_);
+    return figure.svg("Log of a simulation",
+                      "Pictures of the motion, and charts of the logged numbers over time");
   }
 
   /// Peak, root mean square, and work of each motor.
-  static std::string torque_table(const LogData& log) {
+  static std::string torque_table(const LogData& log, const Model<double>* model) {
     const LogSeries* torque = log.find("torque");
     const LogSeries* state = log.find("state");
     if (torque == nullptr || state == nullptr || torque->t.size() != state->t.size()) return {};
@@ -229,6 +183,7 @@ class Plot final : public Verb {
       double peak = 0, squares = 0, work = 0;
       std::size_t count = 0;
       const auto& tau = torque->values[i];
+      if (std::none_of(tau.begin(), tau.end(), [](double x) { return std::abs(x) > 0; })) continue;
       for (std::size_t k = 0; k < tau.size(); ++k) {
         if (!std::isfinite(tau[k])) continue;  // an empty cell
         peak = std::max(peak, std::abs(tau[k]));
@@ -241,36 +196,33 @@ class Plot final : public Verb {
         if (std::isfinite(part)) work += part;
       }
       rows += fmt::format(
-          "<tr><td>{}</td><td>{:.4g}</td><td>{:.4g}</td><td>{:.4g}</td></tr>\n", escaped(joint),
-          peak, std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, count))), work);
+          "<tr><td>{}</td><td>{}</td><td>{:.4g}</td><td>{:.4g}</td><td>{:.4g}</td></tr>\n",
+          html_text(joint), field_unit(*torque, i, model), peak,
+          std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, count))), work);
     }
-    return "<table><tr><th>motor</th><th>peak, N m or N</th><th>root mean square</th>"
+    if (rows.empty()) return {};
+    return "<table><tr><th>motor</th><th>unit</th><th>peak</th><th>root mean square</th>"
            "<th>work, J</th></tr>\n" +
            rows + "</table>\n";
   }
 
-  std::string page(const LogData& log, const std::string& svg, const StickFigure* figure,
-                   const std::string& notice) const {
+  std::string page(const LogData& log, const std::string& svg, const RobotView* view,
+                   const Model<double>* model, const std::string& notice) const {
     std::string facts;
     for (const auto& [key, value] : log.metadata) {
-      facts += fmt::format("{}{} {}", facts.empty() ? "" : "; ", escaped(key), escaped(value));
+      if (key == "contact") continue;  // the geometry
+      facts += fmt::format("{}{} {}", facts.empty() ? "" : "; ", html_text(key), html_text(value));
     }
-    std::string text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\n"
-        "<style>body{{font-family:Helvetica,Arial,sans-serif;max-width:900px;margin:2em auto;"
-        "color:#222}}table{{border-collapse:collapse}}td,th{{padding:2px "
-        "14px;text-align:right;border-bottom:1px solid #ddd}}"
-        "td:first-child{{text-align:left}}canvas{{border:1px solid #ccc}}</style></head><body>\n"
-        "<h1>{0}</h1>\n<p>{1}</p>\n",
-        escaped(log_.substr(log_.find_last_of('/') + 1)), facts);
-    if (figure != nullptr) text += "<h2>Motion</h2>\n" + figure->animation();
-    if (!notice.empty()) text += fmt::format("<p>{}</p>\n", escaped(notice));
-    const std::string torques = torque_table(log);
-    if (!torques.empty()) text += "<h2>Motors</h2>\n" + torques;
-    return text + "<h2>Charts</h2>\n" + svg + "</body></html>\n";
+    std::string body = fmt::format("<p>{}</p>\n", facts);
+    if (view != nullptr) body += "<h2>Motion</h2>\n" + view->animation();
+    if (!notice.empty()) body += fmt::format("<p>{}</p>\n", html_text(notice));
+    const std::string torques = torque_table(log, model);
+    if (!torques.empty()) body += "<h2>Motors</h2>\n" + torques;
+    return report_page(html_text(log_.substr(log_.find_last_of('/') + 1)),
+                       body + "<h2>Charts</h2>\n" + svg);
   }
 
-  std::string log_, output_, model_, base_;
+  std::string log_, output_, model_, base_, view_;
   std::vector<std::string> only_, roots_;
   bool json_ = false;
 };

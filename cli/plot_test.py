@@ -16,6 +16,7 @@ from simulate_test import file_records
 
 LIMB = "limb"
 ROOT = Path(__file__).resolve().parent.parent
+UNITS = {"rad", "m", "rad/s", "m/s", "N m", "N", "J", "N s", "N m s", "m/s^2", "deg", "number", "unit not logged"}
 
 
 def run(*arguments, **environment):
@@ -48,33 +49,125 @@ class PlotTest(unittest.TestCase):
 
     def test_svg_has_every_chart(self):
         printed, text = self.plot("run.mcap", "run.svg")
-        self.assertIn("201 rows of 5 topics, 0 s to 2 s", printed)
+        self.assertIn("201 rows of 6 topics, 0 s to 2 s", printed)
         root = ElementTree.fromstring(text)
         words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
-        for title in ("state q, rad or m", "state v, rad/s or m/s", "torque command, N m or N",
-                      "torque motor, N m or N", "energy, J", "momentum linear, N s",
-                      "momentum angular about the mass centre, N m s", "imu"):
+        for title in ("Joint positions", "Joint velocities", "Motor torques, equal to their commands", "Energy",
+                      "Linear momentum", "Angular momentum about the mass centre", "imu"):
             self.assertIn(title, words)
+        # A unit on every axis, none of them two.
+        self.assertEqual([word for word in words if word in UNITS],
+                         ["rad", "rad/s", "N m", "J", "N s", "N m s", "m/s^2"])
+        self.assertEqual(words.count("t, s"), 7)
         self.assertIn("joint2", words)
-        # Charts, and the motion: two links and the tool for each snapshot.
+        self.assertIn("reference", words)  # of the controller
+        # Charts, and the motion with its view and its scale.
+        self.assertIn("side view: x to the right, y up", words)
+        self.assertTrue(any(re.fullmatch(r"[0-9.]+ m", word) for word in words))
         self.assertGreaterEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))), 15)
+
+    def curves(self, text, title):
+        """(dashes, colours) of the curves of the chart with this title."""
+        charts = re.split(r"<text [^>]*font-weight=\"bold\"[^>]*>", text)
+        chart = next(one for one in charts if one.startswith(title + "<"))
+        drawn = re.search(r"<svg .*?</svg>", chart, re.S)[0]
+        return [(dash, color) for color, dash in
+                re.findall(r'<polyline[^>]*stroke="(#\w+)"[^>]*?(?:stroke-dasharray="([^"]+)")?/>', drawn)]
+
+    def write(self, name, columns, rows):
+        with self.path(name).open("w") as file:
+            file.write("t," + ",".join(columns) + "\n")
+            for i, row in enumerate(rows):
+                file.write(f"{0.01 * i}," + ",".join(f"{x:.9g}" for x in row) + "\n")
+
+    def test_at_most_eight_curves_per_chart_all_different(self):
+        names = [f"{leg}_{joint}" for leg in ("LF", "RF", "LH", "RH") for joint in ("haa", "hfe", "kfe")]
+        self.write("many.csv", [f"x.{name}" for name in names],
+                   [[i * 0.01 + k for k in range(12)] for i in range(100)])
+        _, text = self.plot("many.csv", "many.svg")
+        shown = []
+        for n in (1, 2):
+            curves = self.curves(text, f"x ({n} of 2)")
+            self.assertEqual(len(curves), 6)  # two legs each
+            self.assertEqual(len(set(curves)), 6)
+            self.assertEqual(len({dash for dash, _ in curves}), 6)  # also without colour
+            shown += curves
+        for name in names:
+            self.assertEqual(text.count(f">{name}<"), 1)
+        # The same range of both.
+        ticks = [re.findall(r'text-anchor="end">(-?[0-9.]+)<', part)
+                 for part in re.split(r"x \(\d of 2\)", text)[1:]]
+        self.assertEqual(ticks[0], ticks[1])
+
+    def test_impacts_do_not_set_the_scale(self):
+        rows = [[0.1 * (i % 7)] for i in range(1000)]
+        rows[500] = [800]
+        self.write("hit.csv", ["contact_force.z"], rows)
+        _, text = self.plot("hit.csv", "hit.svg")
+        self.assertIn(">800 at 5 s<", text)
+        ticks = [float(x) for x in re.findall(r'text-anchor="end">(-?[0-9.]+)<', text)]
+        self.assertTrue(all(tick < 1 for tick in ticks))
+        # Many large values are not outliers.
+        for i in range(500, 600):
+            rows[i] = [800]
+        self.write("hit.csv", ["contact_force.z"], rows)
+        _, text = self.plot("hit.csv", "hit.svg")
+        self.assertNotIn(" at 5 s<", text)
+        self.assertIn(">800<", text)
+
+    def test_base_is_a_pose(self):
+        log = self.path("free.mcap")
+        result = run("simulate", "builtin:quadruped", "--base", "free", "--ground", "plane", "--duration", 0.3, "-o", log)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        _, text = self.plot("free.mcap", "free.svg")
+        words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+        base = next(word for word in words if word.endswith(" orientation")).removesuffix(" orientation")
+        for title in ("position", "height", "velocity, body axes", "angular velocity, body axes"):
+            self.assertIn(f"{base} {title}", words)
+        for word in ("roll", "pitch", "yaw", "deg", "side view: x to the right, z up"):
+            self.assertIn(word, words)
+        self.assertFalse([word for word in words if re.search(r"\.\d$", word) and not re.match(r"-?[0-9.]+$", word)])
+
+    def test_what_a_controller_controls_is_drawn_with_its_target(self):
+        log = self.path("force.mcap")
+        result = run("simulate", ROOT / "docs/scenarios/hybrid_force.toml", "-o", log)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        _, text = self.plot("force.mcap", "force.svg", "--only", "task")
+        words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertIn("Controlled force, z", words)
+        self.assertIn("Controlled frame, x", words)
+        self.assertNotIn("Controlled frame, z", words)
+        for title in ("Controlled force, z", "Controlled frame, x"):
+            actual, desired = self.curves(text, title)
+            self.assertEqual((actual[0], desired[0]), ("", "6 4"))  # the target is dashed and above
+
+    def test_view(self):
+        for view, text in (("front", "front view: y to the right, z up"), ("top", "top view: x to the right, y up")):
+            log = self.path("arm.mcap")
+            if not log.exists():
+                run("simulate", "builtin:arm7", "--initial", "q=random", "--duration", 0.1, "-o", log)
+            _, svg = self.plot("arm.mcap", "arm.svg", "--view", view)
+            self.assertIn(text, svg)
+        self.assertEqual(self.error(self.path("arm.mcap"), "-o", "x.svg", "--view", "below"),
+                         "limb plot: --view is 'below', expected one of side, front, top (see: limb plot --help)")
 
     def test_only_selects_charts(self):
         _, text = self.plot("run.mcap", "only.svg", "--only", "state.q.joint2", "--only", "energy")
         words = [e.text for e in ElementTree.fromstring(text).iter("{http://www.w3.org/2000/svg}text")]
-        self.assertIn("state q, rad or m", words)
-        self.assertIn("energy, J", words)
-        self.assertNotIn("state v, rad/s or m/s", words)
+        self.assertIn("Joint positions", words)
+        self.assertIn("Energy", words)
+        self.assertNotIn("Joint velocities", words)
         self.assertNotIn("joint1", words)
         self.assertEqual(self.error(self.path("run.mcap"), "-o", "x.svg", "--only", "state.joint"),
                          "limb plot: --only is 'state.joint', expected a name in the log, whose topics are "
-                         "state, torque, energy, momentum, imu")
+                         "state, torque, energy, momentum, imu, target")
 
     def test_csv_and_mcap_give_the_same_charts(self):
         _, from_mcap = self.plot("run.mcap", "a.svg")
         _, from_csv = self.plot("run.csv", "b.svg", "--model", "builtin:2r")
-        lines = [re.findall(r"<polyline[^>]*>", text)[:8] for text in (from_mcap, from_csv)]
-        self.assertEqual(lines[0], lines[1])
+        # All but the sensor, whose readings a CSV log repeats in every row.
+        self.assertEqual(from_mcap[from_mcap.index("<rect"):from_mcap.index(">imu<")],
+                         from_csv[from_csv.index("<rect"):from_csv.index(">imu<")])
 
     def test_any_name_of_a_joint_is_read_back(self):
         names = ['a "b", c', 'quoted ""twice""', "two\nlines", "comma,"]
@@ -114,9 +207,14 @@ class PlotTest(unittest.TestCase):
         printed, text = self.plot("two.csv", "two.svg")
         self.assertIn("3 rows of 2 topics, 0 s to 2 s", printed)
         root = ElementTree.fromstring(text)
-        self.assertEqual(root.get("viewBox"), "0 0 860 420")
-        titles = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
-        self.assertEqual((titles["x"], titles["y"]), (16, 226))
+        # Two charts of the same height; no text is smaller than 14, which is 9 in a picture of 400 pixels.
+        self.assertEqual(root.get("viewBox").split()[:3], ["0", "0", "600"])
+        height = float(root.get("viewBox").split()[3])
+        texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+        titles = {e.text: float(e.get("y")) for e in texts if e.get("font-weight") == "bold"}
+        self.assertEqual((titles["x"], titles["y"]), (18, 18 + height / 2))
+        self.assertTrue(all(float(e.get("font-size")) >= 14 for e in texts))
+        self.assertEqual([e.text for e in texts].count("unit not logged"), 2)
 
     def test_contact_charts_are_above_the_others(self):
         log = self.path("drop.csv")
@@ -124,14 +222,11 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         _, text = self.plot("drop.csv", "drop.svg", "--only", "energy")
         root = ElementTree.fromstring(text)
-        self.assertEqual(root.get("viewBox"), "0 0 860 540")  # 330 of contact, 210 of energy
-        places = {e.text: float(e.get("y")) for e in root.iter("{http://www.w3.org/2000/svg}text")}
-        self.assertEqual(places["energy, J"], 330 + 16)
-        for title in ("Friction over normal force, N; the line is the cone",
-                      "From above, m: centre of pressure, support polygon"):
-            self.assertEqual(places[title], 20)
-        left = next(e for e in root.iter("{http://www.w3.org/2000/svg}text") if e.text.startswith("Friction over"))
-        self.assertEqual(left.get("x"), "12")
+        titles = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text") if e.get("font-weight") == "bold"]
+        self.assertEqual(titles, ["Contact forces in their friction cone", "Support, from above", "Energy"])
+        words = [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+        for label in ("normal force, N", "tangential force, N", "x, m", "y, m", "friction 0.8 times normal force"):
+            self.assertIn(label, words)
 
     def test_truncated_log_is_read_up_to_its_last_complete_chunk(self):
         data = self.path("run.mcap").read_bytes()
@@ -143,7 +238,7 @@ class PlotTest(unittest.TestCase):
                 self.path("cut.mcap").write_bytes(data[:end + more])
                 printed.append(self.plot("cut.mcap", "cut.svg", "--only", "energy")[0])
         self.assertEqual(printed[::2], printed[1::2])
-        rows = [int(re.search(r"([0-9]+) rows of 5 topics", text)[1]) for text in printed[::2]]
+        rows = [int(re.search(r"([0-9]+) rows of 6 topics", text)[1]) for text in printed[::2]]
         self.assertEqual(rows, sorted(set(rows)))
         self.assertEqual(rows[-1], 201)
 

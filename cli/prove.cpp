@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "cli/interrupt.hpp"
+#include "cli/json_document.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/dynamics/robot/proof.hpp"

@@ -5,6 +5,9 @@
 
 namespace limb::cli {
 
+/// A text in which nothing is markup.
+std::string html_text(std::string_view text);
+
 /// A self-contained HTML page with this title and body.
 std::string report_page(std::string_view title, std::string_view body);
 

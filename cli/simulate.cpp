@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "cli/interrupt.hpp"
+#include "cli/json_document.hpp"
 #include "cli/progress.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
@@ -126,7 +127,7 @@ class Simulate final : public Verb {
     add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
                NumberRange::not_negative());
     app.add_option("-o,--output", output_, "log, .csv or .mcap; of a batch a folder or a_{}.csv")
-        ->type_name("LOG");
+        ->type_name("FILE");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
     app.add_option("--vary", vary_, "batch with one run per row of a .csv or .toml file")
@@ -137,8 +138,8 @@ class Simulate final : public Verb {
         ->capture_default_str();
     add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
                      kMaxThreads);
-    add_number(app, "--max-wall", max_wall_, "S", "end the run after this time, exit code 2",
-               NumberRange::positive());
+    add_number(app, "--max-wall", max_wall_, "S",
+               "end the run or batch after this time, exit code 2", NumberRange::positive());
     app.add_option("--axes", axes_, "axes of the velocities of free joints in the summary")
         ->check(CLI::IsMember({"world", "body"}).description(""))
         ->type_name("KIND")
@@ -185,18 +186,14 @@ class Simulate final : public Verb {
     const Interrupt interrupt;
     const RunSummary summary = run_scenario(scenario, log.get(), [&](double t) {
       progress.show(t);
-      const std::string place =
-          fmt::format("at {} of {} s", to_text(t), to_text(scenario.duration));
+      const std::string place = fmt::format("at {:.6g} of {} s", t, to_text(scenario.duration));
       Interrupt::check(kCall, place);
-      if (max_wall_ && std::chrono::duration<double>(Clock::now() - start).count() > *max_wall_) {
-        fail_computation(kCall,
-                         fmt::format("--max-wall of {} s is over {}", to_text(*max_wall_), place));
-      }
+      check_wall(start, place);
     });
     progress.clear();
     const double wall = std::chrono::duration<double>(Clock::now() - start).count();
     if (json_) {
-      out << json_of(scenario, summary, wall).dump(2) << "\n";
+      out << json_document(json_of(scenario, summary, wall));
     } else {
       out << text_of(scenario, summary, axes_ == "world");
     }
@@ -208,10 +205,24 @@ class Simulate final : public Verb {
     return Exit::ok;
   }
 
+  /// Ends a run at a place of it if --max-wall has passed since the start.
+  void check_wall(Clock::time_point start, const std::string& place) const {
+    if (!max_wall_ || std::chrono::duration<double>(Clock::now() - start).count() <= *max_wall_) {
+      return;
+    }
+    fail_computation(kCall,
+                     fmt::format("--max-wall of {} s is over {}", to_text(*max_wall_), place));
+  }
+
   /// Errors of the log and of signals name the call already.
   static std::string with_call(const std::string& failure) {
     return failure.starts_with(kCall) ? failure
                                       : fmt::format("{}: {}", kCall, without_call(failure));
+  }
+
+  /// The same without the call.
+  static std::string without_any_call(const std::string& failure) {
+    return without_call(with_call(failure).substr(std::string_view(kCall).size() + 2));
   }
 
   static bool is_scenario(const std::string& path) {
@@ -298,6 +309,12 @@ class Simulate final : public Verb {
           "nothing moved: the robot starts in equilibrium (--initial q=... sets another state)\n";
     }
     if (s.contact) text += fmt::format("dissipated by contacts {} J\n", to_cell(r.dissipated));
+    if (r.unsolved_contacts > 0) {
+      text += fmt::format(
+          "contacts not solved to their tolerance in {} of {} steps: best impulses found, without "
+          "energy gain\n",
+          r.unsolved_contacts, r.steps);
+    }
     if (std::isfinite(r.target_error)) {
       text += fmt::format("distance to the target {}\n", to_cell(r.target_error));
     }
@@ -435,7 +452,7 @@ class Simulate final : public Verb {
     return {{"robot", s.model.name()},
             {"t", r.t},
             {"steps", r.steps},
-            {"failure", r.failure.empty() ? Json(nullptr) : Json(without_call(r.failure))},
+            {"failure", r.failure.empty() ? Json(nullptr) : Json(without_any_call(r.failure))},
             {"integrator", to_text(s.simulation.method)},
             {"step", s.simulation.step},
             {"implicit", implicit_text(s)},
@@ -536,7 +553,7 @@ class Simulate final : public Verb {
       list.push_back(
           {{"run", i + 1},
            {"t", r.t},
-           {"failure", r.failure.empty() ? Json(nullptr) : Json(without_call(r.failure))},
+           {"failure", r.failure.empty() ? Json(nullptr) : Json(without_any_call(r.failure))},
            {"q", numbers(r.q)},
            {"v", numbers(r.v)},
            {"energy", energy_json(r)},
@@ -562,7 +579,10 @@ class Simulate final : public Verb {
         }
       }
     }
-    const ScenarioBatchOptions options = batch_options(variation);
+    ScenarioBatchOptions options = batch_options(variation);
+    options.check = [this, start = Clock::now()](double t) {
+      check_wall(start, fmt::format("at {:.6g} s of this run", t));
+    };
     check_memory(kCall, "--batch", std::to_string(options.runs),
                  batch_bytes(scenario, options.runs));
     Progress progress(options.runs, "runs");
@@ -593,7 +613,7 @@ class Simulate final : public Verb {
                      {"peak_torque", torque}};
       if (!error.empty()) result["target_error"] = Statistics(error).json();
       if (!vary_.empty()) result["each"] = runs_json(runs);
-      out << result.dump(2) << "\n";
+      out << json_document(result);
     } else {
       out << fmt::format("{}: {} runs of {} s, {} failed\n", scenario.model.name(), runs.size(),
                          to_cell(scenario.duration), failed);
@@ -612,7 +632,7 @@ class Simulate final : public Verb {
     for (const RunSummary& r : runs) {
       if (r.failure.empty()) continue;
       fmt::print(stderr, "limb simulate: {} of {} runs failed, the first: {}\n", failed,
-                 runs.size(), without_call(r.failure));
+                 runs.size(), without_any_call(r.failure));
       return Exit::computation_failed;
     }
     return Exit::ok;

@@ -159,6 +159,20 @@ class SimulateTest(unittest.TestCase):
         self.assertRegex(result.stderr, r"limb simulate: --max-wall of 0.5 s is over at [\d.]+ of 1000000 s")
         self.assertGreater(len(rows_of(log)), 10)  # and keeps its log
 
+    def test_a_batch_ends_after_the_given_wall_time(self):
+        """Runs under way end there, with their logs; others do not start."""
+        start = time.monotonic()
+        result = run("simulate", "builtin:humanoid", "--duration", 1e6, "--batch", 50, "--threads", 2, "--max-wall", 0.5,
+                     "-o", self.path("runs/{}.csv"))
+        self.assertLess(time.monotonic() - start, 30)
+        self.assertEqual(result.returncode, 2)
+        self.assertRegex(result.stderr, r"limb simulate: 50 of 50 runs failed, the first: --max-wall of 0.5 s is over at "
+                         r"[\d.]+ s of this run")
+        logs = sorted(path.name for path in self.path("runs").iterdir())
+        self.assertEqual(len(logs), 2, logs)
+        for name in logs:
+            self.assertGreater(len(rows_of(self.path("runs") / name)), 10)
+
     def test_model_without_scenario_falls(self):
         result = run("simulate", "builtin:pendulum", "--duration", "1", "--integrator", "dormand-prince", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -275,7 +289,7 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(kinds[0], 1)
         self.assertEqual(kinds[-2:], [14, 2])  # the last offset of the summary, and the footer
         found = messages(data)
-        self.assertEqual(set(found), {"/state", "/torque", "/energy", "/momentum", "/imu", "/tf", "/joint_states"})
+        self.assertEqual(set(found), {"/state", "/torque", "/energy", "/momentum", "/imu", "/target", "/tf", "/joint_states"})
         self.assertEqual(len(found["/state"]), 51)
         self.assertEqual(len(found["/imu"]), 51)
         time_ns, state = found["/state"][10]

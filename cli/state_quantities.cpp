@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "limb/base/check.hpp"
+#include "limb/dynamics/constraints/jacobian_rows.hpp"
+#include "limb/dynamics/constraints/operational_space.hpp"
 #include "limb/dynamics/derivatives/aba_derivatives.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
@@ -101,16 +103,19 @@ const std::vector<std::string>& frame_fields() {
                                                   "Jdotv_lwa_classical",
                                                   "Jdotv_lwa_spatial",
                                                   "acc_lwa_classical",
-                                                  "acc_local_spatial"};
+                                                  "acc_local_spatial",
+                                                  "operational_space"};
   return fields;
 }
 
 StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
-                                 const JointEffects& effects, std::set<std::string> requested)
+                                 const JointEffects& effects, std::set<std::string> requested,
+                                 std::vector<int> task_rows)
     : model_(std::move(model)),
       convention_(std::move(convention)),
       effects_(effects),
       requested_(std::move(requested)),
+      task_rows_(std::move(task_rows)),
       work_(model_),
       kinematics_(model_),
       zero_acceleration_(model_),
@@ -354,7 +359,33 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
       [&] { return acceleration(kinematics_, kAligned, AccelerationKind::classical); });
   put("acc_local_spatial",
       [&] { return acceleration(kinematics_, FrameAxes::local, AccelerationKind::spatial); });
+  // Only if it is named: it needs a regular mass matrix.
+  if (requested_.count("operational_space") > 0) result["operational_space"] = operational(s, id);
   return result;
+}
+
+/// Lambda, mu and rho of a frame in world axes, of the requested rows of its Jacobian.
+Json StateQuantities::operational(const State& s, FrameId id) {
+  constexpr FrameAxes kAxes = FrameAxes::local_world_aligned;
+  Matrix6X<double> all(6, s.v.size());
+  frame_jacobian(model_, kinematics_, id, kAxes, all);
+  const MatrixX<double> J = all(task_rows_, Eigen::all);
+  const Vector drift =
+      frame_jacobian_rate_times_v(model_, kinematics_, id, kAxes).vector()(task_rows_);
+  OperationalSpace<double> task(model_, static_cast<int>(task_rows_.size()));
+  OperationalOptions options;
+  options.effects = effects_;
+  const FactorReport report = operational_space(model_, work_, s.q, s.v, J, drift, task, options);
+  if (!report.ok()) fail_singular(report.velocity);
+  Json names = Json::array();
+  for (const int row : task_rows_) {
+    names.push_back(jacobian_row_names()[static_cast<std::size_t>(row)]);
+  }
+  return {{"rows", names},
+          {"Lambda", rows_of(task.Lambda)},
+          {"mu", json_of(task.mu)},
+          {"rho", json_of(task.rho)},
+          {"damped", task.damped}};
 }
 
 Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::string>& frames) {

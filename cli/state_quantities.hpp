@@ -35,7 +35,8 @@ class StateQuantities {
  public:
   /// A null `convention` is that of limb; an empty `requested` means all quantities.
   StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
-                  const JointEffects& effects, std::set<std::string> requested);
+                  const JointEffects& effects, std::set<std::string> requested,
+                  std::vector<int> task_rows);
 
   /// Sizes of q and v in this convention.
   int nq() const;
@@ -70,11 +71,13 @@ class StateQuantities {
   void add_manifold(const State& s, nlohmann::json& result);
   nlohmann::json external(const State& s, const StateInput::External& input);
   nlohmann::json frame(const State& s, const std::string& name);
+  nlohmann::json operational(const State& s, FrameId id);
 
   Model<double> model_;
   std::unique_ptr<Convention> convention_;
   JointEffects effects_;
   std::set<std::string> requested_;
+  std::vector<int> task_rows_;  ///< of operational_space
   Workspace<double> work_;
   Kinematics<double> kinematics_;         ///< at q, v, a
   Kinematics<double> zero_acceleration_;  ///< at q, v, a_zero

@@ -60,6 +60,23 @@ void Svg::polyline(const std::vector<Point>& points, std::string_view style) {
   body_ += fmt::format("\" {}/>\n", style);
 }
 
+void Svg::polygon(const std::vector<Point>& corners, std::string_view style) {
+  body_ += "<polygon points=\"";
+  for (const Point& p : corners) body_ += px(p.x()) + "," + px(p.y()) + " ";
+  body_ += fmt::format("\" {}/>\n", style);
+}
+
+void Svg::begin_clip(const Point& corner, double width, double height) {
+  // An inner picture with the same coordinates: clips without an id, which a page could have twice.
+  body_ += fmt::format(
+      "<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\">\n",
+      px(corner.x()), px(corner.y()), px(width), px(height));
+}
+
+void Svg::end_clip() {
+  body_ += "</svg>\n";
+}
+
 void Svg::rectangle(const Point& corner, double width, double height, std::string_view style) {
   body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>\n", px(corner.x()),
                        px(corner.y()), px(width), px(height), style);

@@ -18,6 +18,7 @@ class Svg {
   /// `style` is any list of SVG attributes: fill="#fff" stroke="#000".
   void line(const Point& a, const Point& b, std::string_view style);
   void polyline(const std::vector<Point>& points, std::string_view style);
+  void polygon(const std::vector<Point>& corners, std::string_view style);
   void rectangle(const Point& corner, double width, double height, std::string_view style);
   void circle(const Point& center, double radius, std::string_view style);
   /// `angle` in rad, clockwise as seen (y points down).
@@ -27,6 +28,9 @@ class Svg {
   void arrow(const Point& from, const Point& to, double width, std::string_view color);
   /// Mass-centre symbol: a disc with two filled quarters.
   void mass_centre(const Point& center, double radius, std::string_view color);
+  /// What follows, until end_clip(), is cut off at the rectangle.
+  void begin_clip(const Point& corner, double width, double height);
+  void end_clip();
   void text(const Point& anchor, std::string_view text, std::string_view style);
 
   std::string finish() const { return body_ + "</svg>\n"; }

@@ -19,6 +19,7 @@
 #include "cli/completion.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/man_page.hpp"
+#include "cli/markdown_page.hpp"
 #include "cli/verb_text.hpp"
 #include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
@@ -127,12 +128,22 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Rewrites two messages of CLI11; all others are passed on.
+// Rewrites messages of CLI11 in the words of limb::fail(); all others are passed on.
 std::string explain(const CLI::ParseError& error) {
   std::string text = one_line(error.what());
   const std::string option = text.substr(0, text.find(':'));
   if (text.ends_with(" missing")) return option + " needs a value";
   if (text.find("but received") != std::string::npos) return option + " is given more than once";
+  // "--base: x not in {fixed,free}"
+  if (const std::size_t list = text.rfind(" not in {");
+      list != text.npos && text.ends_with('}') && text.size() > option.size() + 2) {
+    const std::string value = text.substr(option.size() + 2, list - option.size() - 2);
+    std::string choices;
+    for (const char c : text.substr(list + 9, text.size() - list - 10)) {
+      choices += c == ',' ? ", " : std::string(1, c);
+    }
+    return fmt::format("{} is '{}', expected one of {}", option, value, choices);
+  }
   return text;
 }
 
@@ -200,7 +211,13 @@ Exit dispatch(std::span<const VerbGroup> groups, int argc, char** argv, std::ost
     return Exit::ok;
   }
   if (word == "man") {
-    out << man_page(argc > 2 ? argv[2] : "", groups);
+    std::vector<std::string> rest(argv + 2, argv + argc);
+    const bool markdown = std::erase(rest, "--markdown") > 0;
+    if (rest.size() > 1) {
+      throw Error(fmt::format("limb man: unknown argument '{}' (see: limb --help)", rest[1]));
+    }
+    const std::string name = rest.empty() ? "" : rest[0];
+    out << (markdown ? markdown_page(name, groups) : man_page(name, groups));
     return Exit::ok;
   }
   return run_verb(find(word), argc - 1, argv + 1, out);

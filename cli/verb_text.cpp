@@ -1,6 +1,10 @@
 #include "cli/verb_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "limb/base/check.hpp"
 
 namespace limb::cli {
 
@@ -41,6 +45,16 @@ std::vector<VerbText> verb_texts(std::span<const VerbGroup> groups) {
     }
   }
   return verbs;
+}
+
+VerbText find_verb_text(const std::string& call, const std::string& name,
+                        std::span<const VerbGroup> groups) {
+  std::vector<std::string> names;
+  for (VerbText& verb : verb_texts(groups)) {
+    if (verb.name == name) return std::move(verb);
+    names.push_back(verb.name);
+  }
+  fail(call, "verb", "'" + name + "'", fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 }  // namespace limb::cli

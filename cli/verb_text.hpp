@@ -27,5 +27,8 @@ inline bool is_shown(const CLI::Option& option) {
 
 std::vector<OptionText> option_texts(const CLI::App& app);
 std::vector<VerbText> verb_texts(std::span<const VerbGroup> groups);
+/// @throws Error "call: verb is 'x', expected one of ..."
+VerbText find_verb_text(const std::string& call, const std::string& name,
+                        std::span<const VerbGroup> groups);
 
 }  // namespace limb::cli

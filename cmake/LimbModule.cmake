@@ -49,6 +49,15 @@ if(LIMB_TESTS)
   target_compile_options(limb_test_main PRIVATE $<$<CONFIG:Release>:-O1>)
 endif()
 
+if(LIMB_TESTS OR LIMB_BENCH)
+  # Where tests and benchmarks expect the reference robots.
+  add_library(limb_shared_default STATIC ${PROJECT_SOURCE_DIR}/limb/model/testing/shared_default.cpp)
+  target_compile_definitions(limb_shared_default PRIVATE
+    LIMB_SHARED_DEFAULT="${PROJECT_SOURCE_DIR}/../shared")
+  target_include_directories(limb_shared_default PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_features(limb_shared_default PRIVATE cxx_std_20)
+endif()
+
 # Seconds after which a test counts as hung: far more than it needs on a busy machine, where one of
 # 20 s was seen to take 340 s. Sanitizers slow it down further.
 set(limb_test_timeout 1800)
@@ -77,7 +86,7 @@ function(limb_test module file)
   get_filename_component(stem ${file} NAME_WE)
   set(target ${module}_${stem})
   add_executable(${target} ${file})
-  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags limb_test_main)
+  target_link_libraries(${target} PRIVATE ${ARGN} limb_flags limb_test_main limb_shared_default)
   # The library under test keeps its flags; the tests themselves are optimised for compile time.
   target_compile_options(${target} PRIVATE ${limb_test_options})
   target_precompile_headers(${target} REUSE_FROM limb_test_headers)

@@ -20,7 +20,8 @@ ALIASES = {"inverse_dynamics": "rnea", "forward_dynamics": "aba", "mass_matrix":
 OTHERS = {
     "Robot": "model effects q v a position_index velocity_index evaluations",
     "Compiled": "has has_program program strategy shape pattern why_not_compiled run",
-    "Python": "check compile contacts derive prove to_recipe to_urdf lock_joints attach_payload parameter_names",
+    "Python": "check compile contacts derive prove to_recipe to_urdf lock_joints attach_payload parameter_names "
+              "add_frame with_gravity gravity_vector meshes show",
     "CLI": "fext frames",
 }
 
@@ -52,7 +53,7 @@ EXCEPTIONS = [
         constrained_forward_dynamics constrained_inverse_dynamics constrained_parameter_derivatives
         constraint_jacobian frame_acceleration_derivatives frame_bias_acceleration frame_hessian frame_jacobian_rate
         frame_velocity_derivatives impact impact_derivatives inverse_kinematics kinetic_energy_regressor
-        momentum_regressor operational_space point_jacobian point_jacobian_rate_times_v potential_energy_regressor
+        momentum_regressor point_jacobian point_jacobian_rate_times_v potential_energy_regressor
         rnea_gradient rnea_hessian rnea_second_derivatives selection_matrix spatial_momentum static_regressor
         torque_budget underactuation center_of_mass_jacobian_rate_times_v distance interpolate
         integrate_jacobians difference_jacobians inertial_parameters log_cholesky_parameters"""),
@@ -124,7 +125,7 @@ def python_methods(root: Path) -> set[str]:
 
 
 def python_compiled(root: Path) -> set[str]:
-    return set(re.findall(r"\n    (\w+): CompiledFunction", (root / "python/limb/compiled.py").read_text()))
+    return set(re.findall(r'\n    (\w+): "\w+Function"', (root / "python/limb/compiled.py").read_text()))
 
 
 def block(text: str, start: str) -> str:

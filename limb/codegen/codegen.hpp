@@ -2,6 +2,8 @@
 
 /// Front header of the module: every public header, and nothing else.
 #include "limb/codegen/c/emit_c.hpp"
+#include "limb/codegen/cuda/cuda_program.hpp"
+#include "limb/codegen/cuda/driver.hpp"
 #include "limb/codegen/program.hpp"
 #include "limb/codegen/record/differentiate.hpp"
 #include "limb/codegen/record/function_tracer.hpp"

@@ -12,7 +12,6 @@
 #include "limb/dynamics/textbook/lagrange.hpp"
 #include "limb/dynamics/textbook/modern_robotics.hpp"
 #include "limb/model/core/load.hpp"
-#include "limb/model/testing/shared.hpp"
 
 namespace limb {
 namespace {
@@ -64,9 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST_P(WorkedExample, ByEveryFormulation) {
-  const auto shared = testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << testing::why_no_shared();
-  std::ifstream in(shared / "lectures" / "worked_examples.json");
+  std::ifstream in(LIMB_LECTURES "/worked_examples.json");
   ASSERT_TRUE(in.good());
   const Json all = Json::parse(in);
   const Json& p = all["parameters"];

@@ -100,3 +100,12 @@ for name, contact in runs.items():
           f"violation of the cone {contact['cone'].max():.1e} N")
     assert contact["converged"] and contact["cone"].max() < 1e-9
 print(simulation.contact_report())
+
+# %% [markdown]
+# A picture of the landing.
+
+# %%
+force = {foot: runs["plane"]["force"][foot][:, 2] for foot in feet}
+chart = limb.plot.lines(motion["t"], force, title="Landing on a plane", y_label="vertical force, N")
+chart.save("contact.svg")
+chart

@@ -5,6 +5,7 @@
 
 # %%
 import numpy as np
+from numpy.typing import ArrayLike
 
 import limb
 from limb import control
@@ -18,7 +19,8 @@ frequency = 2 * np.pi * 3
 kp, kd = inertia * frequency**2, 2 * inertia * frequency
 
 
-def run(controller, seconds=3.0, world=None, q=q0):
+def run(controller: control.NativeController, seconds: float = 3.0, world: World | None = None,
+        q: ArrayLike = q0) -> Simulation:
     simulation = Simulation(world or World(arm))
     simulation.set_state(q)
     simulation.set_controller(controller)
@@ -82,7 +84,7 @@ X = arm.frame_pose(q0, "tool")
 table = X[2, 3] - 0.01
 
 
-def press(t, q, v):
+def press(t: float, q: np.ndarray, v: np.ndarray) -> list[float] | None:
     depth = table - arm.frame_pose(q, "tool")[2, 3]
     upwards = arm.frame_velocity(q, v, "tool", "local_world_aligned")[2]
     return [0, 0, max(0, 4000 * depth - 40 * upwards), 0, 0, 0] if depth > 0 else None
@@ -109,3 +111,14 @@ simulation = run(lqr.controller(), seconds=12, world=World(cart), q=[0.1, np.pi 
 x, tilt = simulation.q - [0, np.pi]
 print(f"LQR: cart at {x:.5f} m, pole {tilt:.5f} rad from upright; K = {lqr.K.round(2)}")
 assert np.allclose(simulation.q, [0, np.pi], atol=1e-2)
+
+# %% [markdown]
+# A picture of the regulator at work, from the same start.
+
+# %%
+simulation.set_state([0.1, np.pi - 0.2])
+motion = simulation.record(12.0)
+chart = limb.plot.lines(motion["t"], {"torque": motion["command"][:, 0]}, title="Force of the LQR on the cart",
+                        y_label="force, N")
+chart.save("controllers.svg")
+chart

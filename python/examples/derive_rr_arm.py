@@ -41,7 +41,7 @@ print("M with a heavier forearm:\n", M([0.3, 0.5], m2=3.0).round(4))
 
 # %%
 try:
-    import sympy
+    import sympy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 except ImportError:
     print("SymPy is not installed")
 else:
@@ -55,3 +55,14 @@ else:
 
 # %%
 print("\n".join(closed.page("text", steps=True).splitlines()[:12]))
+
+# %% [markdown]
+# A picture: the entries of the mass matrix over the angle of the elbow.
+
+# %%
+elbow = np.linspace(-np.pi, np.pi, 200)
+entries = M(np.stack([np.zeros(200), elbow], axis=1))
+chart = limb.plot.lines(elbow, {"M11": entries[:, 0, 0], "M12": entries[:, 0, 1], "M22": entries[:, 1, 1]},
+                        title="Mass matrix", x_label="q2, rad", y_label="inertia, kg m^2")
+chart.save("derive_rr_arm.svg")
+chart

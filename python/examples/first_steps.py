@@ -63,3 +63,13 @@ assert found.converged
 Q = robot.random_configuration(seed=3, states=1000)
 G = robot.gravity(Q)
 print(G.shape, "largest holding torques", np.abs(G).max(axis=0).round(1))
+
+# %% [markdown]
+# A picture: the holding torques along a path between two configurations. `robot.show()` shows the robot itself in 3D.
+
+# %%
+path = robot.interpolate(q, found.q, np.linspace(0, 1, 100))
+chart = limb.plot.lines(np.linspace(0, 1, 100), {f"joint {i + 1}": g for i, g in enumerate(robot.gravity(path).T)},
+                        title="Holding torques along a path", x_label="fraction of the path", y_label="torque, N m")
+chart.save("first_steps.svg")
+robot.show(path="first_steps.html")

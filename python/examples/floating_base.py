@@ -70,3 +70,12 @@ print("impulse", after.impulse.reshape(-1, 3).sum(axis=0).round(3), "N s")
 for names in (feet, feet[:1] + feet[-1:]):
     free = robot.underactuation(q, names).free_directions
     print(len(names), "feet:", free.shape[1], "unactuated directions")
+
+# %% [markdown]
+# A picture of the ground forces at rest.
+
+# %%
+chart = limb.plot.bars({name: float(f[2]) for name, f in zip(feet, forces)}, title="Vertical ground forces at rest",
+                       y_label="force, N")
+chart.save("floating_base.svg")
+chart

@@ -45,3 +45,12 @@ predicted = np.einsum("nij,j->ni", robot.regressor(q, v, a)[..., base.leading], 
 error = np.abs(predicted - robot.rnea(q, v, a)).max()
 print("largest error of a predicted torque", error.round(3), "N m")
 assert error < 0.05 * np.abs(robot.rnea(q, v, a)).max()
+
+# %% [markdown]
+# A picture of measured and predicted torques of one joint.
+
+# %%
+chart = limb.plot.lines(t[:400, 0], {"measured": tau[:400, 1], "predicted": (Y @ found).reshape(tau.shape)[:400, 1]},
+                        title="Torque of the second joint", y_label="torque, N m")
+chart.save("identification.svg")
+chart

@@ -48,7 +48,7 @@ print(f"root mean square errors: velocity {1e3 * summary.velocity_error:.1f} mm/
 # %%
 
 
-def trot(seed):
+def trot(seed: int) -> legged.LeggedSummary:
     one = legged.LeggedRun(robot, plan=plan[:1], seed=seed)
     one.run(4.0)
     return one.summary(2.5)
@@ -58,3 +58,12 @@ with concurrent.futures.ThreadPoolExecutor() as pool:
     for seed, result in enumerate(pool.map(trot, range(1, 5)), start=1):
         print(f"seed {seed}: {result.mean_velocity[0]:.3f} m/s (commanded 0.5), "
               f"position error {1e3 * result.position_error:.1f} mm in {result.distance:.2f} m")
+
+# %% [markdown]
+# A picture of the error and of what the filter expects.
+
+# %%
+chart = limb.plot.lines(steps["t"][ready], {"error": 1e3 * error, "standard deviation": 1e3 * sigma},
+                        title="Position of the base", y_label="mm")
+chart.save("legged.svg")
+chart

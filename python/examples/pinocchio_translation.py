@@ -7,6 +7,8 @@
 # are in the order of the file, and a continuous joint is one angle. `limb.convert` converts states.
 
 # %%
+from typing import Any
+
 import numpy as np
 
 import limb
@@ -50,22 +52,22 @@ for pinocchio, ours, _ in TABLE:
 # %%
 
 
-def full(M):
+def full(M: np.ndarray) -> Any:
     """Pinocchio fills the upper triangle only."""
     return np.triu(M) + np.triu(M, 1).T
 
 
-def placement(pin, model, data, q, frame):
+def placement(pin: Any, model: Any, data: Any, q: np.ndarray, frame: str) -> Any:
     pin.framesForwardKinematics(model, data, q)
     return data.oMf[model.getFrameId(frame)].homogeneous
 
 
-def velocity(pin, model, data, q, v, frame):
+def velocity(pin: Any, model: Any, data: Any, q: np.ndarray, v: np.ndarray, frame: str) -> Any:
     pin.forwardKinematics(model, data, q, v)
     return pin.getFrameVelocity(model, data, model.getFrameId(frame)).vector
 
 
-def parameters(model):
+def parameters(model: Any) -> Any:
     return np.concatenate([I.toDynamicParameters() for I in model.inertias[1:]])
 
 
@@ -75,7 +77,7 @@ def parameters(model):
 # %%
 robot = limb.load("builtin:quadruped", armature=False, damping=False, friction=False)
 try:
-    import pinocchio as pin
+    import pinocchio as pin  # type: ignore[import-not-found, import-untyped, unused-ignore]
 except ImportError:
     print("the package pin is not installed: nothing to compare with")
 else:
@@ -88,7 +90,7 @@ else:
     here = {"robot": robot, "frame": frame, "q": q, "v": v, "a": a, "tau": tau}
     there = {**globals(), "frame": frame}
     there["q"], there["v"], there["a"], there["tau"] = limb.convert.to_pinocchio(robot, q, v, a, tau)
-    convert = {
+    convert: dict[str | None, Any] = {
         None: lambda x: x,
         "tau": lambda x: c.tau_to(q, x),
         "a": lambda x: c.a_to(q, v, x),
@@ -97,9 +99,14 @@ else:
         "jacobian": lambda x: c.jacobian_to(q, x),
         "columns": lambda x: c.jacobian_to(q, np.vstack([x, 0 * x]))[:3],
     }
+    errors = []
     for pinocchio, ours, how in TABLE:
         expected = np.asarray(eval(pinocchio, there))
         found = np.asarray(convert[how](eval(ours, here)))
         error = np.abs(found - expected).max() / max(1, np.abs(expected).max())
         print(f"{error:8.1e}  {ours}")
         assert error < 1e-9, ours
+        errors.append(max(error, 1e-17))
+    chart = limb.plot.lines(np.arange(len(errors)) + 1, {"error": np.log10(errors)}, title="limb and Pinocchio",
+                            x_label="row of the table", y_label="log10 of the relative difference")
+    chart.save("pinocchio_translation.svg")

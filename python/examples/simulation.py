@@ -21,8 +21,9 @@ target = np.full(robot.nv, 0.3)
 inertia = np.diag(robot.mass_matrix(target))
 
 
-def controller(t, q, v):
-    return robot.gravity(q) + inertia * (100 * (target - q) - 20 * v)
+def controller(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    tau: np.ndarray = robot.gravity(q) + inertia * (100 * (target - q) - 20 * v)
+    return tau
 
 
 simulation.set_controller(controller)
@@ -67,3 +68,12 @@ initial = "5 deg"
 runs = scenario.run_batch(100)
 print(f"distance to the target: median {np.median(runs.target_error):.4f}, worst {runs.target_error.max():.4f} rad")
 assert runs.failure == [None] * 100
+
+# %% [markdown]
+# A picture of the distance to the target.
+
+# %%
+chart = limb.plot.lines(motion["t"], {"distance": distance}, title="Distance to the target, push from 1.0 to 1.2 s",
+                        y_label="distance, rad")
+chart.save("simulation.svg")
+chart

@@ -13,13 +13,14 @@ import numpy as np
 
 import limb
 from limb import estimate
+from limb.types import Filter
 
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
 dog = limb.load("builtin:quadruped")
 walk = estimate.synthetic_walk(dog, FEET, duration=8, rate=200, seed=3, crouch=0.25)
 
 
-def write(name, columns):
+def write(name: str, columns: dict[str, np.ndarray]) -> None:
     """Writes a log for `limb plot` if LIMB_EXAMPLE_FOLDER is set."""
     if "LIMB_EXAMPLE_FOLDER" not in os.environ:
         return
@@ -58,7 +59,7 @@ off = limb.SO3.exp([np.pi / 3, 0, 0]).matrix()
 deviations = np.repeat([0.01, np.pi / 3, 0.05, 5e-3, 0.05], 3)
 
 
-def tilts(kind):
+def tilts(kind: Filter) -> np.ndarray:
     """Angle between the estimated and the true vertical, deg."""
     filter = estimate.BaseEstimator(dog, FEET, filter=kind, gate=1, foot_error=1e-5)
     q = walk["q_true"][start]
@@ -90,7 +91,8 @@ slipping = estimate.synthetic_walk(dog, FEET, duration=6, rate=200, seed=3, crou
                                    slips=[(0, 2.48, 2.7, [0.25, 0.1, 0]), (0, 3.68, 3.9, [-0.2, 0.2, 0])])
 
 
-def errors(log, gate, contact):
+def errors(log: dict[str, np.ndarray], gate: float,
+           contact: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[str, int]]:
     filter = estimate.BaseEstimator(dog, FEET, position=log["q_true"][0][:3], gate=gate, rest=0.9)
     path = estimate.run(filter, log["t"], log["gyro"], log["accel"], log["q"], log["v"], contact)
     return path["t"], np.linalg.norm(path["p"] - log["q_true"][-len(path["t"]):, :3], axis=1), filter.counts()
@@ -107,3 +109,12 @@ for name, contact in (("slip", slipping["contact"]), ("stuck", stuck)):
         print(f"{name}, {word}: {1000 * off_by[-1]:.0f} mm error; {counts['feet_rejected']} rejected, "
               f"{counts['slips']} slips")
 write("slips.csv", columns)
+
+# %% [markdown]
+# A picture of the position errors after a slip.
+
+# %%
+slips = {name.rpartition(".")[2]: y for name, y in columns.items() if name.startswith("slip")}
+chart = limb.plot.lines(columns["t"], slips, title="Position error with a slipping foot", y_label="error, m")
+chart.save("state_estimation.svg")
+chart

@@ -4,6 +4,8 @@
 # over accelerations and contact forces; limb must be built with a QP solver.
 
 # %%
+from collections.abc import Sequence
+
 import numpy as np
 
 import limb
@@ -25,7 +27,7 @@ body = control.WholeBody(robot, feet, friction=0.6)
 body.update(q0, np.zeros(robot.nv))
 targets = body.targets()  # all feet in stance, zero accelerations
 for a in ([0, 0, 0], [0, 0, 2], [100, 0, 0]):
-    targets.mass_center = a
+    targets.mass_center = np.array(a)
     body.solve(targets)
     f = body.foot_forces.sum(axis=0)
     print(f"target {a} m/s^2: forces {f.round(1)} N, friction used {abs(f[0]) / f[2]:.3f}, {body.report.status}")
@@ -48,7 +50,7 @@ print("vertical forces:", body.foot_forces[:, 2].round(2), "N")
 # %%
 
 
-def on_ground(period=0.0, pushes=()):
+def on_ground(period: float = 0.0, pushes: Sequence[tuple[float, list[float]]] = ()) -> Simulation:
     world = World(robot)
     world.set_contact(Ground.plane(friction=0.8), feet=feet)
     for begin, force in pushes:
@@ -76,7 +78,7 @@ simulation, home = on_ground(), reference.mass_center.copy()
 rate, depth = 2 * np.pi, 0.04
 
 
-def squat(t, q, v):
+def squat(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     reference.mass_center = home - [0, 0, depth / 2 * (1 - np.cos(rate * t))]
     reference.mass_center_velocity = np.array([0, 0, -depth / 2 * rate * np.sin(rate * t)])
     reference.mass_center_acceleration = np.array([0, 0, -depth / 2 * rate**2 * np.cos(rate * t)])
@@ -118,3 +120,12 @@ for foot in feet:
     f = motion["contact"]["force"][foot]
     assert (np.linalg.norm(f[:, :2], axis=1) <= 0.8 * f[:, 2] * (1 + 1e-9) + 1e-9).all()
 assert (np.abs(motion["command"]) <= robot.limits.effort + 1e-3).all()
+
+# %% [markdown]
+# A picture of the walk.
+
+# %%
+chart = limb.plot.lines(t, {"forward": motion["v"][:, 0], "left": motion["v"][:, 1]},
+                        title="Velocity of the base, push at 2.5 s", y_label="velocity, m/s")
+chart.save("whole_body.svg")
+chart

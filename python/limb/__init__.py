@@ -7,17 +7,17 @@
 Linear before angular; a free joint has q = (p, quaternion xyzw) and v = its body twist; SI units.
 """
 
-from . import control, convert, estimate, legged, results, sim
+from . import _reprs, control, convert, estimate, legged, plot, results, sim  # noqa: F401
 from ._limb import (ComputationError, ContactSet, Error, Inertia, Quaternion, SE3, SO3, __version__,
                     builtin_names, function_names, set_threads, threads)
 from .compiled import Compiled
-from .derivation import Derivation, Formula
-from .robot import Robot, check, load
+from .derivation import Answer, Derivation, Formula
+from .robot import Robot, check, load, loads
 
 __all__ = [
-    "Compiled", "ComputationError", "ContactSet", "Derivation", "Error", "Formula", "Inertia",
+    "Answer", "Compiled", "ComputationError", "ContactSet", "Derivation", "Error", "Formula", "Inertia",
     "Quaternion", "Robot", "SE3", "SO3", "__version__", "builtin_names", "check", "control", "convert",
-    "estimate", "function_names", "legged", "load", "results", "set_threads", "sim", "threads",
+    "estimate", "function_names", "legged", "load", "loads", "plot", "results", "set_threads", "sim", "threads",
 ]
 
 

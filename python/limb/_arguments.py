@@ -6,7 +6,8 @@ import collections.abc
 import functools
 import inspect
 import re
-from typing import Literal, NamedTuple, get_args, get_origin
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 from numpy.typing import ArrayLike
 
@@ -15,6 +16,9 @@ from . import types
 _ARRAYS = ("ArrayLike", "Array")
 _WORDS = {"int": "an int", "float": "a number", "str": "a str", "bool": "a bool", "dict": "a dict", "tuple": "a tuple",
           "list": "a list"}
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Parameter(NamedTuple):
@@ -190,7 +194,7 @@ def explain(function, args: list, kwargs: dict) -> str:
     return f"{call_name(function)}: {best[1]}"
 
 
-def named_arguments(function):
+def named_arguments(function: _Function) -> _Function:
     """For functions written in Python: if a call fails and an argument is None that may not be, the error names it."""
     signature = inspect.signature(function)
     optional = {p.name for p in signature.parameters.values() if p.default is None or "None" in str(p.annotation)}
@@ -212,7 +216,7 @@ def named_arguments(function):
                     expected = _text_of_type(annotation) if known else "a Robot" if argument == "robot" else "an array"
                     raise TypeError(f"{name}: {argument} is None, expected {expected}") from None
             raise
-    return call
+    return cast(_Function, call)
 
 
 def _text_of_type(annotation) -> str:

@@ -8,13 +8,13 @@ docs/conventions.md lists the conventions of each library.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
 
 from ._arguments import named_arguments
-from ._limb import Converter
+from ._limb import Converter, Robot
 
 __all__ = ["Converter", "State", "drake", "from_drake", "from_mujoco", "from_pinocchio", "from_rbdl", "mujoco",
            "pinocchio", "pinocchio_model", "rbdl", "to_drake", "to_mujoco", "to_pinocchio", "to_rbdl"]
@@ -50,35 +50,185 @@ def _check_velocity_given(a, v):
         raise TypeError("accelerations convert only together with velocities: give v as well")
 
 
-def _functions(library: str, title: str):
-    def make(robot, joint_names: Sequence[str] = ()) -> Converter:
-        return Converter(robot, library, list(joint_names))
+@named_arguments
+def pinocchio(robot: Robot, joint_names: Sequence[str] = ()) -> Converter:
+    """A Converter between limb and Pinocchio.
 
-    def to(robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-           tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
-        return _to(library, robot, q, v, a, tau, joint_names)
-
-    def from_(robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-              tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
-        return _from(library, robot, q, v, a, tau, joint_names)
-
-    make.__name__, to.__name__, from_.__name__ = library, f"to_{library}", f"from_{library}"
-    make.__doc__ = (f"A Converter between limb and {title}; joint_names is the joint order of the other library, "
-                    "if it differs from that of its file reader.")
-    to.__doc__ = f"Converts a state of limb to the conventions of {title}."
-    from_.__doc__ = f"Converts a state of {title} to the conventions of limb."
-    return tuple(map(named_arguments, (make, to, from_)))
-
-
-pinocchio, to_pinocchio, from_pinocchio = _functions("pinocchio", "Pinocchio")
-mujoco, to_mujoco, from_mujoco = _functions("mujoco", "MuJoCo")
-drake, to_drake, from_drake = _functions("drake", "Drake")
-rbdl, to_rbdl, from_rbdl = _functions("rbdl", "RBDL")
+    Args:
+        robot: The robot.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return Converter(robot, "pinocchio", list(joint_names))
 
 
 @named_arguments
-def pinocchio_model(robot):
-    """The robot as a `pinocchio.Model`, through URDF; needs the package pin."""
+def to_pinocchio(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                 tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of limb to the conventions of Pinocchio.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _to("pinocchio", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def from_pinocchio(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                   tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of Pinocchio to the conventions of limb.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _from("pinocchio", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def mujoco(robot: Robot, joint_names: Sequence[str] = ()) -> Converter:
+    """A Converter between limb and MuJoCo.
+
+    Args:
+        robot: The robot.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return Converter(robot, "mujoco", list(joint_names))
+
+
+@named_arguments
+def to_mujoco(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+              tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of limb to the conventions of MuJoCo.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _to("mujoco", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def from_mujoco(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+                tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of MuJoCo to the conventions of limb.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _from("mujoco", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def drake(robot: Robot, joint_names: Sequence[str] = ()) -> Converter:
+    """A Converter between limb and Drake.
+
+    Args:
+        robot: The robot.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return Converter(robot, "drake", list(joint_names))
+
+
+@named_arguments
+def to_drake(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+             tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of limb to the conventions of Drake.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _to("drake", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def from_drake(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+               tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of Drake to the conventions of limb.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _from("drake", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def rbdl(robot: Robot, joint_names: Sequence[str] = ()) -> Converter:
+    """A Converter between limb and RBDL.
+
+    Args:
+        robot: The robot.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return Converter(robot, "rbdl", list(joint_names))
+
+
+@named_arguments
+def to_rbdl(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+            tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of limb to the conventions of RBDL.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _to("rbdl", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def from_rbdl(robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
+              tau: ArrayLike | None = None, *, joint_names: Sequence[str] = ()) -> State:
+    """Converts a state of RBDL to the conventions of limb.
+
+    Args:
+        robot: The robot.
+        q: Configuration.
+        v: Velocity.
+        a: Acceleration; needs v.
+        tau: Generalised forces.
+        joint_names: Joint order of the other library, if it differs from that of its file reader.
+    """
+    return _from("rbdl", robot, q, v, a, tau, joint_names)
+
+
+@named_arguments
+def pinocchio_model(robot: Robot) -> Any:
+    """The robot as a `pinocchio.Model`, through URDF; needs the package pin.
+
+    Args:
+        robot: The robot.
+    """
     free = robot.base == "free"
     import pinocchio as pin
 

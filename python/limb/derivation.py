@@ -1,20 +1,30 @@
 """Equations of motion in closed form."""
 
 import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import ArrayLike
 
 from . import _limb
 
-__all__ = ["Derivation", "Formula"]
+__all__ = ["Answer", "Derivation", "Formula"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTIONS = ("sin", "cos", "sqrt", "pi")
 
 
 class Formula:
-    """A symbolic number, vector, matrix or tensor. A notebook shows it as a formula."""
+    """A symbolic number, vector, matrix or tensor. A notebook shows it as a formula.
+
+    Args:
+        owner: The derivation that it is a part of.
+        name: Name of the quantity.
+        entries: Text and LaTeX of its entries.
+        shape: `()`, `(n,)`, `(n, m)` or `(n, m, k)`.
+        symbol: Its symbol in LaTeX.
+    """
 
     def __init__(self, owner: "Derivation", name: str, entries, shape: tuple[int, ...], symbol: str):
         self._owner, self.name, self.shape, self._symbol = owner, name, shape, symbol
@@ -39,7 +49,8 @@ class Formula:
         if len(self.shape) == 2:
             rows = r" \\ ".join(" & ".join(row) for row in self.latex_entries)
             return r"\begin{bmatrix} " + rows + r" \end{bmatrix}"
-        lines = [rf"\Gamma_{{{''.join(str(i + 1) for i in index)}}} &= {text}"
+        comma = "," if max(self.shape) > 9 else ""  # 1,11 or 11,1
+        lines = [rf"\Gamma_{{{comma.join(str(i + 1) for i in index)}}} &= {text}"
                  for index, text in numpy.ndenumerate(self.latex_entries) if text != "0"]
         return r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}"
 
@@ -47,7 +58,7 @@ class Formula:
         left = "" if len(self.shape) == 3 else f"{self._symbol} = "
         return f"$\\displaystyle {left}{self.latex()}$"
 
-    def sympy(self):
+    def sympy(self) -> Any:
         """The formula as a SymPy expression, Matrix or Array, with symbols q1, qd1, qdd1 and the parameters."""
         import sympy
 
@@ -67,7 +78,7 @@ class Formula:
             return sympy.Matrix(*self.shape, [parse(text) for text in self.text.ravel()])
         return sympy.Array([parse(text) for text in self.text.ravel()], self.shape)
 
-    def lambdify(self):
+    def lambdify(self) -> Callable[..., numpy.ndarray]:
         """A function `f(q, qd=None, qdd=None, **parameters)` of NumPy arrays, one state or a batch. Parameters
         default to their values in the file."""
         source = [text.replace("^", "**") for text in self.text.ravel()]
@@ -107,11 +118,36 @@ class Formula:
         return function
 
 
+class Answer(NamedTuple):
+    """An answer to an exercise, compared with the derived value. It is true if they are equal."""
+
+    name: str  #: of the quantity: "M11"
+    equal: bool
+    derived: str
+    given: str
+    difference: str  #: derived - given
+    hints: list[str]  #: what is probably wrong, most likely first
+    text: str  #: all of it, in lines
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Derivation:
     """The equations of motion `tau = M qdd + V + G` of a robot in closed form, in a canonical form.
 
     The derived quantities are attributes: M, C, V, G, K, P, tau, christoffel, centrifugal, coriolis.
     A notebook shows them as formulas.
+
+    `Robot.derive` makes it.
+
+    Args:
+        closed: The closed forms.
+        robot: Name of the robot.
+        frames: Frames of J, Jdot and Lambda.
     """
 
     def __init__(self, closed, robot: str, frames: list[str]):
@@ -126,6 +162,7 @@ class Derivation:
 
     @property
     def coordinate_count(self) -> int:
+        """Number of coordinates."""
         return len(self.joints)
 
     @property
@@ -189,17 +226,44 @@ class Derivation:
         return self._formula("tau", r"\tau")
 
     def frame(self, frame: str, quantity: str = "J") -> Formula:
-        """p, R, J or Jdot of one of the frames."""
+        """A quantity of one of the frames.
+
+        Args:
+            frame: Name of the frame.
+            quantity: "p", "R", "J" or "Jdot".
+        """
         entries = self._closed.frame_entries(frame, quantity)
         shape = (3,) if quantity == "p" else (entries.rows, entries.cols)
         return Formula(self, quantity, entries, shape, r"\dot{J}" if quantity == "Jdot" else quantity)
 
-    def page(self, format: str = "text", *, steps: bool = False) -> str:
-        """A document in "text", "latex", "markdown" or "html"; with steps: the whole derivation."""
-        return self._closed.page(format, steps)
+    def page(self, format: str = "text", *, steps: bool = False, letters: str = "MVG", long_functions: bool = False,
+             expanded: bool = False, comma_indices: bool = False) -> str:
+        """The derivation as a document.
+
+        Args:
+            format: "text", "latex", "latex-fragment", "beamer", "markdown" or "html".
+            steps: The whole derivation, by the routes of the derivation.
+            letters: Of the equation: "MVG", "Mcg" (M, c, g) or "DCg" (D, C, g).
+            long_functions: cos(theta_1) instead of c_1.
+            expanded: Sums of products without parentheses.
+            comma_indices: m_{1,2} instead of m_{12}.
+        """
+        return self._closed.page(format, steps, letters, long_functions, expanded, comma_indices)
+
+    def check(self, answer: str) -> "Answer":
+        """Compares an answer exactly with the derivation.
+
+        Args:
+            answer: An equation such as "M11 = m1 lc1^2 + ...", in plain text or LaTeX.
+        """
+        return Answer(*self._closed.check(answer))
 
     def function(self, language: str = "python") -> str:
-        """Source of a C or Python function that computes M, V, G and tau."""
+        """Source of a function that computes M, V, G and tau.
+
+        Args:
+            language: "c" or "python".
+        """
         return self._closed.function(language)
 
     def _repr_latex_(self) -> str:

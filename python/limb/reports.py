@@ -1,12 +1,12 @@
 """Reports of simulations and controllers, as named tuples."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from numpy import ndarray as Array
 
 __all__ = [
-    "ContactPoints", "ContactReport", "Energy", "EnergyBalance", "GaitPhase", "LeggedSummary", "LocomotionReport", "Log",
-    "QpResiduals", "RunSummary", "WholeBodyReport",
+    "BatchSummary", "ContactPoints", "ContactReport", "Energy", "EnergyBalance", "GaitPhase", "LeggedSummary", "LocomotionReport",
+    "Log", "QpResiduals", "RunSummary", "WholeBodyReport",
 ]
 
 
@@ -56,6 +56,28 @@ class RunSummary(NamedTuple):
     control_periods: int  #: periods in which a feedback controller was evaluated
     saturated_periods: int  #: those with a motor at its limit
     balance: EnergyBalance  #: where the energy went
+
+
+if TYPE_CHECKING:
+    class BatchSummary(NamedTuple):
+        """Summaries of many runs, as RunSummary: arrays with one row per run."""
+
+        t: Array
+        failure: list[str | None]
+        steps: Array
+        q: Array
+        v: Array
+        peak_torque: Array
+        energy_start: Array
+        energy_end: Array
+        largest_energy_change: Array
+        target_error: Array
+        dissipated: Array
+        control_periods: Array
+        saturated_periods: Array
+        balance: EnergyBalance
+else:
+    BatchSummary = RunSummary
 
 
 class ContactPoints(NamedTuple):

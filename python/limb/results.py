@@ -9,9 +9,10 @@ from . import reports
 from .reports import *  # noqa: F403
 
 __all__ = [
-    "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "ConstrainedDerivatives", "ConstrainedMotion",
+    "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "CentroidalMatrix", "CompiledForwardDerivatives",
+    "CompiledInverseDerivatives", "CompiledOperationalSpace", "ConstrainedDerivatives", "ConstrainedMotion",
     "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Finding", "FootStatus",
-    "ForwardDerivatives", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives", "ImpactResult",
+    "ForwardDerivatives", "FramePoses", "Geometry", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives", "ImpactResult",
     "IntegrateJacobians", "InverseDerivatives", "Joint", "BaseJointPartition", "Limits", "MomentumDerivatives",
     "MomentumRateDerivatives", "OperationalSpace", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget",
     "Underactuation", "VelocityDerivatives", "VelocitySplit",
@@ -30,6 +31,21 @@ class Joint(NamedTuple):
     nv: int
     q_index: int  #: index of its first coordinate in q; -1 if it is coupled to others
     v_index: int  #: the same in v, a, tau
+
+
+class Geometry(NamedTuple):
+    """A shape of a link: for pictures ("visual") or for contact ("collision")."""
+
+    link: str
+    role: str  #: "visual" or "collision"
+    shape: str  #: box, cylinder, sphere, capsule, ellipsoid, plane, mesh
+    pose: Array  #: (4, 4): in the frame of the link
+    size: Array  #: box: edges; cylinder, capsule: radius, length; sphere: radius; ellipsoid: half axes; m
+    file: str | None  #: of a mesh: the file that was found, or None
+    uri: str  #: of a mesh: as written in the robot's file
+    scale: Array  #: (3,): of a mesh; a vertex p of the file is at pose (scale * (mesh_pose p))
+    mesh_pose: Array  #: (4, 4): of a mesh, before the scale; the identity for URDF
+    name: str  #: empty if the robot's file gives none
 
 
 class Limits(NamedTuple):
@@ -93,6 +109,42 @@ class ForwardDerivatives(NamedTuple):
     da_dtau: Array
 
 
+class CompiledInverseDerivatives(NamedTuple):
+    """Derivatives of inverse dynamics by a compiled function; dtau_da is the mass matrix, a function of its own."""
+
+    dtau_dq: Array
+    dtau_dv: Array
+
+
+class CompiledForwardDerivatives(NamedTuple):
+    """Derivatives of forward dynamics by a compiled function."""
+
+    da_dq: Array
+    da_dv: Array
+    da_dtau: Array
+
+
+class CompiledOperationalSpace(NamedTuple):
+    """Task-space inertia and dynamically consistent inverse of the Jacobian by a compiled function, frames stacked."""
+
+    Lambda: Array  #: (6 k, 6 k)
+    J_bar: Array  #: (nv, 6 k)
+
+
+class FramePoses(NamedTuple):
+    """Poses of k frames in the world by a compiled function."""
+
+    R: Array  #: (k, 3, 3)
+    p: Array  #: (k, 3)
+
+
+class CentroidalMatrix(NamedTuple):
+    """Centroidal momentum matrix and centre of mass by a compiled function."""
+
+    A_G: Array  #: (6, nv): momentum about the centre of mass = A_G v
+    com: Array  #: (3,)
+
+
 class VelocityDerivatives(NamedTuple):
     """Derivatives of the velocity V of a frame or of the centre of mass."""
 
@@ -150,6 +202,8 @@ class SecondDerivatives(NamedTuple):
 
 
 class ConstrainedDerivatives(NamedTuple):
+    """Forward dynamics with contacts, and its derivatives."""
+
     a: Array
     f: Array
     da_dq: Array
@@ -161,6 +215,8 @@ class ConstrainedDerivatives(NamedTuple):
 
 
 class ImpactDerivatives(NamedTuple):
+    """An impact and its derivatives."""
+
     v: Array
     impulse: Array
     dv_dq: Array
@@ -170,6 +226,8 @@ class ImpactDerivatives(NamedTuple):
 
 
 class ConstrainedMotion(NamedTuple):
+    """Forward dynamics with contacts."""
+
     a: Array
     f: Array  #: forces of the contacts in their order, then of the loops of the model
     rank: int | Array  #: number of independent constraint rows
@@ -177,6 +235,8 @@ class ConstrainedMotion(NamedTuple):
 
 
 class ConstrainedTorques(NamedTuple):
+    """Inverse dynamics with contacts."""
+
     tau: Array
     f: Array
     rank: int | Array
@@ -184,6 +244,8 @@ class ConstrainedTorques(NamedTuple):
 
 
 class ImpactResult(NamedTuple):
+    """Velocities after an impact."""
+
     v: Array  #: velocities after the impact
     impulse: Array
     rank: int | Array
@@ -191,6 +253,8 @@ class ImpactResult(NamedTuple):
 
 
 class ConstraintJacobian(NamedTuple):
+    """Jacobian of contacts and loops: `J v = 0`, `J a + drift = 0`."""
+
     J: Array
     drift: Array  #: dJ/dt v
 
@@ -206,6 +270,8 @@ class BaseJointPartition(NamedTuple):
 
 
 class Underactuation(NamedTuple):
+    """Velocities that neither motors nor contacts control."""
+
     velocities: int
     motors: int
     rows: int
@@ -227,6 +293,8 @@ class OperationalSpace(NamedTuple):
 
 
 class IkResult(NamedTuple):
+    """Result of inverse kinematics."""
+
     q: Array
     converged: bool | Array
     stop: str | Array  #: converged, unreachable, local_minimum, no_progress, iteration_limit
@@ -261,6 +329,8 @@ class Finding(NamedTuple):
 
 
 class ProofRow(NamedTuple):
+    """A statement checked by Robot.prove."""
+
     statement: str
     worst: float  #: largest relative difference
     tolerance: float
@@ -272,6 +342,7 @@ class Proof(list):
 
     @property
     def holds(self) -> bool:
+        """Whether all statements hold."""
         return all(row.holds for row in self)
 
     def __bool__(self) -> bool:

@@ -1,124 +1,348 @@
-"""Differentiable dynamics for PyTorch.
+"""Differentiable kinematics and dynamics for PyTorch.
 
     import limb.torch
     tau = limb.torch.inverse_dynamics(robot, q, v, a)      # q, v, a: tensors, one state or a batch
     tau.sum().backward()
 
-Values and analytical derivatives are computed on the CPU; tensors on a GPU are copied to the host and the results
-back. The gradient by q is by its entries; for quaternions it is the one tangent to the unit sphere.
+Every function of a robot that has analytical derivatives is here. Values and derivatives are computed on the CPU;
+tensors on a GPU are copied to the host and the results back. Functions can be differentiated once. The gradient by q is
+by its entries; for quaternions it is the one tangent to the unit sphere.
 """
+
+from typing import Any
 
 import numpy
 import torch
 
-__all__ = ["aba", "forward_dynamics", "inverse_dynamics", "rnea"]
+from ._gradients import FUNCTIONS
+from .robot import Robot
+from .types import AccelerationKind, Axes, Contacts
+
+__all__ = ["aba", "bias", "center_of_mass", "center_of_mass_acceleration", "center_of_mass_velocity",
+           "centroidal_momentum", "centroidal_momentum_rate", "constrained_forward_dynamics", "crba", "difference",
+           "forward_dynamics", "frame_acceleration", "frame_jacobian", "frame_pose", "frame_velocity", "gravity",
+           "impact", "integrate", "inverse_dynamics", "kinetic_energy", "mass_inverse", "mass_matrix",
+           "potential_energy", "rnea"]
 
 
-def inverse_dynamics(robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """Inverse dynamics; differentiable once by q, v and a."""
-    return _InverseDynamics.apply(robot, q, v, a)
+def _call(name: str, robot: Robot, tensors: tuple[torch.Tensor, ...], **options: Any) -> Any:
+    return _Call.apply(name, robot, options, *tensors)
 
 
-def forward_dynamics(robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
-    """Forward dynamics; differentiable once by q, v and tau."""
-    return _ForwardDynamics.apply(robot, q, v, tau)
-
-
-def rnea(robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """Alias of inverse_dynamics."""
-    return inverse_dynamics(robot, q, v, a)
-
-
-def aba(robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
-    """Alias of forward_dynamics."""
-    return forward_dynamics(robot, q, v, tau)
-
-
-def _host(*tensors):
+def _host(tensors):
     return [tensor.detach().cpu().numpy() for tensor in tensors]
 
 
 def _like(array, tensor):
-    """A gradient in the shape of the tensor: for a vector that was broadcast over a batch, the sum."""
+    """A gradient in the shape of the tensor: summed over the dimensions in which the tensor was broadcast."""
     array = numpy.asarray(array)
     extra = array.ndim - tensor.dim()
-    if extra > 0:
-        array = array.sum(axis=tuple(range(extra)))
+    array = array.sum(axis=tuple(range(extra))) if extra > 0 else array
+    repeated = tuple(i for i, n in enumerate(tensor.shape) if n == 1 and array.shape[i] != 1)
+    array = array.sum(axis=repeated, keepdims=True) if repeated else array
     return torch.from_numpy(numpy.ascontiguousarray(array)).to(tensor)
 
 
-def _tangent_to_entries(robot, q, g):
-    """From a gradient g by tangents of q to a gradient x by its entries: x . dq = g . dv for all dq = J dv.
+class _Call(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, name, robot, options, *tensors):
+        ctx.call = name, robot, options
+        ctx.save_for_backward(*tensors)
+        values = FUNCTIONS[name].values(robot, *_host(tensors), **options)
+        return tuple(torch.from_numpy(numpy.asarray(value)).to(tensors[0]) for value in values)
 
-    For angles and lengths both are equal. The rate of a quaternion is q (w, 0) / 2: the columns of J are orthogonal
-    with norm 1/2, so x = 4 J g. The rate of the position of a free joint is R v; a planar joint is rotated likewise.
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, *gradients):
+        name, robot, options = ctx.call
+        tensors = ctx.saved_tensors
+        arrays = [x.astype(float) for x in _host(tensors)]
+        batch = numpy.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+        arrays = [numpy.broadcast_to(x, batch + x.shape[-1:]) for x in arrays]
+        jacobians = FUNCTIONS[name].jacobians(robot, *arrays, **options)
+        shapes = FUNCTIONS[name].shape(robot, **options)
+        totals = [0] * len(tensors)
+        for gradient, by_input, shape in zip(_host(gradients), jacobians, shapes):
+            g = gradient.reshape(gradient.shape[:gradient.ndim - len(shape)] + (-1,))
+            for k, J in enumerate(by_input):
+                J = J.reshape(J.shape[:J.ndim - 1 - len(shape)] + (-1, J.shape[-1]))
+                totals[k] = totals[k] + numpy.einsum("...i,...ij->...j", g, J)
+        return None, None, None, *[_like(total, tensor) for total, tensor in zip(totals, tensors)]
+
+
+def inverse_dynamics(robot: Robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Inverse dynamics: the torques.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        a: Acceleration, `(..., nv)`.
     """
-    x = numpy.zeros(g.shape[:-1] + (robot.nq,))
-    for joint in robot.joints:
-        if joint.q_index < 0:
-            continue
-        i, k = joint.q_index, joint.v_index
-        if joint.type == "spherical":
-            x[..., i:i + 4] = 2 * _times_pure(q[..., i:i + 4], g[..., k:k + 3])
-        elif joint.type == "free":
-            x[..., i:i + 3] = _rotate(q[..., i + 3:i + 7], g[..., k:k + 3])
-            x[..., i + 3:i + 7] = 2 * _times_pure(q[..., i + 3:i + 7], g[..., k + 3:k + 6])
-        elif joint.type == "planar":
-            c, s = numpy.cos(q[..., i + 2]), numpy.sin(q[..., i + 2])
-            x[..., i] = c * g[..., k] - s * g[..., k + 1]
-            x[..., i + 1] = s * g[..., k] + c * g[..., k + 1]
-            x[..., i + 2] = g[..., k + 2]
-        else:
-            x[..., i:i + joint.nq] = g[..., k:k + joint.nv]
-    return x
+    return _call("inverse_dynamics", robot, (q, v, a))[0]
 
 
-def _times_pure(q, w):
-    """Hamilton product q (w, 0), both in order x y z w."""
-    v, s = q[..., :3], q[..., 3:]
-    return numpy.concatenate([s * w + numpy.cross(v, w), -(v * w).sum(-1, keepdims=True)], axis=-1)
+def forward_dynamics(robot: Robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    """Forward dynamics: the accelerations.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        tau: Generalised forces, `(..., nv)`.
+    """
+    return _call("forward_dynamics", robot, (q, v, tau))[0]
 
 
-def _rotate(q, p):
-    v, s = q[..., :3], q[..., 3:]
-    t = 2 * numpy.cross(v, p)
-    return p + s * t + numpy.cross(v, t)
+def bias(robot: Robot, q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Bias: the torques at zero acceleration.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+    """
+    return _call("bias", robot, (q, v))[0]
 
 
-def _transpose_times(J, g):
-    """J^T g of each state."""
-    return numpy.einsum("...ij,...i->...j", J, g)
+def gravity(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Gravity: the torques that hold the robot at rest.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return _call("gravity", robot, (q,))[0]
 
 
-class _InverseDynamics(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, robot, q, v, a):
-        ctx.robot = robot
-        ctx.save_for_backward(q, v, a)
-        return torch.from_numpy(robot.inverse_dynamics(*_host(q, v, a))).to(q)
+def mass_matrix(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Mass matrix, `(..., nv, nv)`.
 
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient):
-        q, v, a = ctx.saved_tensors
-        host, g = _host(q, v, a), _host(gradient)[0]
-        d = ctx.robot.inverse_dynamics_derivatives(*host)
-        return (None, _like(_tangent_to_entries(ctx.robot, host[0], _transpose_times(d.dtau_dq, g)), q),
-                _like(_transpose_times(d.dtau_dv, g), v), _like(_transpose_times(d.dtau_da, g), a))
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return _call("mass_matrix", robot, (q,))[0]
 
 
-class _ForwardDynamics(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, robot, q, v, tau):
-        ctx.robot = robot
-        ctx.save_for_backward(q, v, tau)
-        return torch.from_numpy(robot.forward_dynamics(*_host(q, v, tau))).to(q)
+def mass_inverse(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Inverse of the mass matrix, `(..., nv, nv)`.
 
-    @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx, gradient):
-        q, v, tau = ctx.saved_tensors
-        host, g = _host(q, v, tau), _host(gradient)[0]
-        d = ctx.robot.forward_dynamics_derivatives(*host)
-        return (None, _like(_tangent_to_entries(ctx.robot, host[0], _transpose_times(d.da_dq, g)), q),
-                _like(_transpose_times(d.da_dv, g), v), _like(_transpose_times(d.da_dtau, g), tau))
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return _call("mass_inverse", robot, (q,))[0]
+
+
+def kinetic_energy(robot: Robot, q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Kinetic energy, J.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+    """
+    return _call("kinetic_energy", robot, (q, v))[0]
+
+
+def potential_energy(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Potential energy, J.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return _call("potential_energy", robot, (q,))[0]
+
+
+def center_of_mass(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Centre of mass in the world.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return _call("center_of_mass", robot, (q,))[0]
+
+
+def center_of_mass_velocity(robot: Robot, q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Velocity of the centre of mass.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+    """
+    return _call("center_of_mass_velocity", robot, (q, v))[0]
+
+
+def center_of_mass_acceleration(robot: Robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Acceleration of the centre of mass.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        a: Acceleration, `(..., nv)`.
+    """
+    return _call("center_of_mass_acceleration", robot, (q, v, a))[0]
+
+
+def centroidal_momentum(robot: Robot, q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """Momentum about the centre of mass.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+    """
+    return _call("centroidal_momentum", robot, (q, v))[0]
+
+
+def centroidal_momentum_rate(robot: Robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Time derivative of the momentum about the centre of mass.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        a: Acceleration, `(..., nv)`.
+    """
+    return _call("centroidal_momentum_rate", robot, (q, v, a))[0]
+
+
+def frame_pose(robot: Robot, q: torch.Tensor, frame: str) -> torch.Tensor:
+    """Pose of a frame in the world, `(..., 4, 4)`.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        frame: Name of the frame.
+    """
+    return _call("frame_pose", robot, (q,), frame=frame)[0]
+
+
+def frame_velocity(robot: Robot, q: torch.Tensor, v: torch.Tensor, frame: str, axes: Axes = "local") -> torch.Tensor:
+    """Spatial velocity of a frame.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        frame: Name of the frame.
+        axes: Axes and reference point, as in `Robot`.
+    """
+    return _call("frame_velocity", robot, (q, v), frame=frame, axes=axes)[0]
+
+
+def frame_acceleration(robot: Robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor, frame: str,
+                       axes: Axes = "local", kind: AccelerationKind = "spatial") -> torch.Tensor:
+    """Acceleration of a frame.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        a: Acceleration, `(..., nv)`.
+        frame: Name of the frame.
+        axes: Axes and reference point, as in `Robot`.
+        kind: "spatial" or "classical".
+    """
+    return _call("frame_acceleration", robot, (q, v, a), frame=frame, axes=axes, kind=kind)[0]
+
+
+def frame_jacobian(robot: Robot, q: torch.Tensor, frame: str, axes: Axes = "local") -> torch.Tensor:
+    """Jacobian of a frame, `(..., 6, nv)`.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        frame: Name of the frame.
+        axes: Axes and reference point, as in `Robot`.
+    """
+    return _call("frame_jacobian", robot, (q,), frame=frame, axes=axes)[0]
+
+
+def integrate(robot: Robot, q: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    """The configuration after moving from q with velocity v for unit time.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+    """
+    return _call("integrate", robot, (q, v))[0]
+
+
+def difference(robot: Robot, q0: torch.Tensor, q1: torch.Tensor) -> torch.Tensor:
+    """The velocity that moves q0 to q1 in unit time.
+
+    Args:
+        robot: The robot.
+        q0: First configuration, `(..., nq)`.
+        q1: Second configuration, `(..., nq)`.
+    """
+    return _call("difference", robot, (q0, q1))[0]
+
+
+def constrained_forward_dynamics(robot: Robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor,
+                                 contacts: Contacts) -> tuple[torch.Tensor, torch.Tensor]:
+    """Forward dynamics with contacts: accelerations and contact forces.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        tau: Generalised forces, `(..., nv)`.
+        contacts: Names of frames, or a `ContactSet`.
+    """
+    return _call("constrained_forward_dynamics", robot, (q, v, tau), contacts=contacts)
+
+
+def impact(robot: Robot, q: torch.Tensor, v: torch.Tensor, contacts: Contacts,
+           restitution: float = 0.0) -> tuple[torch.Tensor, torch.Tensor]:
+    """An inelastic or elastic impact: velocities after it, and impulses.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        contacts: Names of frames, or a `ContactSet`.
+        restitution: Coefficient of restitution.
+    """
+    return _call("impact", robot, (q, v), contacts=contacts, restitution=restitution)
+
+
+def rnea(robot: Robot, q: torch.Tensor, v: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Alias of inverse_dynamics.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        a: Acceleration, `(..., nv)`.
+    """
+    return inverse_dynamics(robot, q, v, a)
+
+
+def aba(robot: Robot, q: torch.Tensor, v: torch.Tensor, tau: torch.Tensor) -> torch.Tensor:
+    """Alias of forward_dynamics.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+        v: Velocity, `(..., nv)`.
+        tau: Generalised forces, `(..., nv)`.
+    """
+    return forward_dynamics(robot, q, v, tau)
+
+
+def crba(robot: Robot, q: torch.Tensor) -> torch.Tensor:
+    """Alias of mass_matrix.
+
+    Args:
+        robot: The robot.
+        q: Configuration, `(..., nq)`.
+    """
+    return mass_matrix(robot, q)

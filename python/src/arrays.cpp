@@ -1,7 +1,9 @@
 #include "python/src/arrays.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "limb/base/check.hpp"
 #include "limb/dynamics/arguments.hpp"
 
 namespace limb::python {
@@ -61,13 +63,28 @@ int state_dims(const Argument& argument, npy_intp* dims) {
     if (argument.kind == Argument::Kind::position) hint = kSizeHint;
   } else {
     for (int i = 0; i < leading.rank; ++i) batch.push_back(std::to_string(leading.dims[i]));
-    hint = "as many states as " + std::string(leading.argument) + " has";
+    hint = "batch dimensions broadcast with those of " + std::string(leading.argument);
   }
   for (int i = 0; i < rank; ++i) batch.push_back(std::to_string(dims[i]));
   throw Error(std::string(call) + ": " + argument.name + " has shape " +
               shape_text(PyArray_DIMS(x), PyArray_NDIM(x)) + ", expected " +
               shape_text(dims, rank) + " or " + shape_text(batch) +
               (hint.empty() ? "" : " (" + hint + ")"));
+}
+
+/// Broadcasts the dimensions of a batch with those of another argument; false if they do not fit.
+bool broadcast(const npy_intp* dims, int rank, const char* argument, Leading& leading) {
+  if (leading.argument == nullptr) leading.argument = argument;
+  Leading merged = leading;
+  merged.rank = std::max(rank, leading.rank);
+  for (int i = 1; i <= merged.rank; ++i) {  // from the last dimension
+    const npy_intp a = i <= leading.rank ? leading.dims[leading.rank - i] : 1;
+    const npy_intp b = i <= rank ? dims[rank - i] : 1;
+    if (a != b && a != 1 && b != 1) return false;
+    merged.dims[merged.rank - i] = a == 1 ? b : a;
+  }
+  leading = merged;
+  return true;
 }
 
 bool is_direct(PyArrayObject* x) {
@@ -123,23 +140,67 @@ ArrayIn read_array(const char* call, const Argument& argument, Leading& leading,
   bool fits = before >= 0 && before <= Leading::kMaxRank;
   for (int i = 0; fits && i < own; ++i) fits = dims[before + i] == expected[i];
   if (!fits) fail_shape(call, argument, x, before > 0 ? Leading{} : leading);
-  if (before > 0) {
-    if (leading.rank == 0) {
-      leading.rank = before;
-      leading.argument = argument.name;
-      for (int i = 0; i < before; ++i) {
-        leading.dims[i] = dims[i];
-        leading.count *= dims[i];
-      }
-    } else if (before != leading.rank || !std::equal(dims, dims + before, leading.dims)) {
-      fail_shape(call, argument, x, leading);
-    }
-    in.stride = argument.kind == Argument::Kind::number ? 1 : argument.size;
+  if (before > 0 && !broadcast(dims, before, argument.name, leading)) {
+    fail_shape(call, argument, x, leading);
   }
+  in.rank = before;
+  in.dims = dims;
   in.data = PyArray_DATA(x);
   in.bytes = PyArray_NBYTES(x);
   in.is_float = PyArray_TYPE(x) == NPY_FLOAT;
   return in;
+}
+
+void set_strides(const Argument& argument, const Leading& leading, ArrayIn& in) {
+  const std::int64_t size = argument.kind == Argument::Kind::number ? 1 : argument.size;
+  const int missing = leading.rank - in.rank;
+  if (missing == 0 && std::equal(in.dims, in.dims + in.rank, leading.dims)) {
+    in.stride = in.rank > 0 ? size : 0;
+    return;
+  }
+  if (std::all_of(in.dims, in.dims + in.rank, [](npy_intp n) { return n == 1; })) return;
+  in.strides.assign(static_cast<std::size_t>(leading.rank), 0);
+  std::int64_t step = size;
+  for (int i = in.rank - 1; i >= 0; --i) {
+    if (in.dims[i] != 1) in.strides[static_cast<std::size_t>(missing + i)] = step;
+    step *= in.dims[i];
+  }
+}
+
+bool should_check(const char* call, nb::handle check, bool is_batch) {
+  if (check.is_none()) return !is_batch;
+  if (check.ptr() == Py_True) return true;
+  if (check.ptr() == Py_False) return false;
+  fail(call, "check", nb::cast<std::string>(nb::repr(check)),
+       "True, False, or None: only single states are checked");
+}
+
+std::string entry_text(const Argument& argument, const ArrayIn& in, const Leading& leading,
+                       std::int64_t state, int k) {
+  std::vector<std::int64_t> index;
+  for (int i = leading.rank - 1; i >= 0; --i) {
+    const int at = i - (leading.rank - in.rank);
+    if (at >= 0) index.insert(index.begin(), in.dims[at] == 1 ? 0 : state % leading.dims[i]);
+    state /= leading.dims[i];
+  }
+  if (argument.kind == Argument::Kind::matrix) {
+    const int cols = argument.size / argument.rows;
+    index.insert(index.end(), {k / cols, k % cols});
+  } else if (argument.kind != Argument::Kind::number) {
+    index.push_back(k);
+  }
+  std::string text;
+  for (const std::int64_t i : index) text += (text.empty() ? "" : ", ") + std::to_string(i);
+  return argument.name + (text.empty() ? "" : "[" + text + "]");
+}
+
+void check_finite_state(const char* call, const Argument& argument, const ArrayIn& in,
+                        const Leading& leading, std::int64_t state, const double* numbers) {
+  const int size = argument.kind == Argument::Kind::number ? 1 : argument.size;
+  if (all_finite(numbers, size)) return;
+  int k = 0;
+  while (std::isfinite(numbers[k])) ++k;
+  fail(call, entry_text(argument, in, leading, state, k), to_text(numbers[k]), "a finite number");
 }
 
 ArrayOut make_array(const char* call, const Result& result, const Leading& leading, bool as_float,

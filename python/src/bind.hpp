@@ -8,6 +8,7 @@ namespace limb::python {
 using RobotClass = nb::class_<Robot>;
 
 void bind_robot(nb::module_& m, RobotClass& robot);
+void bind_geometry(RobotClass& robot);
 void bind_kinematics(RobotClass& robot);
 void bind_frames(RobotClass& robot);
 void bind_dynamics(RobotClass& robot);
@@ -56,7 +57,7 @@ void write_spatial(const Spatial& x, double* to) {
 }
 
 // Parts of signatures for the type stubs; the names are imported by stub_pattern.txt.
-#define LIMB_OUT "out: Array | None = None) -> Array"
+#define LIMB_OUT "out: Array | None = None, check: bool | None = None) -> Array"
 #define LIMB_EXTERNAL "external: Mapping[str, ArrayLike] | None = None"
 
 }  // namespace limb::python

@@ -7,7 +7,8 @@ namespace limb::python {
 namespace {
 
 nb::object call_constrained(const Robot& r, nb::handle q, nb::handle v, nb::handle tau,
-                            nb::handle contacts, nb::handle external, nb::handle out) {
+                            nb::handle contacts, nb::handle external, nb::handle out,
+                            nb::handle check) {
   const char* name = "constrained_derivatives";
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of(name, r, contacts, made);
@@ -16,8 +17,12 @@ nb::object call_constrained(const Robot& r, nb::handle q, nb::handle v, nb::hand
   const Result by_n = Result::matrix(n, n), by_rows = Result::matrix(rows, n);
   const Result results[] = {
       Result::vector(n), Result::vector(rows), by_n, by_n, by_n, by_rows, by_rows, by_rows};
-  return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
-              results, out, result_type("ConstrainedDerivatives")},
+  return map({name,
+              r,
+              wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
+              results,
+              {out, check},
+              result_type("ConstrainedDerivatives")},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto buffers = set.derivatives();
                ConstrainedDerivatives<double>& d = (*buffers).motion;
@@ -38,7 +43,7 @@ nb::object call_constrained(const Robot& r, nb::handle q, nb::handle v, nb::hand
 }
 
 nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle contacts,
-                       nb::handle restitution, nb::handle out) {
+                       nb::handle restitution, nb::handle out, nb::handle check) {
   const char* name = "impact_derivatives";
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of(name, r, contacts, made);
@@ -47,7 +52,7 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
   const Result results[] = {Result::vector(n), Result::vector(rows), by_n, by_n, by_rows, by_rows};
   const Argument arguments[] = {
       position(r, q), velocity(r, v), {"restitution", restitution, 1, Argument::Kind::number}};
-  return map({name, r, arguments, results, out, result_type("ImpactDerivatives")},
+  return map({name, r, arguments, results, {out, check}, result_type("ImpactDerivatives")},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto buffers = set.derivatives();
                ImpactDerivatives<double>& d = (*buffers).impact;
@@ -65,7 +70,7 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
 }
 
 nb::object call_aba_parameters(const Robot& r, nb::handle q, nb::handle v, nb::handle tau,
-                               nb::handle external, nb::handle out) {
+                               nb::handle external, nb::handle out, nb::handle check) {
   const char* name = "aba_parameter_derivatives";
   const int n = r.nv(), p = parameter_count(r.model());
   External wrenches(name, r, external);
@@ -74,7 +79,7 @@ nb::object call_aba_parameters(const Robot& r, nb::handle q, nb::handle v, nb::h
               r,
               wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
               {&result, 1},
-              out,
+              {out, check},
               {}},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                VectorX<double> a(n);
@@ -90,25 +95,31 @@ nb::object call_aba_parameters(const Robot& r, nb::handle q, nb::handle v, nb::h
 
 void bind_contact_derivatives(RobotClass& c) {
   const auto none = nb::none();
-  c.def("constrained_derivatives", call_constrained, "q"_a, "v"_a, "tau"_a, "contacts"_a,
-        nb::kw_only(), "external"_a = none, "out"_a = none,
-        nb::sig("def constrained_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, "
-                "contacts: Contacts, *, " LIMB_EXTERNAL
-                ", out: tuple[Array, ...] | None = None) -> ConstrainedDerivatives"),
-        "`constrained_forward_dynamics` and its derivatives by tangents of q, by v and by tau.");
+  c.def(
+      "constrained_derivatives", call_constrained, "q"_a, "v"_a, "tau"_a, "contacts"_a,
+      nb::kw_only(), "external"_a = none, "out"_a = none, "check"_a = none,
+      nb::sig("def constrained_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, "
+              "contacts: Contacts, *, " LIMB_EXTERNAL
+              ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> "
+              "ConstrainedDerivatives"),
+      Doc("`constrained_forward_dynamics` and its derivatives by tangents of q, by v and by tau."));
   c.def("impact_derivatives", call_impact, "q"_a, "v"_a, "contacts"_a, "restitution"_a = 0.0,
-        nb::kw_only(), "out"_a = none,
+        nb::kw_only(), "out"_a = none, "check"_a = none,
         nb::sig("def impact_derivatives(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, "
-                "restitution: ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None) -> "
+                "restitution: ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None, check: "
+                "bool | None = None) -> "
                 "ImpactDerivatives"),
-        "`impact` and its derivatives by tangents of q and by the velocities before it.");
+        Doc("`impact` and its derivatives by tangents of q and by the velocities before it."
+            "\n\nArgs:\n    restitution: Ratio of the normal speeds after and before the impact, a "
+            "number or `(...)`."));
   c.def("aba_parameter_derivatives", call_aba_parameters, "q"_a, "v"_a, "tau"_a, nb::kw_only(),
-        "external"_a = none, "out"_a = none,
+        "external"_a = none, "out"_a = none, "check"_a = none,
         nb::sig("def aba_parameter_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, "
                 "*, " LIMB_EXTERNAL ", " LIMB_OUT),
-        "Derivatives of `forward_dynamics` by the inertial parameters; those of `inverse_dynamics` "
-        "are\n"
-        "`regressor`.");
+        Doc("Derivatives of `forward_dynamics` by the inertial parameters; those of "
+            "`inverse_dynamics` "
+            "are\n"
+            "`regressor`."));
 }
 
 }  // namespace limb::python

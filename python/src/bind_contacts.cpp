@@ -46,7 +46,8 @@ std::unique_ptr<ContactSet> make_contacts(const char* call, const Robot& robot,
 }
 
 nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle tau,
-                        nb::handle contacts, nb::handle external, nb::handle out) {
+                        nb::handle contacts, nb::handle external, nb::handle out,
+                        nb::handle check) {
   const char* name = "constrained_forward_dynamics";
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of(name, r, contacts, made);
@@ -55,8 +56,12 @@ nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle t
   const Result results[] = {Result::vector(n), Result::vector(rows), Result::number(),
                             Result::number()};
   const nb::handle type = result_type("constrained_motion");
-  return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
-              results, out, type},
+  return map({name,
+              r,
+              wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau")}),
+              results,
+              {out, check},
+              type},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = constrained_forward_dynamics(
@@ -70,7 +75,8 @@ nb::object call_forward(const Robot& r, nb::handle q, nb::handle v, nb::handle t
 }
 
 nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
-                        nb::handle contacts, nb::handle external, nb::handle out) {
+                        nb::handle contacts, nb::handle external, nb::handle out,
+                        nb::handle check) {
   const char* name = "constrained_inverse_dynamics";
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of(name, r, contacts, made);
@@ -79,8 +85,12 @@ nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a
   const Result results[] = {Result::vector(n), Result::vector(rows), Result::number(),
                             Result::number()};
   const nb::handle type = result_type("constrained_torques");
-  return map({name, r, wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
-              results, out, type},
+  return map({name,
+              r,
+              wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a")}),
+              results,
+              {out, check},
+              type},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = constrained_inverse_dynamics(
@@ -93,7 +103,7 @@ nb::object call_inverse(const Robot& r, nb::handle q, nb::handle v, nb::handle a
 }
 
 nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle contacts,
-                       nb::handle restitution, nb::handle out) {
+                       nb::handle restitution, nb::handle out, nb::handle check) {
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of("impact", r, contacts, made);
   const int n = r.nv(), rows = set.set().rows();
@@ -102,7 +112,7 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
   const Argument arguments[] = {
       position(r, q), velocity(r, v), {"restitution", restitution, 1, Argument::Kind::number}};
   const nb::handle type = result_type("impact_result");
-  return map({"impact", r, arguments, results, out, type},
+  return map({"impact", r, arguments, results, {out, check}, type},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                const auto report = impact(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
@@ -115,12 +125,12 @@ nb::object call_impact(const Robot& r, nb::handle q, nb::handle v, nb::handle co
 }
 
 nb::object call_constraint_jacobian(const Robot& r, nb::handle q, nb::handle v, nb::handle contacts,
-                                    nb::handle out) {
+                                    nb::handle out, nb::handle check) {
   std::unique_ptr<ContactSet> made;
   const ContactSet& set = contacts_of("constraint_jacobian", r, contacts, made);
   const int n = r.nv(), rows = set.set().rows();
   return map("constraint_jacobian", r, {position(r, q), velocity(r, v)},
-             {Result::matrix(rows, n), Result::vector(rows)}, "ConstraintJacobian", out,
+             {Result::matrix(rows, n), Result::vector(rows)}, "ConstraintJacobian", {out, check},
              [&](Workspaces&, const double* const* in, double* const* to) {
                auto work = set.work();
                constraint_jacobian(r.model(), set.set(), *work, ConstVector(in[0], r.nq()),
@@ -129,13 +139,14 @@ nb::object call_constraint_jacobian(const Robot& r, nb::handle q, nb::handle v, 
              });
 }
 
-nb::object call_base_joint_partition(const Robot& r, nb::handle M, nb::handle h, nb::handle out) {
+nb::object call_base_joint_partition(const Robot& r, nb::handle M, nb::handle h, nb::handle out,
+                                     nb::handle check) {
   const int n = r.nv(), b = base_size(r.model()), j = n - b;
   const Result results[] = {Result::matrix(b, b), Result::matrix(b, j), Result::matrix(j, j),
                             Result::vector(b), Result::vector(j)};
   const Argument arguments[] = {{"M", M, n * n, Argument::Kind::matrix, n}, velocity(r, h, "h")};
   const nb::handle type = result_type("BaseJointPartition");
-  return map({"base_joint_partition", r, arguments, results, out, type},
+  return map({"base_joint_partition", r, arguments, results, {out, check}, type},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                BaseJointPartition<double>& parts = w.legged();
                // Row-major, which for a symmetric matrix equals column-major.
@@ -151,7 +162,7 @@ nb::object call_base_joint_partition(const Robot& r, nb::handle M, nb::handle h,
 
 nb::object call_selection(const Robot& r) {
   const int m = motor_count(r.model());
-  return map("selection_matrix", r, {}, Result::matrix(m, r.nv()), nb::none(),
+  return map("selection_matrix", r, {}, Result::matrix(m, r.nv()), {nb::none()},
              [&](Workspaces&, const double* const*, double* const* to) {
                selection_matrix(r.model(), Matrix(to[0], m, r.nv()));
              });
@@ -171,7 +182,7 @@ nb::object call_underactuation(const Robot& r, nb::handle q, nb::handle contacts
                                     ConstVector(static_cast<const double*>(state.data), r.nq()));
   const int free = static_cast<int>(found.free_directions.cols());
   const nb::object directions =
-      map("underactuation", r, {}, Result::matrix(r.nv(), free), nb::none(),
+      map("underactuation", r, {}, Result::matrix(r.nv(), free), {nb::none()},
           [&](Workspaces&, const double* const*, double* const* to) {
             Matrix(to[0], r.nv(), free) = found.free_directions;
           });
@@ -203,10 +214,10 @@ void bind_contacts(nb::module_& m, RobotClass& c) {
   const auto none = nb::none();
   nb::class_<ContactSet>(m, "ContactSet",
                          "Frames in contact with the world; made by Robot.contacts.")
-      .def_prop_ro("frames", &ContactSet::names)
+      .def_prop_ro("frames", &ContactSet::names, Doc("Names of the frames."))
       .def_prop_ro(
           "rows", [](const ContactSet& s) { return s.set().rows(); },
-          "Number of contact force components.")
+          Doc("Number of contact force components."))
       .def("__repr__", [](const ContactSet& s) {
         std::string text = "ContactSet(";
         for (const auto& name : s.names()) text += (text.back() == '(' ? "'" : ", '") + name + "'";
@@ -223,48 +234,66 @@ void bind_contacts(nb::module_& m, RobotClass& c) {
       nb::sig("def contacts(self, frames: Sequence[str], *, kind: ContactKind = 'point', "
               "axes: ContactAxes = 'world', stiffness: float = 0.0, damping: float = 0.0) -> "
               "ContactSet"),
-      "Frames in contact with the world: only their origins (\"point\", 3 force components each)\n"
-      "or rigidly (\"surface\", force and moment). Forces act on the robot, in axes of the world "
-      "or\n"
-      "of the frame (\"contact\"). Stiffness (1/s^2) and damping (1/s) correct the drift of a\n"
-      "contact. Loops of the model are always closed. Where a method takes contacts, a list of\n"
-      "frames makes point contacts.");
-  c.def("constrained_forward_dynamics", call_forward, "q"_a, "v"_a, "tau"_a, "contacts"_a,
-        nb::kw_only(), "external"_a = none, "out"_a = none,
-        nb::sig("def constrained_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,"
-                " contacts: Contacts, *, " LIMB_EXTERNAL
-                ", out: tuple[Array, ...] | None = None) -> ConstrainedMotion"),
-        "Accelerations and contact forces with `M a + h = tau + J^T f` and `J a + dJ/dt v = 0`.\n"
-        "With redundant contacts: the forces of least norm.");
+      Doc("Frames in contact with the world: only their origins (\"point\", 3 force components "
+          "each)\n"
+          "or rigidly (\"surface\", force and moment). Forces act on the robot, in axes of the "
+          "world "
+          "or\n"
+          "of the frame (\"contact\"). Stiffness (1/s^2) and damping (1/s) correct the drift of a\n"
+          "contact. Loops of the model are always closed. Where a method takes contacts, a list "
+          "of\n"
+          "frames makes point contacts."
+          "\n\nArgs:\n    frames: Names of frames, with the kind of each or of all.\n    "
+          "stiffness: Position gain of the stabilisation, 1/s^2.\n    damping: Velocity gain of "
+          "the stabilisation, 1/s."));
+  c.def(
+      "constrained_forward_dynamics", call_forward, "q"_a, "v"_a, "tau"_a, "contacts"_a,
+      nb::kw_only(), "external"_a = none, "out"_a = none, "check"_a = none,
+      nb::sig("def constrained_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike,"
+              " contacts: Contacts, *, " LIMB_EXTERNAL
+              ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> "
+              "ConstrainedMotion"),
+      Doc("Accelerations and contact forces with `M a + h = tau + J^T f` and `J a + dJ/dt v = 0`.\n"
+          "With redundant contacts: the forces of least norm."));
   c.def(
       "constrained_inverse_dynamics", call_inverse, "q"_a, "v"_a, "a"_a, "contacts"_a,
-      nb::kw_only(), "external"_a = none, "out"_a = none,
+      nb::kw_only(), "external"_a = none, "out"_a = none, "check"_a = none,
       nb::sig("def constrained_inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, "
               "contacts: Contacts, *, " LIMB_EXTERNAL
-              ", out: tuple[Array, ...] | None = None) -> ConstrainedTorques"),
-      "Torques of the motors, and the contact forces of least norm for the unactuated directions,\n"
-      "for given accelerations. A residual above rounding: the acceleration is not feasible.");
+              ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> "
+              "ConstrainedTorques"),
+      Doc("Torques of the motors, and the contact forces of least norm for the unactuated "
+          "directions,\n"
+          "for given accelerations. A residual above rounding: the acceleration is not feasible."));
   c.def("impact", call_impact, "q"_a, "v"_a, "contacts"_a, "restitution"_a = 0.0, nb::kw_only(),
-        "out"_a = none,
+        "out"_a = none, "check"_a = none,
         nb::sig("def impact(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, restitution: "
-                "ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None) -> ImpactResult"),
-        "Velocities after a simultaneous impact of all contacts, and the impulses.");
+                "ArrayLike = 0.0, *, out: tuple[Array, ...] | None = None, check: bool | None = "
+                "None) -> ImpactResult"),
+        Doc("Velocities after a simultaneous impact of all contacts, and the impulses."
+            "\n\nArgs:\n    restitution: Ratio of the normal speeds after and before the impact, a "
+            "number or `(...)`."));
   c.def("constraint_jacobian", call_constraint_jacobian, "q"_a, "v"_a, "contacts"_a, nb::kw_only(),
-        "out"_a = none,
+        "out"_a = none, "check"_a = none,
         nb::sig("def constraint_jacobian(self, q: ArrayLike, v: ArrayLike, contacts: Contacts, *, "
-                "out: tuple[Array, Array] | None = None) -> ConstraintJacobian"),
-        "J and `dJ/dt v` of the contacts.");
-  c.def("base_joint_partition", call_base_joint_partition, "M"_a, "h"_a, nb::kw_only(),
-        "out"_a = none,
-        nb::sig("def base_joint_partition(self, M: ArrayLike, h: ArrayLike, *, "
-                "out: tuple[Array, ...] | None = None) -> BaseJointPartition"),
-        "Blocks of M and h for base (b) and joints (j).");
+                "out: tuple[Array, Array] | None = None, check: bool | None = None) -> "
+                "ConstraintJacobian"),
+        Doc("J and `dJ/dt v` of the contacts."));
+  c.def(
+      "base_joint_partition", call_base_joint_partition, "M"_a, "h"_a, nb::kw_only(),
+      "out"_a = none, "check"_a = none,
+      nb::sig(
+          "def base_joint_partition(self, M: ArrayLike, h: ArrayLike, *, "
+          "out: tuple[Array, ...] | None = None, check: bool | None = None) -> BaseJointPartition"),
+      Doc("Blocks of M and h for base (b) and joints (j)."
+          "\n\nArgs:\n    M: Mass matrix, `(nv, nv)` or `(..., nv, nv)`.\n    h: Bias, `(nv,)` or "
+          "`(..., nv)`."));
   c.def("selection_matrix", call_selection, nb::sig("def selection_matrix(self) -> Array"),
-        "S with `S v` the velocities of the actuated joints.");
+        Doc("S with `S v` the velocities of the actuated joints."));
   c.def("underactuation", call_underactuation, "q"_a, "contacts"_a = nb::list(),
         nb::sig("def underactuation(self, q: ArrayLike, contacts: Contacts = []) -> "
                 "Underactuation"),
-        "Directions that neither motors nor contacts act on at q.");
+        Doc("Directions that neither motors nor contacts act on at q."));
 }
 
 }  // namespace limb::python

@@ -76,12 +76,13 @@ auto bind_joint(nb::module_& m, const char* name, const char* text) {
       nb::sig(
           "def step(self, q: ArrayLike, v: ArrayLike, q_ref: ArrayLike, v_ref: ArrayLike | None = "
           "None, a_ref: ArrayLike | None = None) -> Array"),
-      "Torques for a measured state and a reference.");
+      Doc("Torques for a measured state and a reference."));
   c.def("controller", &Bound::controller, "reference"_a, nb::keep_alive<0, 1>(),
         nb::sig("def controller(self, reference: ArrayLike | JointPath) -> NativeController"),
-        "For Simulation.set_controller, without Python in the loop: holds a configuration, or "
-        "follows a path from t = 0 on.");
-  c.def_ro("saturated", &Bound::saturated, "Number of motors at their limit in the last step.");
+        Doc("For Simulation.set_controller, without Python in the loop: holds a configuration, or "
+            "follows a path from t = 0 on."));
+  c.def_ro("saturated", &Bound::saturated,
+           Doc("Number of motors at their limit in the last step."));
   return c;
 }
 
@@ -132,7 +133,10 @@ void bind_joints(nb::module_& m) {
                         gravity ? JointPd::Compensation::gravity : JointPd::Compensation::none),
                 JointReference(r.model())};
           },
-          "robot"_a, "kp"_a, "kd"_a, nb::kw_only(), "gravity"_a = true, "limits"_a = none);
+          "robot"_a, "kp"_a, "kd"_a, nb::kw_only(), "gravity"_a = true, "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    kp: Position gain: "
+              "a number, `(nv,)` or a matrix, N m/rad.\n    kd: Velocity gain, N m s/rad.\n    "
+              "gravity: Whether gravity is compensated."));
   bind_joint<ComputedTorque>(
       m, "ComputedTorque",
       "Computed torque control by inverse dynamics: joint errors are decoupled.")
@@ -146,8 +150,9 @@ void bind_joints(nb::module_& m) {
                                r.effects()),
                 JointReference(r.model())};
           },
-          "robot"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
-          "limits"_a = none);
+          "robot"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(), "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    frequency: Natural "
+              "frequency of the error, Hz.\n    damping_ratio: Of the error; 1: critical."));
   bind_joint<JointImpedance>(m, "JointImpedance",
                              "Joint impedance: springs and dampers, without inertia shaping.")
       .def(
@@ -160,7 +165,10 @@ void bind_joints(nb::module_& m) {
             new (self) JointLaw<JointImpedance>{JointImpedance(robot_of(r, limits), std::move(s)),
                                                 JointReference(r.model())};
           },
-          "robot"_a, "stiffness"_a, "damping"_a, nb::kw_only(), "limits"_a = none);
+          "robot"_a, "stiffness"_a, "damping"_a, nb::kw_only(), "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    stiffness: A "
+              "number, `(nv,)` or a matrix, N m/rad.\n    damping: A number, `(nv,)` or a matrix, "
+              "N m s/rad; None: critical."));
   bind_joint<JointPid>(m, "JointPid", "PID control of joints with anti-windup.")
       .def(
           "__init__",
@@ -178,12 +186,18 @@ void bind_joints(nb::module_& m) {
                                           JointReference(r.model()), period};
           },
           "robot"_a, "kp"_a, "kd"_a, "ki"_a, nb::kw_only(), "period"_a = 1e-3,
-          "anti_windup"_a = "conditional", "gravity"_a = false, "limits"_a = none)
+          "anti_windup"_a = "conditional", "gravity"_a = false, "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    kp: Position gain: "
+              "a number, `(nv,)` or a matrix, N m/rad.\n    kd: Velocity gain, N m s/rad.\n    ki: "
+              "Integral gain, N m/(rad s).\n    period: Time between steps, s.\n    anti_windup: "
+              "\"none\", \"conditional\" (the integral stops at a torque limit) or "
+              "\"back-calculation\".\n    gravity: Whether gravity is compensated."))
       .def(
           "reset", [](JointLaw<JointPid>& self) { self.law.reset(); },
-          "Sets the integrals to zero.")
-      .def_prop_ro("integral",
-                   [](JointLaw<JointPid>& self) { return array_of(self.law.integral()); });
+          Doc("Sets the integrals to zero."))
+      .def_prop_ro(
+          "integral", [](JointLaw<JointPid>& self) { return array_of(self.law.integral()); },
+          Doc("Integral of the error."));
 }
 
 nb::tuple solution_tuple(const RiccatiSolution& s) {
@@ -199,7 +213,8 @@ void bind_lqr(nb::module_& m) {
       },
       "robot"_a, "q"_a,
       nb::sig("def linearize(robot: Robot, q: ArrayLike) -> tuple[Array, Array, Array]"),
-      "A, B and the equilibrium torques of a robot at rest in q: x = (dq, v), dx/dt = A x + B u.");
+      Doc("A, B and the equilibrium torques of a robot at rest in q: x = (dq, v), dx/dt = A x + B "
+          "u."));
   m.def(
       "solve_riccati",
       [](const ArrayLike& A, const ArrayLike& B, const ArrayLike& Q, const ArrayLike& R) {
@@ -212,7 +227,9 @@ void bind_lqr(nb::module_& m) {
       "A"_a, "B"_a, "Q"_a, "R"_a,
       nb::sig("def solve_riccati(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> "
               "tuple[Array, Array]"),
-      "X and K of the continuous algebraic Riccati equation.");
+      Doc("X and K of the continuous algebraic Riccati equation."
+          "\n\nArgs:\n    A: `(n, n)`.\n    B: `(n, m)`.\n    Q: Weight of the state, `(n, n)`.\n  "
+          "  R: Weight of the input, `(m, m)`."));
   m.def(
       "solve_discrete_riccati",
       [](const ArrayLike& A, const ArrayLike& B, const ArrayLike& Q, const ArrayLike& R) {
@@ -225,7 +242,9 @@ void bind_lqr(nb::module_& m) {
       "A"_a, "B"_a, "Q"_a, "R"_a,
       nb::sig("def solve_discrete_riccati(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) "
               "-> tuple[Array, Array]"),
-      "X and K of the discrete algebraic Riccati equation.");
+      Doc("X and K of the discrete algebraic Riccati equation."
+          "\n\nArgs:\n    A: `(n, n)`.\n    B: `(n, m)`.\n    Q: Weight of the state, `(n, n)`.\n  "
+          "  R: Weight of the input, `(m, m)`."));
   nb::class_<LqrLaw>(m, "Lqr", "Linear quadratic regulator about an equilibrium.")
       .def(
           "__init__",
@@ -238,15 +257,22 @@ void bind_lqr(nb::module_& m) {
             s.period = period;
             new (self) LqrLaw{Lqr(robot_of(r, limits), s), r.nq(), r.nv()};
           },
-          "robot"_a, "q"_a, "Q"_a, "R"_a, nb::kw_only(), "period"_a = 0.0, "limits"_a = nb::none())
+          "robot"_a, "q"_a, "Q"_a, "R"_a, nb::kw_only(), "period"_a = 0.0, "limits"_a = nb::none(),
+          Doc("Constructs the regulator.\n\nArgs:\n    robot: The robot.\n    q: The equilibrium, "
+              "`(nq,)`.\n    Q: Weight of the state: a number, a diagonal or a matrix.\n    R: "
+              "Weight of the torques.\n    period: Time between steps, s; 0: continuous."))
       .def("step", &LqrLaw::step, "q"_a, "v"_a,
            nb::sig("def step(self, q: ArrayLike, v: ArrayLike) -> Array"),
-           "Torques for a measured state.")
+           Doc("Torques for a measured state."))
       .def("controller", &LqrLaw::controller, nb::keep_alive<0, 1>(),
-           "For Simulation.set_controller, without Python in the loop.")
-      .def_prop_ro("K", [](LqrLaw& self) { return array_of(self.law.solution().K); })
-      .def_prop_ro("X", [](LqrLaw& self) { return array_of(self.law.solution().X); })
-      .def_ro("saturated", &LqrLaw::saturated, "Number of motors at their limit in the last step.");
+           Doc("For Simulation.set_controller, without Python in the loop."))
+      .def_prop_ro(
+          "K", [](LqrLaw& self) { return array_of(self.law.solution().K); }, Doc("Gain."))
+      .def_prop_ro(
+          "X", [](LqrLaw& self) { return array_of(self.law.solution().X); },
+          Doc("Solution of the Riccati equation."))
+      .def_ro("saturated", &LqrLaw::saturated,
+              Doc("Number of motors at their limit in the last step."));
 }
 
 }  // namespace
@@ -267,8 +293,11 @@ void bind_control(nb::module_& m) {
             new (self) PyJointPath{JointPath(r.model(), std::move(q), durations),
                                    JointReference(r.model())};
           },
-          "robot"_a, "waypoints"_a, "durations"_a)
-      .def_prop_ro("duration", [](const PyJointPath& self) { return self.path.duration(); })
+          "robot"_a, "waypoints"_a, "durations"_a,
+          Doc("Constructs the path.\n\nArgs:\n    robot: The robot.\n    waypoints: "
+              "Configurations, `(nq,)` each.\n    durations: Times between them, s."))
+      .def_prop_ro(
+          "duration", [](const PyJointPath& self) { return self.path.duration(); }, Doc("s."))
       .def(
           "sample",
           [](PyJointPath& self, double t) {
@@ -277,7 +306,7 @@ void bind_control(nb::module_& m) {
                                   array_of(self.sample.a));
           },
           "t"_a, nb::sig("def sample(self, t: float) -> tuple[Array, Array, Array]"),
-          "q, v and a at the time t.");
+          Doc("q, v and a at the time t."));
 }
 
 }  // namespace limb::python

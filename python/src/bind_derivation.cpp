@@ -3,6 +3,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+
+#include "limb/symbolic/derive/check_answer.hpp"
 #include "limb/symbolic/derive/recursive_form.hpp"
 #include "limb/symbolic/derive/write_function.hpp"
 #include "limb/symbolic/typeset/derivation_page.hpp"
@@ -44,41 +47,86 @@ class ClosedForms {
     } else if (parameters != "named") {
       fail("derive", "parameters", "'" + parameters + "'", "'named', 'numbers' or 'symbols'");
     }
-    symbolic::DeriveOptions options;
-    if (method == "lagrange") {
-      options.method = symbolic::DerivationMethod::lagrange;
-    } else if (method == "newton_euler") {
-      options.method = symbolic::DerivationMethod::newton_euler;
-    } else if (method != "both") {
-      fail("derive", "method", "'" + method + "'", "'lagrange', 'newton_euler' or 'both'");
+    // Control-C ends a long derivation.
+    robot.progress = [](std::size_t) {
+      const nb::gil_scoped_acquire acquired;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    };
+    using enum symbolic::DerivationMethod;
+    static const std::map<std::string, symbolic::DerivationMethod> kMethods = {
+        {"lagrange", lagrange},
+        {"newton_euler", newton_euler},
+        {"modern_robotics", modern_robotics},
+        {"both", both},
+        {"all", all}};
+    const auto found = kMethods.find(method);
+    if (found == kMethods.end()) {
+      fail("derive", "method", "'" + method + "'",
+           "'lagrange', 'newton_euler', 'modern_robotics', 'both' or 'all'");
     }
-    options.frames = frames;
+    options_.method = found->second;
+    options_.frames = frames;
     for (const std::string& name : quantities) {
-      options.quantities.insert(symbolic::quantity_from_text(name));
+      options_.quantities.insert(symbolic::quantity_from_text(name));
     }
     const nb::gil_scoped_release released;
-    derivation_.emplace(symbolic::derive(symbolic::load_robot(path, robot), options));
+    derivation_.emplace(symbolic::derive(symbolic::load_robot(path, robot), options_));
   }
 
-  std::string page(const std::string& format, bool steps) const {
+  std::string page(const std::string& format, bool steps, const std::string& letters,
+                   bool long_functions, bool expanded, bool comma_indices) {
+    symbolic::PageOptions options{.steps = steps,
+                                  .plain_names = format == "text",
+                                  .letters = symbolic::Letters::mvg,
+                                  .long_functions = long_functions,
+                                  .expanded = expanded,
+                                  .comma_indices = comma_indices};
+    if (letters == "Mcg") {
+      options.letters = symbolic::Letters::mcg;
+    } else if (letters == "DCg") {
+      options.letters = symbolic::Letters::dcg;
+    } else if (letters != "MVG") {
+      fail("derive", "letters", "'" + letters + "'", "'MVG', 'Mcg' or 'DCg'");
+    }
     const nb::gil_scoped_release released;
+    if (steps) complete();
     const symbolic::RingScope scope(derivation_->robot.ring);
-    const symbolic::Document document =
-        write_page(*derivation_, {.steps = steps, .plain_names = format == "text"});
+    const symbolic::Document document = write_page(*derivation_, options);
     if (format == "text") return to_text(document);
     if (format == "latex") return to_latex(document);
+    if (format == "latex-fragment") return to_latex(document, symbolic::LatexKind::fragment);
+    if (format == "beamer") return to_latex(document, symbolic::LatexKind::slides);
     if (format == "markdown") return to_markdown(document);
     if (format == "html") return to_html(document);
-    fail("derive", "format", "'" + format + "'", "'text', 'latex', 'markdown' or 'html'");
+    fail("derive", "format", "'" + format + "'",
+         "'text', 'latex', 'latex-fragment', 'beamer', 'markdown' or 'html'");
   }
 
-  std::string function(const std::string& language) const {
+  using Checked = std::tuple<std::string, bool, std::string, std::string, std::string,
+                             std::vector<std::string>, std::string>;
+  Checked check(const std::string& answer) {
+    const nb::gil_scoped_release released;
+    complete();
+    const symbolic::AnswerCheck result = check_answer(*derivation_, answer);
+    return {result.name,
+            result.equal(),
+            to_text(result.derived),
+            to_text(result.given),
+            to_text(result.difference),
+            result.hints,
+            to_text(*derivation_, result)};
+  }
+
+  std::string function(const std::string& language) {
+    complete();
     if (language == "c") return write_function(*derivation_, symbolic::Language::c);
     if (language == "python") return write_function(*derivation_, symbolic::Language::python);
     fail("derive", "language", "'" + language + "'", "'c' or 'python'");
   }
 
-  Entries entries(const std::string& name) const {
+  Entries entries(const std::string& name) {
+    const bool inertia = name == "M" || name == "K", position = name == "G" || name == "P";
+    if (!position && !(inertia && derivation_->parts.inertia)) complete();
     const symbolic::ClosedForm& f = derivation_->form;
     if (name == "M") return entries_of(f.M);
     if (name == "C") return entries_of(f.C);
@@ -134,6 +182,14 @@ class ClosedForms {
   std::size_t terms() const { return term_count(*derivation_); }
 
  private:
+  /// Derives what was not requested at first.
+  void complete() {
+    if (derivation_->parts.all()) return;
+    symbolic::DeriveOptions all = options_;
+    all.complete = true;
+    derivation_.emplace(symbolic::derive(symbolic::Robot(derivation_->robot), all));
+  }
+
   Entries entries_of(const Matrix& m) const {
     const nb::gil_scoped_release released;
     const symbolic::RingScope scope(derivation_->robot.ring);
@@ -155,6 +211,7 @@ class ClosedForms {
     return all;
   }
 
+  symbolic::DeriveOptions options_;
   std::optional<symbolic::Derivation> derivation_;
 };
 
@@ -170,7 +227,9 @@ void bind_derivation(nb::module_& m) {
       .def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&,
                     const std::vector<std::string>&, const std::vector<std::string>&>(),
            "path"_a, "base"_a, "parameters"_a, "method"_a, "quantities"_a, "frames"_a)
-      .def("page", &ClosedForms::page, "format"_a, "steps"_a)
+      .def("page", &ClosedForms::page, "format"_a, "steps"_a, "letters"_a, "long_functions"_a,
+           "expanded"_a, "comma_indices"_a)
+      .def("check", &ClosedForms::check, "answer"_a)
       .def("function", &ClosedForms::function, "language"_a)
       .def("entries", &ClosedForms::entries, "quantity"_a)
       .def("frame_entries", &ClosedForms::frame_entries, "frame"_a, "quantity"_a)

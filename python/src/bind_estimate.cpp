@@ -3,7 +3,7 @@
 #include <nanobind/stl/vector.h>
 #include <cmath>
 
-#include "limb/estimate/estimator/base_estimator.hpp"
+#include "limb/estimate/estimator/base_smoother.hpp"
 #include "limb/estimate/walk/synthetic_walk.hpp"
 #include "python/src/arrays.hpp"
 #include "python/src/bind.hpp"
@@ -180,12 +180,29 @@ class Estimator {
     if (!ready()) {
       throw Error("estimate: not available yet, the robot has not been at rest (see ready)");
     }
-    const BaseEstimate e = estimator_.estimate();
-    Vector4<double> quaternion = quaternion_from_matrix(e.X_WB.R).xyzw();
-    return result_type("BaseEstimate")(e.t, nb::cast(e.X_WB.p), nb::cast(M3(e.X_WB.R)),
-                                       nb::cast(quaternion), nb::cast(V3(e.v_WB)),
-                                       nb::cast(e.V_WB_B.vector()), nb::cast(V3(e.gyro_bias)),
-                                       nb::cast(V3(e.accel_bias)), nb::cast(e.covariance));
+    return result_of(estimator_.estimate());
+  }
+  /// Smoothed estimates of a log, in order of time; the estimator itself does not change.
+  nb::list smooth(nb::handle t, nb::handle gyro, nb::handle accel, nb::handle q, nb::handle v,
+                  nb::handle forces) const {
+    constexpr const char* kCall = "smooth";
+    BaseSmoother smoother(estimator_);
+    const std::size_t rows = nb::len(t);
+    for (std::size_t k = 0; k < rows; ++k) {
+      const double now = nb::cast<double>(t[k]);
+      const VectorX<double> w = vector_of(kCall, "gyro", gyro[k], 3),
+                            f = vector_of(kCall, "accel", accel[k], 3),
+                            force = vector_of(kCall, "forces", forces[k], feet_);
+      smoother.imu(now, {V3(w), V3(f)});
+      smoother.legs(now, vector_of(kCall, "q", q[k], robot_.nq()),
+                    vector_of(kCall, "v", v[k], robot_.nv()),
+                    std::span(force.data(), static_cast<std::size_t>(force.size())));
+    }
+    std::vector<BaseEstimate> backwards;
+    smoother.smooth([&](const BaseSmoother::Point& point) { backwards.push_back(point.smoothed); });
+    nb::list result;
+    for (std::size_t k = backwards.size(); k-- > 0;) result.append(result_of(backwards[k]));
+    return result;
   }
   nb::dict counts() const {
     nb::dict result;
@@ -203,6 +220,14 @@ class Estimator {
   std::string filter() const { return std::string(estimator_.filter().name()); }
 
  private:
+  static nb::object result_of(const BaseEstimate& e) {
+    Vector4<double> quaternion = quaternion_from_matrix(e.X_WB.R).xyzw();
+    return result_type("BaseEstimate")(e.t, nb::cast(V3(e.X_WB.p)), nb::cast(M3(e.X_WB.R)),
+                                       nb::cast(quaternion), nb::cast(V3(e.v_WB)),
+                                       nb::cast(e.V_WB_B.vector()), nb::cast(V3(e.gyro_bias)),
+                                       nb::cast(V3(e.accel_bias)), nb::cast(e.covariance));
+  }
+
   const Robot& robot_;
   int feet_;
   BaseEstimator estimator_;
@@ -277,53 +302,88 @@ void bind_estimate(nb::module_& m) {
       .def(nb::init<const Robot&, const std::vector<std::string>&, const std::string&,
                     const std::string&, const std::string&, const nb::dict&>(),
            "robot"_a, "feet"_a, "imu"_a, "filter"_a, "odometry"_a, "options"_a,
-           nb::keep_alive<1, 2>())
+           nb::keep_alive<1, 2>(),
+           Doc("See limb.estimate.BaseEstimator.\n\nArgs:\n    robot: The robot.\n    feet: Frames "
+               "of the feet.\n    imu: Frame of the IMU.\n    filter: Name of the filter.\n    "
+               "odometry: Measurements of the legs.\n    options: Further options by name."))
       .def("imu", &Estimator::imu, "t"_a, "gyro"_a, "accel"_a,
-           "An IMU sample: angular velocity, rad/s, and specific force, m/s^2, in sensor axes. "
-           "True if it "
-           "was used.")
-      .def("legs", &Estimator::legs, "t"_a, "q"_a, "v"_a, "forces"_a,
-           nb::sig("def legs(self, t: float, q: ArrayLike, v: ArrayLike, forces: ArrayLike) -> "
-                   "bool"),
-           "Joint positions and velocities in q and v (the entries of the base are ignored) and "
-           "forces "
-           "of the feet, N.")
+           Doc("An IMU sample: angular velocity, rad/s, and specific force, m/s^2, in sensor axes. "
+               "True if it "
+               "was used."
+               "\n\nArgs:\n    gyro: `(3,)`, rad/s.\n    accel: `(3,)`, m/s^2."))
+      .def(
+          "legs", &Estimator::legs, "t"_a, "q"_a, "v"_a, "forces"_a,
+          nb::sig("def legs(self, t: float, q: ArrayLike, v: ArrayLike, forces: ArrayLike) -> "
+                  "bool"),
+          Doc("Joint positions and velocities in q and v (the entries of the base are ignored) and "
+              "forces "
+              "of the feet, N."
+              "\n\nArgs:\n    forces: Of each foot, N."))
       .def("position_fix", &Estimator::position_fix, "t"_a, "p"_a, "point"_a = V3::Zero().eval(),
            "deviation"_a = 0.01,
            nb::sig("def position_fix(self, t: float, p: ArrayLike, point: ArrayLike = (0, 0, 0), "
                    "deviation: float = 0.01) -> bool"),
-           "Position measurement p of a point of the base, given in base axes.")
+           Doc("Position measurement p of a point of the base, given in base axes."
+               "\n\nArgs:\n    p: `(3,)`, m, in the world.\n    point: In base axes, `(3,)`, m.\n  "
+               "  deviation: Standard deviation."))
       .def("yaw_fix", &Estimator::yaw_fix, "t"_a, "yaw"_a, "deviation"_a = 0.01,
-           "Measurement of the yaw of the base, rad.")
+           Doc("Measurement of the yaw of the base, rad."
+               "\n\nArgs:\n    yaw: rad.\n    deviation: Standard deviation."))
       .def("orientation_fix", &Estimator::orientation_fix, "t"_a, "R"_a, "deviation"_a = 0.01,
-           "Measurement of the orientation of the base, with this deviation about each axis, rad.")
+           Doc("Measurement of the orientation of the base, with this deviation about each axis, "
+               "rad."
+               "\n\nArgs:\n    R: `(3, 3)`, of the base in the world.\n    deviation: Standard "
+               "deviation."))
       .def("velocity_fix", &Estimator::velocity_fix, "t"_a, "v"_a, "deviation"_a = 0.05,
            "in_base_axes"_a = false,
-           "Measurement of the velocity of the base's origin, in axes of the world or the base.")
+           Doc("Measurement of the velocity of the base's origin, in axes of the world or the "
+               "base."
+               "\n\nArgs:\n    v: `(3,)`, m/s.\n    deviation: Standard deviation.\n    "
+               "in_base_axes: Whether v is in base axes; otherwise in world axes."))
       .def(
           "foot_positions", &Estimator::foot_positions, "t"_a, "p"_a, "contact"_a,
           "deviation"_a = 2e-3,
           nb::sig("def foot_positions(self, t: float, p: ArrayLike, contact: ArrayLike, deviation: "
                   "float = 0.002) -> bool"),
-          "Positions of all feet in axes of the base, one after the other, instead of joints, and "
-          "the\nprobability of contact of each. True if they were used.")
+          Doc("Positions of all feet in axes of the base, one after the other, instead of joints, "
+              "and "
+              "the\nprobability of contact of each. True if they were used."
+              "\n\nArgs:\n    p: `(3 feet,)`, m.\n    contact: Probability of contact of each "
+              "foot.\n    deviation: Standard deviation."))
       .def(
           "verdict", &Estimator::verdict, nb::sig("def verdict(self) -> dict[str, Any]"),
-          "Whether the estimate can be trusted: verdict ('consistent', 'overconfident', 'lost'), t "
-          "and\nreason, mean NIS per row, that of the worst second, fraction of feet refused.")
-      .def("reset", &Estimator::reset, "Restarts the filter, waiting for rest.")
-      .def("initialize", &Estimator::initialize, "t"_a, "p"_a, "R"_a, "v"_a, "deviations"_a,
-           "Starts at a pose of the base and a velocity of the sensor, instead of waiting for "
-           "rest.\n"
-           "Standard deviations, three each: position, rotation, velocity, gyroscope bias, "
-           "accelerometer bias.")
-      .def_prop_ro("ready", &Estimator::ready, "Whether there is an estimate.")
-      .def_prop_ro("filter", &Estimator::filter)
+          Doc("Whether the estimate can be trusted: verdict ('consistent', 'overconfident', "
+              "'lost'), t "
+              "and\nreason, mean NIS per row, that of the worst second, fraction of feet refused."))
+      .def("reset", &Estimator::reset, Doc("Restarts the filter, waiting for rest."))
+      .def(
+          "initialize", &Estimator::initialize, "t"_a, "p"_a, "R"_a, "v"_a, "deviations"_a,
+          Doc("Starts at a pose of the base and a velocity of the sensor, instead of waiting for "
+              "rest.\n"
+              "Standard deviations, three each: position, rotation, velocity, gyroscope bias, "
+              "accelerometer bias."
+              "\n\nArgs:\n    p: Position of the base, `(3,)`, m.\n    R: Orientation of the base, "
+              "`(3, 3)`.\n    v: Velocity of the sensor, `(3,)`, m/s.\n    deviations: `(15,)`."))
+      .def_prop_ro("ready", &Estimator::ready, Doc("Whether there is an estimate."))
+      .def_prop_ro("filter", &Estimator::filter, Doc("Name of the filter: \"inekf\" or \"eskf\"."))
       .def("estimate", &Estimator::estimate, nb::sig("def estimate(self) -> BaseEstimate"),
-           "The current estimate. Raises Error before the first estimate.")
+           Doc("The current estimate. Raises Error before the first estimate."))
+      .def(
+          "smooth", &Estimator::smooth, "t"_a, "gyro"_a, "accel"_a, "q"_a, "v"_a, "forces"_a,
+          nb::sig("def smooth(self, t: ArrayLike, gyro: ArrayLike, accel: ArrayLike, q: ArrayLike, "
+                  "v: ArrayLike, forces: ArrayLike) -> list[BaseEstimate]"),
+          Doc("Fixed-interval smoothing of a log with one row per instant: estimates that use all "
+              "of "
+              "it, in\norder of time. Starts from the present state; the estimator itself does not "
+              "change.\n\nArgs:\n    t: Times, `(N,)`, s.\n    gyro: Angular velocities, `(N, 3)`, "
+              "rad/s.\n    "
+              "accel: Specific forces, `(N, 3)`, m/s^2.\n    q: Joint positions, `(N, nq)`.\n    "
+              "v: Joint velocities, "
+              "`(N, nv)`.\n    forces: Normal forces of the feet, `(N, feet)`, N."))
       .def("counts", &Estimator::counts, nb::sig("def counts(self) -> dict[str, int]"),
-           "Counts of received, used and rejected measurements.")
-      .def("feet", &Estimator::feet, nb::sig("def feet(self) -> list[FootStatus]"));
+           Doc("Counts of received, used and rejected measurements."))
+      .def("feet", &Estimator::feet, nb::sig("def feet(self) -> list[FootStatus]"),
+           Doc("Frames of the feet."));
   m.def(
       "synthetic_walk", synthetic_walk, "robot"_a, "feet"_a, nb::kw_only(), "imu"_a = "",
       "duration"_a = 10.0, "rate"_a = 400.0, "speed"_a = 0.3, "rest"_a = 1.2,
@@ -336,10 +396,19 @@ void bind_estimate(nb::module_& m) {
               "2.5e-3, encoder: float = 1e-3, encoder_rate: float = 0.02, creep: float = 2e-3, "
               "gyro_bias: ArrayLike = (0, 0, 0), accel_bias: ArrayLike = (0, 0, 0), slips: "
               "Sequence[tuple[int, float, float, ArrayLike]] = ()) -> dict[str, Array]"),
-      "A synthetic walk with exact sensor values, and noise on them: arrays t, gyro, accel, q, v,\n"
-      "contact (N), q_true, v_true, one row per instant. A slip (foot index, begin, end, "
-      "velocity)\n"
-      "moves a stance foot.");
+      Doc("A synthetic walk with exact sensor values, and noise on them: arrays t, gyro, accel, q, "
+          "v,\n"
+          "contact (N), q_true, v_true, one row per instant. A slip (foot index, begin, end, "
+          "velocity)\n"
+          "moves a stance foot."
+          "\n\nArgs:\n    feet: Frames of the feet.\n    imu: Frame of the IMU; empty: the base.\n "
+          "   duration: s.\n    rate: Hz.\n    speed: m/s.\n    rest: Initial rest, s.\n    "
+          "crouch: Fraction by which the legs are shorter than straight; NaN: a default.\n    "
+          "gyro_noise: rad/s per square root of Hz.\n    accel_noise: m/s^2 per square root of "
+          "Hz.\n    encoder: Deviation of joint angles, rad.\n    encoder_rate: Deviation of joint "
+          "velocities, rad/s.\n    creep: Motion of feet in stance, m/s.\n    gyro_bias: `(3,)`, "
+          "rad/s.\n    accel_bias: `(3,)`, m/s^2.\n    slips: (foot index, begin, end, velocity) "
+          "of each slip."));
 }
 
 }  // namespace limb::python

@@ -135,14 +135,15 @@ auto bind_frame(nb::module_& m, const char* name, const char* text) {
   nb::class_<Bound> c(m, name, text);
   c.def("step", &Bound::step, "q"_a, "v"_a, "X_ref"_a, "V_ref"_a = nb::none(),
         "A_ref"_a = nb::none(),
-        "Torques for a measured state; pose (4, 4), velocity and acceleration of the frame in "
-        "world axes.");
+        Doc("Torques for a measured state; pose (4, 4), velocity and acceleration of the frame in "
+            "world axes."));
   c.def("controller", &Bound::controller, "X_ref"_a, nb::keep_alive<0, 1>(),
-        "For Simulation.set_controller, without Python in the loop: holds a pose.");
-  c.def_ro("saturated", &Bound::saturated, "Number of motors at their limit in the last step.");
+        Doc("For Simulation.set_controller, without Python in the loop: holds a pose."));
+  c.def_ro("saturated", &Bound::saturated,
+           Doc("Number of motors at their limit in the last step."));
   c.def_prop_ro(
       "Lambda", [](Bound& self) { return array_of(self.law.task().space.Lambda); },
-      "Task-space inertia in the last step.");
+      Doc("Task-space inertia in the last step."));
   return c;
 }
 
@@ -168,7 +169,13 @@ void bind_frame_control(nb::module_& m) {
                 OperationalSpaceControl(robot_of(r, limits), s), r.nq(), r.nv()};
           },
           "robot"_a, "frame"_a, "frequency"_a = 2.0, "damping_ratio"_a = 1.0, nb::kw_only(),
-          "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none);
+          "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    frequency: Natural "
+              "frequency of the error, Hz.\n    damping_ratio: Of the error; 1: critical.\n    "
+              "rows: Directions that are controlled, of \"x\", \"y\", \"z\", \"rx\", \"ry\", "
+              "\"rz\"; empty: all.\n    posture: Configuration to stay close to in the null space, "
+              "`(nq,)`; None: none.\n    threshold: Smallest singular value below which directions "
+              "are damped."));
   bind_frame<CartesianImpedance>(
       m, "CartesianImpedance",
       "Cartesian impedance: a spring and damper between a frame and its reference.")
@@ -192,7 +199,13 @@ void bind_frame_control(nb::module_& m) {
           },
           "robot"_a, "frame"_a, "stiffness"_a, "damping"_a = none, nb::kw_only(),
           "damping_ratio"_a = 0.7, "rows"_a = all, "posture"_a = none, "threshold"_a = 0.02,
-          "limits"_a = none);
+          "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    stiffness: Six "
+              "numbers or a matrix, N/m and N m/rad.\n    damping: Six numbers or a matrix; None: "
+              "from damping_ratio.\n    damping_ratio: Used without damping.\n    rows: Directions "
+              "that are controlled, of \"x\", \"y\", \"z\", \"rx\", \"ry\", \"rz\"; empty: all.\n  "
+              "  posture: Configuration to stay close to in the null space, `(nq,)`; None: none.\n "
+              "   threshold: Smallest singular value below which directions are damped."));
   nb::class_<HybridLaw>(
       m, "HybridForceControl",
       "Force control along some directions of a frame, motion control along the others.")
@@ -219,19 +232,32 @@ void bind_frame_control(nb::module_& m) {
           },
           "robot"_a, "frame"_a, "force_rows"_a, nb::kw_only(), "frequency"_a = 2.0,
           "damping_ratio"_a = 1.0, "force_kp"_a = 0.5, "force_ki"_a = 20.0, "force_kd"_a = 50.0,
-          "period"_a = 1e-3, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none)
+          "period"_a = 1e-3, "posture"_a = none, "threshold"_a = 0.02, "limits"_a = none,
+          Doc("Constructs the controller.\n\nArgs:\n    robot: The robot.\n    force_rows: "
+              "Directions in which the force is controlled, as rows of OperationalSpaceControl.\n  "
+              "  frequency: Natural frequency of the error, Hz.\n    damping_ratio: Of the error; "
+              "1: critical.\n    force_kp: Proportional gain of the force.\n    force_ki: Integral "
+              "gain of the force, 1/s.\n    force_kd: Damping of the motion in these directions.\n "
+              "   period: Time between steps, s.\n    posture: Configuration to stay close to in "
+              "the null space, `(nq,)`; None: none.\n    threshold: Smallest singular value below "
+              "which directions are damped."))
       .def("step", &HybridLaw::step, "q"_a, "v"_a, "X_ref"_a, "f_ref"_a, "f_measured"_a,
            "V_ref"_a = none, "A_ref"_a = none,
-           "Torques. f_ref: wrench that the frame should exert, in world axes; f_measured: wrench "
-           "of\n"
-           "the environment on the frame, in frame axes.")
+           Doc("Torques. f_ref: wrench that the frame should exert, in world axes; f_measured: "
+               "wrench "
+               "of\n"
+               "the environment on the frame, in frame axes."
+               "\n\nArgs:\n    f_ref: Reference of the wrench, `(6,)`.\n    f_measured: Measured "
+               "wrench, `(6,)`."))
       .def("controller", &HybridLaw::controller, "X_ref"_a, "f_ref"_a, nb::keep_alive<0, 1>(),
-           "For Simulation.set_controller, without Python in the loop: holds a pose and a force, "
-           "and measures the sum of all wrenches of the world on the frame.")
+           Doc("For Simulation.set_controller, without Python in the loop: holds a pose and a "
+               "force, "
+               "and measures the sum of all wrenches of the world on the frame."
+               "\n\nArgs:\n    f_ref: Reference of the wrench, `(6,)`."))
       .def(
-          "reset", [](HybridLaw& self) { self.law.reset(); }, "Sets the integrals to zero.")
+          "reset", [](HybridLaw& self) { self.law.reset(); }, Doc("Sets the integrals to zero."))
       .def_ro("saturated", &HybridLaw::saturated,
-              "Number of motors at their limit in the last step.");
+              Doc("Number of motors at their limit in the last step."));
 }
 
 }  // namespace limb::python

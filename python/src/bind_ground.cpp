@@ -156,18 +156,26 @@ void bind_shape(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, frame: str, kind: ShapeKind = 'sphere', size: "
                   "ArrayLike = 0.0, *, pose: ArrayLike | None = None, friction: float | None = "
                   "None, restitution: float | None = None) -> None"),
-          "Fixed to a frame; pose (4, 4) in that frame. size, m: sphere: radius (0: a point); "
-          "capsule, cylinder: radius, length along z; box: edges; ellipsoid: semi-axes. friction, "
-          "restitution: replace those of the ground.")
-      .def_ro("name", &ContactShape::name, "Name of the frame or link that it belongs to.")
+          Doc("Fixed to a frame; pose (4, 4) in that frame. size, m: sphere: radius (0: a point); "
+              "capsule, cylinder: radius, length along z; box: edges; ellipsoid: semi-axes. "
+              "friction, "
+              "restitution: replace those of the ground."
+              "\n\nArgs:\n    kind: \"sphere\", \"capsule\", \"cylinder\", \"box\" or "
+              "\"ellipsoid\".\n    size: m, as many numbers as the kind has.\n    pose: Pose in "
+              "the frame, `(4, 4)`; None: the identity.\n    friction: Coulomb coefficient; None: "
+              "that of the ground.\n    restitution: None: that of the ground."))
+      .def_ro("name", &ContactShape::name, Doc("Name of the frame or link that it belongs to."))
       .def_prop_ro(
           "kind", [](const ContactShape& s) { return kKinds[static_cast<int>(s.kind)]; },
-          nb::sig("def kind(self) -> ShapeKind"))
-      .def_ro("size", &ContactShape::size)
-      .def_prop_ro("friction",
-                   [](const ContactShape& s) { return if_own_surface(s, s.surface.friction); })
-      .def_prop_ro("restitution",
-                   [](const ContactShape& s) { return if_own_surface(s, s.surface.restitution); })
+          nb::sig("def kind(self) -> ShapeKind"), Doc("Kind of shape."))
+      .def_ro("size", &ContactShape::size, Doc("Its size, m."))
+      .def_prop_ro(
+          "friction", [](const ContactShape& s) { return if_own_surface(s, s.surface.friction); },
+          Doc("Coulomb coefficient; None: that of the ground."))
+      .def_prop_ro(
+          "restitution",
+          [](const ContactShape& s) { return if_own_surface(s, s.surface.restitution); },
+          Doc("None: that of the ground."))
       .def("__repr__",
            [](const ContactShape& s) {
              return std::string("ContactShape('") + s.name + "', " +
@@ -189,7 +197,7 @@ void bind_shape(nb::module_& m) {
                               std::move(hull)};
       });
   m.def("contact_shapes", &contact_shapes, "robot"_a,
-        "The solids of a robot: collision shapes, or visual shapes for links without any.");
+        Doc("The solids of a robot: collision shapes, or visual shapes for links without any."));
 }
 
 // Parts of signatures.
@@ -199,14 +207,16 @@ void bind_shape(nb::module_& m) {
 
 void bind_ground(nb::module_& m) {
   nb::class_<Ground>(m, "Ground", "Fixed solids: half spaces, boxes, height fields.")
-      .def(nb::init<>(), "Empty.")
+      .def(nb::init<>(), Doc("Empty."))
       .def_static(
           "plane",
           [](double height, double friction, double restitution) {
             return Ground::plane({friction, restitution}, height);
           },
           nb::kw_only(), "height"_a = 0.0, "friction"_a = 0.8, "restitution"_a = 0.0,
-          "Half space below a height, m.")
+          Doc("Half space below a height, m."
+              "\n\nArgs:\n    height: m.\n    friction: Coulomb coefficient.\n    restitution: "
+              "Ratio of the normal speeds after and before an impact, 0 to 1."))
       .def_static(
           "slope",
           [](double angle, nb::handle direction, double friction, double restitution) {
@@ -217,7 +227,11 @@ void bind_ground(nb::module_& m) {
           "restitution"_a = 0.0,
           nb::sig("def slope(angle: float, *, direction: ArrayLike = (1, 0), " LIMB_SURFACE
                   ") -> Ground"),
-          "A plane through the origin that descends by an angle (rad) along a direction (x, y).")
+          Doc("A plane through the origin that descends by an angle (rad) along a direction (x, "
+              "y)."
+              "\n\nArgs:\n    angle: rad.\n    direction: Horizontal direction of descent, "
+              "`(2,)`.\n    friction: Coulomb coefficient.\n    restitution: Ratio of the normal "
+              "speeds after and before an impact, 0 to 1."))
       .def_static(
           "stairs",
           [](int count, double rise, double run, double width, double begin, double friction,
@@ -226,7 +240,11 @@ void bind_ground(nb::module_& m) {
           },
           nb::kw_only(), "count"_a = 5, "rise"_a = 0.15, "run"_a = 0.3, "width"_a = 2.0,
           "begin"_a = 0.5, "friction"_a = 0.8, "restitution"_a = 0.0,
-          "Stairs upwards along x on a plane, m; begin: x of the first riser.")
+          Doc("Stairs upwards along x on a plane, m; begin: x of the first riser."
+              "\n\nArgs:\n    count: Number of steps.\n    rise: Height of a step, m.\n    run: "
+              "Depth of a step, m.\n    width: Width along y, m.\n    begin: x of the first riser, "
+              "m.\n    friction: Coulomb coefficient.\n    restitution: Ratio of the normal speeds "
+              "after and before an impact, 0 to 1."))
       .def(
           "add_half_space",
           [](Ground& g, nb::handle normal, double level, double friction, double restitution) {
@@ -236,7 +254,10 @@ void bind_ground(nb::module_& m) {
           "normal"_a, "level"_a = 0.0, nb::kw_only(), "friction"_a = 0.8, "restitution"_a = 0.0,
           nb::sig("def add_half_space(self, normal: ArrayLike, level: float = 0.0, *, " LIMB_SURFACE
                   ") -> None"),
-          "Solid where normal . p <= level; the normal is normalised.")
+          Doc("Solid where normal . p <= level; the normal is normalised."
+              "\n\nArgs:\n    normal: Outward normal, `(3,)`.\n    level: m.\n    friction: "
+              "Coulomb coefficient.\n    restitution: Ratio of the normal speeds after and before "
+              "an impact, 0 to 1."))
       .def(
           "add_box",
           [](Ground& g, nb::handle size, nb::handle position, nb::handle pose, double friction,
@@ -253,13 +274,21 @@ void bind_ground(nb::module_& m) {
           "friction"_a = 0.8, "restitution"_a = 0.0,
           nb::sig("def add_box(self, size: ArrayLike, position: ArrayLike | None = None, *, pose: "
                   "ArrayLike | None = None, " LIMB_SURFACE ") -> None"),
-          "Edge lengths, m, and the centre: a position, or a pose (4, 4).")
+          Doc("Edge lengths, m, and the centre: a position, or a pose (4, 4)."
+              "\n\nArgs:\n    size: Edges, `(3,)`, m.\n    position: Centre, `(3,)`, m.\n    pose: "
+              "Pose of the centre, `(4, 4)`, instead of a position.\n    friction: Coulomb "
+              "coefficient.\n    restitution: Ratio of the normal speeds after and before an "
+              "impact, 0 to 1."))
       .def("add_height_field", &add_height_field, "heights"_a, nb::kw_only(), "cell"_a = 0.1,
            "corner"_a = nb::none(), "friction"_a = 0.8, "restitution"_a = 0.0,
            nb::sig("def add_height_field(self, heights: ArrayLike, *, cell: ArrayLike = 0.1, "
                    "corner: ArrayLike | None = None, " LIMB_SURFACE ") -> None"),
-           "heights[i, j], m, at corner + (i cell_x, j cell_y), two triangles per cell; solid "
-           "below. corner: x, y of heights[0, 0]; None: centred at the origin.")
+           Doc("heights[i, j], m, at corner + (i cell_x, j cell_y), two triangles per cell; solid "
+               "below. corner: x, y of heights[0, 0]; None: centred at the origin."
+               "\n\nArgs:\n    heights: `(n, m)`, m.\n    cell: Size of a cell, a number or "
+               "`(2,)`, m.\n    corner: x, y of heights[0, 0], `(2,)`, m; None: centred at the "
+               "origin.\n    friction: Coulomb coefficient.\n    restitution: Ratio of the normal "
+               "speeds after and before an impact, 0 to 1."))
       .def("__len__", &Ground::size)
       .def("__repr__", &text_of)
       .def(

@@ -51,7 +51,7 @@ int stop_index(Status status) {
 nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double position_tolerance,
                    double rotation_tolerance, int max_iterations, int restarts, unsigned seed,
                    bool ignore_limits, nb::handle posture, const std::vector<std::string>& locked,
-                   nb::handle out) {
+                   nb::handle out, nb::handle check) {
   const Goals goals = read_goals(r, given);
   const int count = static_cast<int>(goals.frames.size());
   IkOptions<double> options;
@@ -87,8 +87,9 @@ nb::object call_ik(const Robot& r, nb::handle given, nb::handle q_start, double 
   const Result results[] = {Result::vector(r.nq()), Result::number(), Result::vector(count),
                             Result::vector(count), Result::number()};
   const nb::handle type = result_type("ik_result");
-  return map({kName, r, arguments, results, out, type}, [&](Workspaces&, const double* const* in,
-                                                            double* const* to) {
+  return map({kName, r, arguments, results, {out, check}, type}, [&](Workspaces&,
+                                                                     const double* const* in,
+                                                                     double* const* to) {
     // Not pooled: its size depends on the number of goals, and the iterations take longer.
     IkScratch<double> scratch(r.model(), count);
     std::vector<FrameGoal<double>> targets;
@@ -120,19 +121,27 @@ void bind_inverse_kinematics(RobotClass& c) {
   c.def("inverse_kinematics", call_ik, "goals"_a, "q_start"_a = nb::none(), nb::kw_only(),
         "position_tolerance"_a = 1e-8, "rotation_tolerance"_a = 1e-8, "max_iterations"_a = 500,
         "restarts"_a = 0, "seed"_a = 1, "ignore_limits"_a = false, "posture"_a = nb::none(),
-        "locked"_a = nb::list(), "out"_a = nb::none(),
+        "locked"_a = nb::list(), "out"_a = nb::none(), "check"_a = nb::none(),
         nb::sig("def inverse_kinematics(self, goals: Mapping[str, ArrayLike], q_start: ArrayLike | "
                 "None = None, *, position_tolerance: float = 1e-8, rotation_tolerance: float = "
                 "1e-8, max_iterations: int = 500, restarts: int = 0, seed: int = 1, "
                 "ignore_limits: bool = False, posture: ArrayLike | None = None, locked: "
-                "Sequence[str] = [], out: tuple[Array, ...] | None = None) -> IkResult"),
-        "Configurations at which frames reach their goals, within the joint limits: damped least\n"
-        "squares, then towards a preferred posture in the null space.\n\n"
-        "Args:\n"
-        "    goals: `{frame: pose}`, a 4 x 4 matrix, or `{frame: position}`, 3 numbers; one or a\n"
-        "        batch.\n"
-        "    q_start: Initial configuration; neutral if not given.\n"
-        "    locked: Joints that keep their initial position.");
+                "Sequence[str] = [], out: tuple[Array, ...] | None = None, check: bool | None = "
+                "None) -> IkResult"),
+        Doc("Configurations at which frames reach their goals, within the joint limits: damped "
+            "least\n"
+            "squares, then towards a preferred posture in the null space.\n\n"
+            "Args:\n"
+            "    goals: `{frame: pose}`, a 4 x 4 matrix, or `{frame: position}`, 3 numbers; one or "
+            "a\n"
+            "        batch.\n"
+            "    q_start: Initial configuration; neutral if not given.\n"
+            "    locked: Joints that keep their initial position."
+            "\n    position_tolerance: Largest error of positions, m.\n    rotation_tolerance: "
+            "Largest error of orientations, rad.\n    max_iterations: Limit of iterations per "
+            "start.\n    restarts: Number of further random starts.\n    ignore_limits: Whether "
+            "joints may leave their limits.\n    posture: Configuration to stay close to where the "
+            "goals leave freedom, `(nq,)`."));
 }
 
 }  // namespace limb::python

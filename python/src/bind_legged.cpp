@@ -206,21 +206,28 @@ void bind_robots(nb::module_& m) {
           "robot"_a, "feet"_a, "joints"_a = nb::dict(), nb::kw_only(), "imu"_a = "",
           nb::sig("def __init__(self, robot: Robot, feet: Sequence[str], joints: dict[str, float] "
                   "= {}, *, imu: str = '') -> None"),
-          "feet: front left, front right, rear left, rear right, or left, right. joints: positions "
-          "by name; others are neutral. imu: frame of the IMU; '': the base.")
-      .def_ro("feet", &LeggedRobot::feet, "Names of the foot frames.")
-      .def_ro("imu", &LeggedRobot::imu)
+          Doc("feet: front left, front right, rear left, rear right, or left, right. joints: "
+              "positions "
+              "by name; others are neutral. imu: frame of the IMU; '': the base."
+              "\n\nArgs:\n    feet: Frames of the feet.\n    joints: Positions of joints by name, "
+              "rad.\n    imu: Frame of the IMU; empty: the base."))
+      .def_ro("feet", &LeggedRobot::feet, Doc("Names of the foot frames."))
+      .def_ro("imu", &LeggedRobot::imu, Doc("Frame of the IMU."))
       .def_prop_ro(
           "q", [](const LeggedRobot& r) { return array_of(r.q); },
-          "Standing configuration: feet at z = 0, base upright.")
-      .def_prop_ro("height", &LeggedRobot::height, "Height of the base above the feet, m.");
+          Doc("Standing configuration: feet at z = 0, base upright."))
+      .def_prop_ro("height", &LeggedRobot::height, Doc("Height of the base above the feet, m."));
   m.def(
       "load_quadruped",
       [](const std::string& path, double crouch) { return load_quadruped(path, crouch); }, "path"_a,
       "crouch"_a = 0.3,
-      "A quadruped with three or more joints per leg from any robot file; its feet are frames with "
-      "\"foot\" in their names, or else the ends of the shapes of its legs. crouch: fraction by "
-      "which the legs are shorter than straight.");
+      Doc("A quadruped with three or more joints per leg from any robot file; its feet are frames "
+          "with "
+          "\"foot\" in their names, or else the ends of the shapes of its legs. crouch: fraction "
+          "by "
+          "which the legs are shorter than straight."
+          "\n\nArgs:\n    path: The robot file.\n    crouch: Fraction by which the legs are "
+          "shorter than straight."));
   m.def(
       "block_ground",
       [](std::uint64_t seed, double size, double height, double begin, double length, double width,
@@ -229,9 +236,14 @@ void bind_robots(nb::module_& m) {
       },
       "seed"_a = 1, nb::kw_only(), "size"_a = 0.25, "height"_a = 0.02, "begin"_a = 0.4,
       "length"_a = 12.0, "width"_a = 3.0, "friction"_a = 0.8, "restitution"_a = 0.0,
-      "Adjacent square blocks along +x, with random heights within +-height, m.");
+      Doc("Adjacent square blocks along +x, with random heights within +-height, m."
+          "\n\nArgs:\n    size: Edge of a block, m.\n    height: Largest height, m.\n    begin: x "
+          "of the first block, m.\n    length: Along x, m.\n    width: Along y, m.\n    friction: "
+          "Coulomb coefficient.\n    restitution: Ratio of the normal speeds after and before an "
+          "impact, 0 to 1."));
   m.def("ground_height", &ground_height, "ground"_a, "x"_a, "y"_a,
-        "Largest height of the ground at (x, y), m.");
+        Doc("Largest height of the ground at (x, y), m."
+            "\n\nArgs:\n    ground: The ground.\n    x: m.\n    y: m."));
 }
 
 }  // namespace
@@ -279,24 +291,29 @@ void bind_legged(nb::module_& m) {
               "ArrayLike] | tuple[float, ArrayLike, float]] = (), acceleration: float = 1.0, "
               "noise: dict[str, float] = {}, seed: int = 1, joint_offset: float = 0.02, step: "
               "float = 0.001, foot_radius: float = 0.0, locomotion: dict[str, Any] = {}) -> None"),
-          text.c_str())
-      .def(
-          "run", &PyLeggedRun::run, "t_end"_a,
-          "Runs to this time, or until the robot falls, without the GIL. Returns whether the robot "
-          "has not fallen. Ctrl-C ends it.")
-      .def_prop_ro("t", &PyLeggedRun::t, "s")
+          Doc(text.c_str()))
+      .def("run", &PyLeggedRun::run, "t_end"_a,
+           Doc("Runs to this time, or until the robot falls, without the GIL. Returns whether the "
+               "robot "
+               "has not fallen. Ctrl-C ends it."
+               "\n\nArgs:\n    t_end: s."))
+      .def_prop_ro("t", &PyLeggedRun::t, Doc("s"))
       .def_prop_ro(
           "fell", &PyLeggedRun::fell,
-          "Whether the base is tilted by more than 45 degrees or below half of its height.")
-      .def("record", &PyLeggedRun::record, nb::sig("def record(self) -> dict[str, Any]"),
-           "All control steps so far as arrays. True values: t, q, v, foot_position, foot_force "
-           "(steps, feet, 3), foot_cone (normal force, tangential force, largest tangential force "
-           "that friction allows). Controller: tau, command, stands, walks, fell_back, total_us. "
-           "readings: joint_q, joint_v, foot_force, imu_t, gyro, accel. estimate: ready, p, "
-           "quaternion, v, deviation (of p, rotation, v).")
+          Doc("Whether the base is tilted by more than 45 degrees or below half of its height."))
+      .def(
+          "record", &PyLeggedRun::record, nb::sig("def record(self) -> dict[str, Any]"),
+          Doc("All control steps so far as arrays. True values: t, q, v, foot_position, foot_force "
+              "(steps, feet, 3), foot_cone (normal force, tangential force, largest tangential "
+              "force "
+              "that friction allows). Controller: tau, command, stands, walks, fell_back, "
+              "total_us. "
+              "readings: joint_q, joint_v, foot_force, imu_t, gyro, accel. estimate: ready, p, "
+              "quaternion, v, deviation (of p, rotation, v)."))
       .def("summary", &PyLeggedRun::summary, "begin"_a = 0.0,
            nb::sig("def summary(self, begin: float = 0.0) -> LeggedSummary"),
-           "Summary of the run from the time begin on.");
+           Doc("Summary of the run from the time begin on."
+               "\n\nArgs:\n    begin: s."));
 }
 
 }  // namespace limb::python

@@ -147,18 +147,27 @@ void bind_gait(nb::module_& m) {
             new (self) Gait(gait);
           },
           "period"_a, "duty"_a, "offsets"_a, "name"_a = "gait",
-          "period: s. offsets: touchdown of each foot, as a fraction of the period.")
-      .def_static("stand", &Gait::stand, "feet"_a = 4, "All feet on the ground.")
+          Doc("period: s. offsets: touchdown of each foot, as a fraction of the period."
+              "\n\nArgs:\n    period: s.\n    duty: Fraction of the period that a foot is in "
+              "stance.\n    offsets: Touchdown of each foot, as a fraction of the period."))
+      .def_static("stand", &Gait::stand, "feet"_a = 4,
+                  Doc("All feet on the ground."
+                      "\n\nArgs:\n    feet: Number of feet."))
       .def_static("trot", &Gait::trot, "period"_a = 0.5, "duty"_a = 0.55,
-                  "Diagonal pairs of front left, front right, rear left, rear right.")
+                  Doc("Diagonal pairs of front left, front right, rear left, rear right."
+                      "\n\nArgs:\n    period: s.\n    duty: Fraction of the period that a foot is "
+                      "in stance."))
       .def_static("walk", &Gait::walk, "period"_a = 1.0, "duty"_a = 0.8,
-                  "One foot after the other: rear left, front left, rear right, front right.")
-      .def_ro("name", &Gait::name)
-      .def_ro("period", &Gait::period, "s")
-      .def_ro("duty", &Gait::duty)
-      .def_ro("offsets", &Gait::offsets)
-      .def_prop_ro("stance_time", &Gait::stance_time, "s")
-      .def_prop_ro("swing_time", &Gait::swing_time, "s")
+                  Doc("One foot after the other: rear left, front left, rear right, front right."
+                      "\n\nArgs:\n    period: s.\n    duty: Fraction of the period that a foot is "
+                      "in stance."))
+      .def_ro("name", &Gait::name, Doc("Name of the gait."))
+      .def_ro("period", &Gait::period, Doc("s"))
+      .def_ro("duty", &Gait::duty, Doc("Fraction of the period that a foot is in stance."))
+      .def_ro("offsets", &Gait::offsets,
+              Doc("Touchdown of each foot, as a fraction of the period."))
+      .def_prop_ro("stance_time", &Gait::stance_time, Doc("s"))
+      .def_prop_ro("swing_time", &Gait::swing_time, Doc("s"))
       .def(
           "phase",
           [](const Gait& gait, int foot, double t) {
@@ -170,7 +179,8 @@ void bind_gait(nb::module_& m) {
             return result_of("GaitPhase", p.stands, p.progress, p.left);
           },
           "foot"_a, "t"_a, nb::sig("def phase(self, foot: int, t: float) -> GaitPhase"),
-          "Phase of a foot, t seconds after the start of the gait.")
+          Doc("Phase of a foot, t seconds after the start of the gait."
+              "\n\nArgs:\n    foot: Index of the foot."))
       .def("__repr__",
            [](const Gait& g) {
              return "Gait('" + g.name + "', period=" + to_text(g.period) +
@@ -208,34 +218,40 @@ void bind_locomotion(nb::module_& m) {
        "robot"_a, "feet"_a, "posture"_a, "options"_a, nb::keep_alive<1, 2>(),
        nb::sig("def __init__(self, robot: Robot, feet: Feet, posture: ArrayLike, **options: Any) "
                "-> None"),
-       text.c_str())
+       Doc(text.c_str()))
       .def("set_gait", &PyLocomotion::set_gait, "gait"_a,
-           "Takes effect at the next step; swing feet land first.")
+           Doc("Takes effect at the next step; swing feet land first."
+               "\n\nArgs:\n    gait: The gait."))
       .def_prop_ro(
           "gait",
           [](PyLocomotion& self) {
             const std::lock_guard lock(self.mutex);
             return Gait(self.locomotion().gait());
           },
-          nb::sig("def gait(self) -> Gait"))
+          nb::sig("def gait(self) -> Gait"), Doc("The current gait."))
       .def("step", &PyLocomotion::step, "q"_a, "v"_a, "contact"_a,
            "command"_a = nb::make_tuple(0, 0, 0),
            nb::sig("def step(self, q: ArrayLike, v: ArrayLike, contact: ArrayLike, command: "
                    "ArrayLike = (0, 0, 0)) -> Array"),
-           "Torques (nv,), zero for the base. contact: whether each foot is in contact. command: "
-           "forward, left (m/s), yaw rate (rad/s), in the heading frame of the base.")
-      .def(
-          "controller", &PyLocomotion::controller, "command"_a = nb::make_tuple(0, 0, 0),
-          nb::keep_alive<0, 1>(),
-          nb::sig("def controller(self, command: ArrayLike = (0, 0, 0)) -> NativeController"),
-          "For Simulation.set_controller, without Python in the loop. command: as in step, or rows "
-          "(t, forward, left, yaw rate), interpolated linearly.")
+           Doc("Torques (nv,), zero for the base. contact: whether each foot is in contact. "
+               "command: "
+               "forward, left (m/s), yaw rate (rad/s), in the heading frame of the base."
+               "\n\nArgs:\n    contact: Whether each foot is in contact.\n    command: Forward, "
+               "left, yaw rate, `(3,)`: m/s, rad/s."))
+      .def("controller", &PyLocomotion::controller, "command"_a = nb::make_tuple(0, 0, 0),
+           nb::keep_alive<0, 1>(),
+           nb::sig("def controller(self, command: ArrayLike = (0, 0, 0)) -> NativeController"),
+           Doc("For Simulation.set_controller, without Python in the loop. command: as in step, or "
+               "rows "
+               "(t, forward, left, yaw rate), interpolated linearly."
+               "\n\nArgs:\n    command: As in step, or rows (t, forward, left, yaw rate)."))
       .def_prop_ro("report", &PyLocomotion::report, nb::sig("def report(self) -> LocomotionReport"),
-                   "Report of the last step.")
-      .def_prop_ro("stands", &PyLocomotion::stands, "Whether each foot should be in stance.")
+                   Doc("Report of the last step."))
+      .def_prop_ro("stands", &PyLocomotion::stands, Doc("Whether each foot should be in stance."))
       .def_prop_ro(
           "control_period",
-          [](const PyLocomotion& self) { return self.locomotion().options().control_period; }, "s");
+          [](const PyLocomotion& self) { return self.locomotion().options().control_period; },
+          Doc("s"));
   bind_getters(c);
   bind_getter(c, "footholds", "(feet, 3): planned footholds of swing feet, m.",
               [](const PyLocomotion& h) {

@@ -44,38 +44,54 @@ void bind_quaternion(nb::module_& m) {
   nb::class_<Quat>(m, "Quaternion",
                    "Hamilton quaternion, made by from_xyzw or from_wxyz; in memory x y z w. As an\n"
                    "orientation it is that of B in A: `p_A = q p_B q^-1`.")
-      .def(nb::init<>(), "The identity.")
+      .def(nb::init<>(), Doc("The identity."))
       .def_static(
-          "from_xyzw", [](const V4& x) { return Quat::from_xyzw(x); }, "xyzw"_a)
+          "from_xyzw", [](const V4& x) { return Quat::from_xyzw(x); }, "xyzw"_a,
+          Doc("From four numbers, x y z w.\n\nArgs:\n    xyzw: `(4,)`."))
       .def_static(
-          "from_wxyz", [](const V4& x) { return Quat::from_wxyz(x); }, "wxyz"_a)
+          "from_wxyz", [](const V4& x) { return Quat::from_wxyz(x); }, "wxyz"_a,
+          Doc("From four numbers, w x y z.\n\nArgs:\n    wxyz: `(4,)`."))
       .def_static(
           "from_matrix",
           [](const M3& R) {
             check_rotation<double>("Quaternion.from_matrix", "R", R);
             return quaternion_from_matrix<double>(R);
           },
-          "R"_a)
-      .def_static("from_axis_angle", &quaternion_from_axis_angle<double>, "axis"_a, "angle"_a)
-      .def_static("exp", &quaternion_exp<double>, "w"_a, "Quaternion of a rotation vector.")
-      .def("log", &quaternion_log<double>, "Rotation vector, of length at most pi.")
-      .def("xyzw", [](const Quat& q) { return V4(q.xyzw()); })
-      .def("wxyz", [](const Quat& q) { return q.wxyz(); })
-      .def("matrix", [](const Quat& q) { return to_matrix(q); })
-      .def("norm", &Quat::norm)
-      .def("normalized", &Quat::normalized)
-      .def("conjugate", &Quat::conjugate)
-      .def("inverse", &Quat::inverse)
-      .def("rotate", &Quat::rotate, "p"_a)
+          "R"_a, Doc("Of a rotation matrix.\n\nArgs:\n    R: `(3, 3)`."))
+      .def_static(
+          "from_axis_angle", &quaternion_from_axis_angle<double>, "axis"_a, "angle"_a,
+          Doc("Rotation about an axis.\n\nArgs:\n    axis: Unit vector, `(3,)`.\n    angle: rad."))
+      .def_static("exp", &quaternion_exp<double>, "w"_a,
+                  Doc("Quaternion of a rotation vector."
+                      "\n\nArgs:\n    w: Rotation vector, `(3,)`, rad."))
+      .def("log", &quaternion_log<double>, Doc("Rotation vector, of length at most pi."))
+      .def(
+          "xyzw", [](const Quat& q) { return V4(q.xyzw()); }, Doc("Four numbers, x y z w."))
+      .def(
+          "wxyz", [](const Quat& q) { return q.wxyz(); }, Doc("Four numbers, w x y z."))
+      .def(
+          "matrix", [](const Quat& q) { return to_matrix(q); },
+          Doc("The rotation matrix, `(3, 3)`."))
+      .def("norm", &Quat::norm, Doc("Its norm, 1 for a rotation."))
+      .def("normalized", &Quat::normalized, Doc("The quaternion divided by its norm."))
+      .def("conjugate", &Quat::conjugate, Doc("The quaternion with the opposite vector part."))
+      .def("inverse", &Quat::inverse, Doc("The inverse; the conjugate of a unit quaternion."))
+      .def("rotate", &Quat::rotate, "p"_a,
+           Doc("The rotated vector.\n\nArgs:\n    p: Vector, `(3,)`."))
       .def(
           "slerp", [](const Quat& a, const Quat& b, double t) { return slerp(a, b, t); }, "other"_a,
-          "t"_a, "Interpolation at constant angular velocity along the shorter arc.")
+          "t"_a,
+          Doc("Interpolation at constant angular velocity along the shorter arc."
+              "\n\nArgs:\n    other: The quaternion at t = 1.\n    t: From 0 to 1."))
       .def(
           "rate", [](const Quat& q, const V3& w) { return quaternion_rate<double>(q, w); }, "w"_a,
-          "dq/dt for the angular velocity w in body axes.")
+          Doc("dq/dt for the angular velocity w in body axes."
+              "\n\nArgs:\n    w: Angular velocity in body axes, `(3,)`, rad/s."))
       .def(
           "angular_velocity",
-          [](const Quat& q, const Quat& dq) { return angular_velocity<double>(q, dq); }, "rate"_a)
+          [](const Quat& q, const Quat& dq) { return angular_velocity<double>(q, dq); }, "rate"_a,
+          Doc("Angular velocity in body axes of a rate dq/dt.\n\nArgs:\n    rate: The rate, a "
+              "`Quaternion`."))
       .def(
           "__mul__", [](const Quat& a, const Quat& b) { return a * b; }, nb::is_operator())
       .def(
@@ -99,50 +115,77 @@ void bind_so3(nb::module_& m) {
             check_rotation<double>("SO3", "R", R);
             new (self) Rotation{R};
           },
-          "R"_a = M3(M3::Identity()))
+          "R"_a = M3(M3::Identity()),
+          Doc("From a matrix.\n\nArgs:\n    R: Rotation matrix, `(3, 3)`."))
       .def_static(
-          "exp", [](const V3& w) { return Rotation{so3::exp<double>(w)}; }, "w"_a)
+          "exp", [](const V3& w) { return Rotation{so3::exp<double>(w)}; }, "w"_a,
+          Doc("Rotation of a rotation vector.\n\nArgs:\n    w: Rotation vector, `(3,)`, rad."))
       .def_static(
           "from_rpy", [](double r, double p, double y) { return Rotation{rpy_to_matrix(r, p, y)}; },
-          "roll"_a, "pitch"_a, "yaw"_a)
+          "roll"_a, "pitch"_a, "yaw"_a,
+          Doc("Roll, pitch and yaw about fixed axes x, y, z.\n\nArgs:\n    roll: rad.\n    pitch: "
+              "rad.\n    yaw: rad."))
       .def_static(
           "from_euler",
           [](const std::string& sequence, const V3& angles) {
             return Rotation{euler_to_matrix<double>(EulerSequence(sequence), angles)};
           },
           "sequence"_a, "angles"_a,
-          "Uppercase letters: rotations about moving axes; lowercase: about fixed axes.")
+          Doc("Uppercase letters: rotations about moving axes; lowercase: about fixed axes."
+              "\n\nArgs:\n    sequence: Three axes, such as \"ZYX\" or \"xyz\".\n    angles: "
+              "`(3,)`, rad."))
       .def_static(
           "nearest", [](const M3& A) { return Rotation{nearest_rotation<double>(A)}; }, "A"_a,
-          "The nearest rotation to any matrix.")
+          Doc("The nearest rotation to any matrix."
+              "\n\nArgs:\n    A: `(3, 3)`."))
       .def_static(
-          "skew", [](const V3& w) { return skew<double>(w); }, "w"_a)
+          "skew", [](const V3& w) { return skew<double>(w); }, "w"_a,
+          Doc("The matrix of the cross product w x.\n\nArgs:\n    w: Vector, `(3,)`."))
       .def_static(
-          "left_jacobian", [](const V3& w) { return so3::left_jacobian<double>(w); }, "w"_a)
+          "left_jacobian", [](const V3& w) { return so3::left_jacobian<double>(w); }, "w"_a,
+          Doc("The left Jacobian of the exponential.\n\nArgs:\n    w: Rotation vector, `(3,)`, "
+              "rad."))
       .def_static(
-          "right_jacobian", [](const V3& w) { return so3::right_jacobian<double>(w); }, "w"_a)
+          "right_jacobian", [](const V3& w) { return so3::right_jacobian<double>(w); }, "w"_a,
+          Doc("The right Jacobian of the exponential.\n\nArgs:\n    w: Rotation vector, `(3,)`, "
+              "rad."))
       .def_static(
           "left_jacobian_inverse",
-          [](const V3& w) { return so3::left_jacobian_inverse<double>(w); }, "w"_a)
+          [](const V3& w) { return so3::left_jacobian_inverse<double>(w); }, "w"_a,
+          Doc("Inverse of the left Jacobian of the exponential.\n\nArgs:\n    w: Rotation vector, "
+              "`(3,)`, rad."))
       .def_static(
           "right_jacobian_inverse",
-          [](const V3& w) { return so3::right_jacobian_inverse<double>(w); }, "w"_a)
+          [](const V3& w) { return so3::right_jacobian_inverse<double>(w); }, "w"_a,
+          Doc("Inverse of the right Jacobian of the exponential.\n\nArgs:\n    w: Rotation vector, "
+              "`(3,)`, rad."))
       .def(
           "euler",
           [](const Rotation& r, const std::string& sequence) {
             return euler_from_matrix<double>(EulerSequence(sequence), r.R).angles;
           },
-          "sequence"_a)
-      .def("log", [](const Rotation& r) { return so3::log<double>(r.R); })
-      .def("matrix", [](const Rotation& r) { return r.R; })
-      .def("quaternion", [](const Rotation& r) { return quaternion_from_matrix<double>(r.R); })
-      .def("inverse", [](const Rotation& r) { return Rotation{r.R.transpose()}; })
+          "sequence"_a,
+          Doc("Euler angles, `(3,)`, rad.\n\nArgs:\n    sequence: Three axes, such as \"ZYX\" or "
+              "\"xyz\"."))
+      .def(
+          "log", [](const Rotation& r) { return so3::log<double>(r.R); },
+          Doc("Rotation vector, of length at most pi."))
+      .def(
+          "matrix", [](const Rotation& r) { return r.R; }, Doc("The rotation matrix, `(3, 3)`."))
+      .def(
+          "quaternion", [](const Rotation& r) { return quaternion_from_matrix<double>(r.R); },
+          Doc("The same as a `Quaternion`."))
+      .def(
+          "inverse", [](const Rotation& r) { return Rotation{r.R.transpose()}; },
+          Doc("The inverse rotation."))
       .def(
           "interpolate",
           [](const Rotation& a, const Rotation& b, double t) {
             return Rotation{so3::interpolate<double>(a.R, b.R, t)};
           },
-          "other"_a, "t"_a)
+          "other"_a, "t"_a,
+          Doc("Interpolation along the shorter arc.\n\nArgs:\n    other: The rotation at t = 1.\n  "
+              "  t: From 0 to 1."))
       .def(
           "__mul__", [](const Rotation& a, const Rotation& b) { return Rotation{a.R * b.R}; },
           nb::is_operator())
@@ -162,49 +205,68 @@ void bind_so3(nb::module_& m) {
 
 void bind_se3(nb::module_& m) {
   nb::class_<X>(m, "SE3", "A pose `X_AB` of B in A: `p_A = R p_B + p`.")
-      .def(nb::init<>(), "The identity.")
+      .def(nb::init<>(), Doc("The identity."))
       .def(
           "__init__", [](X* self, const Matrix4<double>& T) { new (self) X(X::from_matrix(T)); },
-          "matrix"_a)
+          "matrix"_a, Doc("A pose.\n\nArgs:\n    matrix: Homogeneous matrix, `(4, 4)`."))
       .def(
           "__init__",
           [](X* self, const M3& R, const V3& p) {
             check_rotation<double>("SE3", "R", R);
             new (self) X{R, p};
           },
-          "R"_a, "p"_a)
+          "R"_a, "p"_a,
+          Doc("A pose.\n\nArgs:\n    R: Rotation matrix, `(3, 3)`.\n    p: Position, `(3,)`, m."))
       .def(
           "__init__",
           [](X* self, const Quat& q, const V3& p) {
             check_unit("SE3", "q", q.xyzw());
             new (self) X(X::from_quaternion(q, p));
           },
-          "q"_a, "p"_a)
+          "q"_a, "p"_a, Doc("A pose.\n\nArgs:\n    p: Position, `(3,)`, m.\n    q: Orientation."))
       .def_static(
           "exp", [](const V6& V) { return se3::exp<double>(motion(V)); }, "V"_a,
-          "Pose of a twist (v, w).")
-      .def("log", [](const X& x) { return V6(se3::log<double>(x).vector()); })
-      .def_prop_ro("R", [](const X& x) { return x.R; })
-      .def_prop_ro("p", [](const X& x) { return x.p; })
-      .def("matrix", [](const X& x) { return x.matrix(); })
-      .def("quaternion", [](const X& x) { return quaternion_from_matrix<double>(x.R); })
-      .def("inverse", &X::inverse)
-      .def("adjoint", &X::adjoint, "Ad with `V_A = Ad V_B`, (linear, angular).")
-      .def("dual_adjoint", &X::dual_adjoint, "Ad* of wrenches: `F_A = Ad* F_B`.")
+          Doc("Pose of a twist (v, w)."
+              "\n\nArgs:\n    V: Twist times time, `(6,)`, linear before angular."))
+      .def(
+          "log", [](const X& x) { return V6(se3::log<double>(x).vector()); },
+          Doc("Twist times time, `(6,)`, linear before angular."))
+      .def_prop_ro(
+          "R", [](const X& x) { return x.R; }, Doc("Rotation matrix, `(3, 3)`."))
+      .def_prop_ro(
+          "p", [](const X& x) { return x.p; }, Doc("Position, `(3,)`, m."))
+      .def(
+          "matrix", [](const X& x) { return x.matrix(); }, Doc("Homogeneous matrix, `(4, 4)`."))
+      .def(
+          "quaternion", [](const X& x) { return quaternion_from_matrix<double>(x.R); },
+          Doc("Orientation as a `Quaternion`."))
+      .def("inverse", &X::inverse, Doc("The inverse pose."))
+      .def("adjoint", &X::adjoint, Doc("Ad with `V_A = Ad V_B`, (linear, angular)."))
+      .def("dual_adjoint", &X::dual_adjoint, Doc("Ad* of wrenches: `F_A = Ad* F_B`."))
       .def(
           "act_motion", [](const X& x, const V6& V) { return V6(x.act(motion(V)).vector()); },
-          "V"_a)
+          "V"_a,
+          Doc("Twist in the axes of A about its origin, from that of B.\n\nArgs:\n    V: Twist in "
+              "B, `(6,)`."))
       .def(
-          "act_force", [](const X& x, const V6& F) { return V6(x.act(force(F)).vector()); }, "F"_a)
+          "act_force", [](const X& x, const V6& F) { return V6(x.act(force(F)).vector()); }, "F"_a,
+          Doc("Wrench in the axes of A about its origin, from that of B.\n\nArgs:\n    F: Wrench "
+              "in B, `(6,)`."))
       .def(
           "interpolate",
           [](const X& a, const X& b, double t) { return se3::interpolate<double>(a, b, t); },
-          "other"_a, "t"_a)
+          "other"_a, "t"_a,
+          Doc("Interpolation with a constant twist.\n\nArgs:\n    other: The pose at t = 1.\n    "
+              "t: From 0 to 1."))
       .def_static(
-          "left_jacobian", [](const V6& V) { return se3::left_jacobian<double>(motion(V)); }, "V"_a)
+          "left_jacobian", [](const V6& V) { return se3::left_jacobian<double>(motion(V)); }, "V"_a,
+          Doc("The left Jacobian of the exponential.\n\nArgs:\n    V: Twist times time, `(6,)`, "
+              "linear before angular."))
       .def_static(
           "right_jacobian", [](const V6& V) { return se3::right_jacobian<double>(motion(V)); },
-          "V"_a)
+          "V"_a,
+          Doc("The right Jacobian of the exponential.\n\nArgs:\n    V: Twist times time, `(6,)`, "
+              "linear before angular."))
       .def(
           "__mul__", [](const X& a, const X& b) { return a * b; }, nb::is_operator())
       .def(
@@ -227,23 +289,33 @@ void bind_inertia(nb::module_& m) {
       m, "Inertia",
       "Spatial inertia of a rigid body about the origin and in the axes of a frame. Off-diagonal\n"
       "entries of a tensor are -int(xy) dm, as in URDF.")
-      .def(nb::init<>(), "Zero.")
+      .def(nb::init<>(), Doc("Zero."))
       .def_static("from_com", &I6::from_com, "mass"_a, "com"_a, "tensor"_a,
-                  "With the tensor about the centre of mass.")
+                  Doc("With the tensor about the centre of mass."
+                      "\n\nArgs:\n    mass: kg.\n    com: Centre of mass, `(3,)`, m.\n    tensor: "
+                      "Inertia tensor, `(3, 3)`, kg m^2."))
       .def_static("from_origin", &I6::from_origin, "mass"_a, "com"_a, "tensor"_a,
-                  "With the tensor about the frame's origin.")
-      .def_static("point_mass", &I6::point_mass, "mass"_a, "position"_a)
-      .def_prop_ro("mass", &I6::mass)
-      .def_prop_ro("com", &I6::com)
-      .def_prop_ro("first_moment", &I6::first_moment)
+                  Doc("With the tensor about the frame's origin."
+                      "\n\nArgs:\n    mass: kg.\n    com: Centre of mass, `(3,)`, m.\n    tensor: "
+                      "Inertia tensor, `(3, 3)`, kg m^2."))
+      .def_static("point_mass", &I6::point_mass, "mass"_a, "position"_a,
+                  Doc("Of a point mass.\n\nArgs:\n    mass: kg.\n    position: `(3,)`, m."))
+      .def_prop_ro("mass", &I6::mass, Doc("kg."))
+      .def_prop_ro("com", &I6::com, Doc("Centre of mass, `(3,)`, m."))
+      .def_prop_ro("first_moment", &I6::first_moment,
+                   Doc("Mass times centre of mass, `(3,)`, kg m."))
       .def_prop_ro(
-          "tensor", [](const I6& x) { return x.tensor(); }, "About the origin.")
-      .def_prop_ro("tensor_about_com", &I6::tensor_about_com)
-      .def("matrix", &I6::matrix, "6 x 6, (linear, angular).")
+          "tensor", [](const I6& x) { return x.tensor(); }, Doc("About the origin."))
+      .def_prop_ro("tensor_about_com", &I6::tensor_about_com,
+                   Doc("Inertia tensor about the centre of mass, `(3, 3)`, kg m^2."))
+      .def("matrix", &I6::matrix, Doc("6 x 6, (linear, angular)."))
       .def("transformed", &I6::transformed, "X_AB"_a,
-           "The inertia of the same body about the origin and in the axes of A.")
+           Doc("The inertia of the same body about the origin and in the axes of A."
+               "\n\nArgs:\n    X_AB: Pose of this frame B in A, an `SE3`."))
       .def(
-          "momentum", [](const I6& x, const V6& V) { return V6((x * motion(V)).vector()); }, "V"_a)
+          "momentum", [](const I6& x, const V6& V) { return V6((x * motion(V)).vector()); }, "V"_a,
+          Doc("Momentum of a twist, `(6,)`: linear, angular about the origin.\n\nArgs:\n    V: "
+              "Twist, `(6,)`."))
       .def(
           "__add__", [](const I6& a, const I6& b) { return a + b; }, nb::is_operator())
       .def(

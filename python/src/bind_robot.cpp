@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "limb/base/check.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/dynamics/constraints/actuation.hpp"
 #include "limb/dynamics/robot/proof.hpp"
@@ -13,10 +14,14 @@
 #include "limb/model/lint/check.hpp"
 #include "limb/model/lint/check_structure.hpp"
 #include "limb/model/lint/repair.hpp"
+#include "limb/model/mjcf/read_mjcf.hpp"
 #include "limb/model/recipe/read_recipe.hpp"
 #include "limb/model/recipe/write_recipe.hpp"
+#include "limb/model/urdf/read_urdf.hpp"
 #include "limb/model/urdf/write_urdf.hpp"
 #include "python/src/bind.hpp"
+#include "python/src/eigen_conversion.hpp"
+#include "python/src/geometry_state.hpp"
 
 namespace limb::python {
 namespace {
@@ -54,12 +59,47 @@ void load(Robot* self, const std::string& path, const std::string& base,
       Robot(std::move(origin), std::move(description), JointEffects{armature, damping, friction});
 }
 
-using State = std::tuple<std::string, std::string, std::string, std::string, bool, bool, bool>;
+/// The format of a text: "urdf", "mjcf", "recipe", or "" for the one that it looks like.
+RobotFormat text_format(const std::string& format, const std::string& text) {
+  if (format == "urdf") return RobotFormat::urdf;
+  if (format == "mjcf") return RobotFormat::mjcf;
+  if (format == "recipe") return RobotFormat::recipe;
+  if (!format.empty()) {
+    fail("loads", "format", "'" + format + "'", "'urdf', 'mjcf' or 'recipe'");
+  }
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");
+  if (first == text.npos) fail("loads", "text", "empty", "a robot");
+  return robot_format(text[first] == '<' ? "text.xml" : "text.toml", text);
+}
+
+/// @param name  of the text in messages; its folder is searched for meshes.
+RobotParts load_text(const std::string& text, const std::string& format, const std::string& name,
+                     const std::string& base, const std::vector<std::string>& roots,
+                     const std::string& missing_meshes, const std::string& unsupported,
+                     bool armature, bool damping, bool friction) {
+  const nb::gil_scoped_release released;
+  const ReadOptions options = options_of(roots, missing_meshes, unsupported);
+  const RobotFormat kind = text_format(format, text);
+  Diagnostics diagnostics;
+  Description<double> description =
+      kind == RobotFormat::urdf   ? parse_urdf(text, name, options, diagnostics)
+      : kind == RobotFormat::mjcf ? parse_mjcf(text, name, options, diagnostics)
+                                  : parse_recipe<double>(text, name, options, diagnostics);
+  throw_first_error("loads", diagnostics);
+  std::string recipe = write_recipe(description);
+  return {{name, kind == RobotFormat::recipe ? text : std::string(), std::move(recipe), base},
+          std::move(description),
+          {armature, damping, friction}};
+}
+
+using State = std::tuple<std::string, std::string, std::string, std::string, bool, bool, bool,
+                         std::vector<GeometryState>>;
 
 State get_state(const Robot& r) {
   const Origin& o = r.origin();
   const JointEffects& e = r.effects();
-  return {o.path, o.text, o.recipe, o.base, e.armature, e.damping, e.friction};
+  return {o.path,     o.text,    o.recipe,   o.base,
+          e.armature, e.damping, e.friction, geometry_states(r.description())};
 }
 
 Description<double> from_recipe(const std::string& recipe, const std::string& name) {
@@ -70,8 +110,10 @@ Description<double> from_recipe(const std::string& recipe, const std::string& na
 }
 
 void set_state(Robot& self, const State& s) {
-  const auto& [path, text, recipe, base, armature, damping, friction] = s;
-  new (&self) Robot({path, text, recipe, base}, from_recipe(recipe, path),
+  const auto& [path, text, recipe, base, armature, damping, friction, geometry] = s;
+  Description<double> description = from_recipe(recipe, path);
+  set_geometry_states(geometry, description);
+  new (&self) Robot({path, text, recipe, base}, std::move(description),
                     JointEffects{armature, damping, friction});
 }
 
@@ -164,11 +206,12 @@ nb::object prove_robot(const Robot& r, int states, std::uint64_t seed) {
   return result("Proof")(all);
 }
 
-/// Pickled state of the robot with a changed description.
-State changed(const Robot& r, const Description<double>& description) {
-  const JointEffects& e = r.effects();
-  return {description.name, {},        write_recipe(description), r.origin().base, e.armature,
-          e.damping,        e.friction};
+/// The robot with a changed description. It is no longer the one of its file.
+RobotParts changed(const Robot& r, Description<double> description) {
+  std::string recipe = write_recipe(description);
+  return {{description.name, {}, std::move(recipe), r.origin().base},
+          std::move(description),
+          r.effects()};
 }
 
 Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::handle tensor) {
@@ -192,48 +235,71 @@ Inertia<double> inertia_of(const char* call, double mass, nb::handle com, nb::ha
 }  // namespace
 
 void bind_robot(nb::module_& m, RobotClass& c) {
-  m.def("builtin_names", &builtin_names, "Names of the built-in robots.");
+  m.def("builtin_names", &builtin_names, Doc("Names of the built-in robots."));
   m.def("check_file", check_file, "path"_a, "roots"_a = std::vector<std::string>(),
         "missing_meshes"_a = "error", "unsupported"_a = "error");
   m.def("set_threads", &set_thread_count, "threads"_a,
-        "Sets the number of threads for batches; 0: all cores.");
-  m.def("threads", &thread_count, "Number of threads for batches; 0: all cores.");
+        Doc("Sets the number of threads for batches; 0: all cores."
+            "\n\nArgs:\n    threads: Number of threads; 0: all cores."));
+  m.def("threads", &thread_count, Doc("Number of threads for batches; 0: all cores."));
 
   c.def("__init__", load, "path"_a, "base"_a = "described", nb::kw_only(),
         "roots"_a = std::vector<std::string>(), "missing_meshes"_a = "error",
         "unsupported"_a = "error", "armature"_a = true, "damping"_a = true, "friction"_a = true,
         nb::sig("def __init__(self, path: str, base: Base = 'described', *, roots: Sequence[str] = "
                 "[], missing_meshes: MissingMeshes = 'error', unsupported: Unsupported = 'error', "
-                "armature: bool = True, damping: bool = True, friction: bool = True) -> None"));
+                "armature: bool = True, damping: bool = True, friction: bool = True) -> None"),
+        Doc("The same as `limb.load`, which also takes `pathlib` paths.\n\n"
+            "Args:\n"
+            "    path: The file, or `builtin:NAME`.\n"
+            "    base: \"fixed\" to the world, \"free\", or as \"described\" in the file.\n"
+            "    roots: Folders in which package:// and relative paths are searched.\n"
+            "    missing_meshes: What to do about a mesh that a mass needs and that is missing.\n"
+            "    unsupported: What to do about elements of MJCF that limb does not model.\n"
+            "    armature: Whether to include the inertia of rotors.\n"
+            "    damping: Whether to include viscous friction of the joints.\n"
+            "    friction: Whether to include Coulomb friction."));
   c.def("__getstate__", get_state, nb::sig("def __getstate__(self) -> tuple"));
   c.def("__setstate__", set_state, nb::sig("def __setstate__(self, state: tuple) -> None"));
-  c.def_prop_ro("name", [](const Robot& r) { return r.model().name(); });
+  nb::class_<RobotParts>(m, "RobotParts", "What a robot is made of; see Robot.__setstate__.");
+  c.def(
+      "__setstate__",
+      [](Robot& self, const RobotParts& parts) {
+        new (&self) Robot(parts.origin, parts.description, parts.effects);
+      },
+      nb::sig("def __setstate__(self, state: RobotParts) -> None"));
+  m.def("load_text", load_text, "text"_a, "format"_a, "name"_a, "base"_a, "roots"_a,
+        "missing_meshes"_a, "unsupported"_a, "armature"_a, "damping"_a, "friction"_a);
   c.def_prop_ro(
-      "path", [](const Robot& r) { return r.origin().path; }, "Path it was loaded from.");
-  c.def_prop_ro("base", [](const Robot& r) { return r.origin().base; });
-  c.def_prop_ro("nq", &Robot::nq, "Size of a configuration q.");
-  c.def_prop_ro("nv", &Robot::nv, "Size of velocities, accelerations and torques.");
+      "name", [](const Robot& r) { return r.model().name(); }, Doc("Name of the robot."));
+  c.def_prop_ro(
+      "path", [](const Robot& r) { return r.origin().path; }, Doc("Path it was loaded from."));
+  c.def_prop_ro(
+      "base", [](const Robot& r) { return r.origin().base; },
+      Doc("\"described\", \"fixed\" or \"free\", as given to `load`."));
+  c.def_prop_ro("nq", &Robot::nq, Doc("Size of a configuration q."));
+  c.def_prop_ro("nv", &Robot::nv, Doc("Size of velocities, accelerations and torques."));
   c.def_prop_ro(
       "mass", [](const Robot& r) { return r.model().total_mass(); },
-      "kg; without links welded to the world.");
+      Doc("kg; without links welded to the world."));
   c.def_prop_ro(
-      "gravity_vector",
+      "_gravity_vector",
       [](const Robot& r) {
         const auto& g = r.model().gravity();
         return std::make_tuple(g[0], g[1], g[2]);
       },
-      "m/s^2, in world axes.");
+      Doc("m/s^2, in world axes."));
   c.def_prop_ro("joints", joints, nb::sig("def joints(self) -> list[Joint]"),
-                "The joints, parents first.");
-  c.def_prop_ro("frames", frames, "Names of links and sites.");
+                Doc("The joints, parents first."));
+  c.def_prop_ro("frames", frames, Doc("Names of links and sites."));
   c.def_prop_ro("limits", limits, nb::sig("def limits(self) -> Limits"),
-                "Limits of positions, velocities and torques; infinite if there is no limit.");
+                Doc("Limits of positions, velocities and torques; infinite if there is no limit."));
   c.def_prop_ro(
       "motors", [](const Robot& r) { return motor_count(r.model()); },
-      "Number of actuated velocities.");
+      Doc("Number of actuated velocities."));
   c.def_prop_ro(
       "loops", [](const Robot& r) { return static_cast<int>(r.model().loops().size()); },
-      "Number of closed loops of the model, polynomial couplings included.");
+      Doc("Number of closed loops of the model, polynomial couplings included."));
   c.def_prop_ro(
       "effects",
       [](const Robot& r) {
@@ -241,20 +307,21 @@ void bind_robot(nb::module_& m, RobotClass& c) {
         return std::map<std::string, bool>{
             {"armature", e.armature}, {"damping", e.damping}, {"friction", e.friction}};
       },
-      "Which effects of the drives are included.");
+      Doc("Which effects of the drives are included."));
   c.def("prove", prove_robot, nb::kw_only(), "states"_a = 20, "seed"_a = 1,
         nb::sig("def prove(self, *, states: int = 20, seed: int = 1) -> Proof"),
-        "Runs every formulation of the dynamics on this robot and compares them.");
+        Doc("Runs every formulation of the dynamics on this robot and compares them."
+            "\n\nArgs:\n    states: Number of random states."));
   c.def(
       "to_recipe", [](const Robot& r) { return r.origin().recipe; },
-      "The robot as a TOML recipe with exact numbers.");
+      Doc("The robot as a TOML recipe with exact numbers."));
   c.def(
       "to_urdf",
       [](const Robot& r) {
         Diagnostics lost;
         return write_urdf(r.description(), lost);
       },
-      "The robot as URDF text.");
+      Doc("The robot as URDF text."));
   c.def("_recipe_source", [](const Robot& r) { return r.origin().text; });
   c.def(
       "_lock_joints",
@@ -269,6 +336,25 @@ void bind_robot(nb::module_& m, RobotClass& c) {
                                          inertia_of("attach_payload", mass, com, tensor)));
       },
       "link"_a, "mass"_a, "com"_a, "tensor"_a);
+  c.def(
+      "_add_frame",
+      [](const Robot& r, const std::string& name, const std::string& parent, nb::handle pose) {
+        const Dense X = matrix_of("add_frame", "pose", pose, 4, 4);
+        if (X.row(3) != Eigen::RowVector4d(0, 0, 0, 1)) {
+          fail("add_frame", "last row of the pose",
+               to_text(std::vector<double>{X(3, 0), X(3, 1), X(3, 2), X(3, 3)}), "[0, 0, 0, 1]");
+        }
+        return changed(r, add_frame(r.description(), name, parent,
+                                    {X.topLeftCorner<3, 3>(), X.topRightCorner<3, 1>()}));
+      },
+      "name"_a, "parent"_a, "pose"_a);
+  c.def(
+      "_with_gravity",
+      [](const Robot& r, nb::handle gravity) {
+        return changed(
+            r, with_gravity(r.description(), vector_of("with_gravity", "gravity", gravity, 3)));
+      },
+      "gravity"_a);
 }
 
 }  // namespace limb::python

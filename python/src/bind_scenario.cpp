@@ -201,14 +201,15 @@ void bind_scenario(nb::module_& m) {
           [](Scenario* self, const std::string& path) {
             new (self) Scenario(compiled(read_scenario("Scenario", path)));
           },
-          "path"_a)
+          "path"_a, Doc("From a scenario file.\n\nArgs:\n    path: The `.toml` file."))
       .def_static(
           "parse",
           [](const std::string& text, const std::string& path) {
             return compiled(parse_scenario("Scenario.parse", text, path));
           },
           "text"_a, "path"_a = "scenario.toml",
-          "From text; the path is used in messages, and paths of models are relative to it.")
+          Doc("From text; the path is used in messages, and paths of models are relative to it."
+              "\n\nArgs:\n    text: The text of a scenario file.\n    path: Its name in messages."))
       .def_static(
           "of_model",
           [](const std::string& path, const std::string& base,
@@ -220,57 +221,75 @@ void bind_scenario(nb::module_& m) {
           "path"_a, "base"_a = "described", "keyframe"_a = nb::none(),
           nb::sig("def of_model(path: str, base: Base = 'described', keyframe: str | None = None) "
                   "-> Scenario"),
-          "A robot without controller: from an MJCF file in its scene (ground, servos, springs; "
-          "keyframe: initial state and controls), otherwise at rest in the neutral configuration.")
-      .def_ro("model_path", &Scenario::model_path)
-      .def_rw("duration", &Scenario::duration, "s")
-      .def_rw("log_period", &Scenario::log_period, "s")
-      .def_rw("seed", &Scenario::seed)
+          Doc("A robot without controller: from an MJCF file in its scene (ground, servos, "
+              "springs; "
+              "keyframe: initial state and controls), otherwise at rest in the neutral "
+              "configuration."
+              "\n\nArgs:\n    path: A robot file.\n    base: \"described\", \"fixed\" or "
+              "\"free\".\n    keyframe: Name of a keyframe of an MJCF file; None: its initial "
+              "state."))
+      .def_ro("model_path", &Scenario::model_path, Doc("Path of the robot's file."))
+      .def_rw("duration", &Scenario::duration, Doc("s"))
+      .def_rw("log_period", &Scenario::log_period, Doc("s"))
+      .def_rw("seed", &Scenario::seed, Doc("Seed of the random numbers."))
       .def_prop_rw(
           "step", [](const Scenario& s) { return s.simulation.step; },
           [](Scenario& s, double step) {
             check_positive("Scenario", "step", step);
             s.simulation.step = step;
           },
-          "s")
+          Doc("s"))
       .def_prop_rw(
           "integrator", [](const Scenario& s) { return std::string(to_text(s.simulation.method)); },
           [](Scenario& s, const std::string& name) {
             s.simulation.method = method_from_text("Scenario", name);
-          })
+          },
+          Doc("Integration method."))
       .def_prop_rw(
           "q", [](const Scenario& s) { return array_of(s.q); },
           [](Scenario& s, nb::handle q) { s.q = vector_of("Scenario", "q", q, s.q.size()); },
           nb::for_getter(nb::sig("def q(self) -> Array")),
-          nb::for_setter(nb::sig("def q(self, value: ArrayLike, /) -> None")), "Initial value.")
+          nb::for_setter(nb::sig("def q(self, value: ArrayLike, /) -> None")),
+          Doc("Initial value."))
       .def_prop_rw(
           "v", [](const Scenario& s) { return array_of(s.v); },
           [](Scenario& s, nb::handle v) { s.v = vector_of("Scenario", "v", v, s.v.size()); },
           nb::for_getter(nb::sig("def v(self) -> Array")),
-          nb::for_setter(nb::sig("def v(self, value: ArrayLike, /) -> None")), "Initial value.")
+          nb::for_setter(nb::sig("def v(self, value: ArrayLike, /) -> None")),
+          Doc("Initial value."))
       .def(
           "set_controller",
           [](Scenario& s, const std::string& kind) {
             set_controller_kind("Scenario.set_controller", kind, s);
           },
-          "kind"_a, "none, pd, gravity or computed-torque, with default gains, to hold q.")
+          "kind"_a,
+          Doc("none, pd, gravity or computed-torque, with default gains, to hold q."
+              "\n\nArgs:\n    kind: \"none\", \"pd\", \"gravity\" or \"computed-torque\"."))
       .def("run", &run, "log"_a = nb::none(),
            nb::sig("def run(self, log: str | None = None) -> RunSummary"),
-           "Runs to the end, or until a failure. log: a .csv or .mcap file.")
+           Doc("Runs to the end, or until a failure. log: a .csv or .mcap file."
+               "\n\nArgs:\n    log: File of the log, `.csv` or `.mcap`; None: no log."))
       .def_prop_ro(
           "remarks", [](const Scenario& s) { return s.remarks; },
-          "What the model file asks for and limb does not simulate, and what was corrected.")
-      .def("run_batch", &run_many, "runs"_a = nb::none(), "threads"_a = 0, nb::kw_only(),
-           "vary"_a = nb::none(), "logs"_a = nb::none(),
-           nb::sig("def run_batch(self, runs: int | None = None, threads: int = 0, *, vary: str | "
-                   "Sequence[Mapping[str, Any]] | None = None, logs: Sequence[str] | None = None) "
-                   "-> RunSummary"),
-           "Runs on all cores: each with its own seed and parameters within the spread. vary: one "
-           "run per dict, whose keys are those of a scenario file with dots ('initial.q.elbow', "
-           "'push.0.begin'), or a .csv or .toml file of runs (docs/simulation.md). logs: a .csv or "
-           ".mcap file per run. Every number is an array with one row per run; failure is a list.");
+          Doc("What the model file asks for and limb does not simulate, and what was corrected."))
+      .def(
+          "run_batch", &run_many, "runs"_a = nb::none(), "threads"_a = 0, nb::kw_only(),
+          "vary"_a = nb::none(), "logs"_a = nb::none(),
+          nb::sig("def run_batch(self, runs: int | None = None, threads: int = 0, *, vary: str | "
+                  "Sequence[Mapping[str, Any]] | None = None, logs: Sequence[str] | None = None) "
+                  "-> BatchSummary"),
+          Doc("Runs on all cores: each with its own seed and parameters within the spread. vary: "
+              "one "
+              "run per dict, whose keys are those of a scenario file with dots ('initial.q.elbow', "
+              "'push.0.begin'), or a .csv or .toml file of runs (docs/simulation.md). logs: a .csv "
+              "or "
+              ".mcap file per run. Every number is an array with one row per run; failure is a "
+              "list."
+              "\n\nArgs:\n    runs: Number of runs; None: as many as `vary` has.\n    threads: 0: "
+              "all cores.\n    vary: Values of each run.\n    logs: File of the log of each run."));
   m.def("read_log", &read_log, "path"_a, nb::sig("def read_log(path: str) -> Log"),
-        "A .csv or .mcap log as arrays; a truncated log is read up to its end.");
+        Doc("A .csv or .mcap log as arrays; a truncated log is read up to its end."
+            "\n\nArgs:\n    path: The file, `.csv` or `.mcap`."));
 }
 
 }  // namespace limb::python

@@ -5,14 +5,18 @@ namespace limb::python {
 namespace {
 
 nb::object call_gradient(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
-                         nb::handle multipliers, nb::handle external, nb::handle out) {
+                         nb::handle multipliers, nb::handle external, nb::handle out,
+                         nb::handle check) {
   const int n = r.nv();
   External wrenches("rnea_gradient", r, external);
   const Result results[] = {Result::vector(n), Result::vector(n), Result::vector(n)};
-  return map({"rnea_gradient", r,
+  return map({"rnea_gradient",
+              r,
               wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a"),
                              velocity(r, multipliers, "multipliers")}),
-              results, out, result_type("Gradient")},
+              results,
+              {out, check},
+              result_type("Gradient")},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                rnea_gradient(r.model(), w.workspace<GradientWorkspace<double>>(),
                              ConstVector(in[0], r.nq()), ConstVector(in[1], n),
@@ -22,14 +26,18 @@ nb::object call_gradient(const Robot& r, nb::handle q, nb::handle v, nb::handle 
 }
 
 nb::object call_rnea_hessian(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
-                             nb::handle multipliers, nb::handle external, nb::handle out) {
+                             nb::handle multipliers, nb::handle external, nb::handle out,
+                             nb::handle check) {
   const int n = r.nv();
   External wrenches("rnea_hessian", r, external);
   const std::vector<Result> results(4, Result::matrix(n, n));
-  return map({"rnea_hessian", r,
+  return map({"rnea_hessian",
+              r,
               wrenches.join({position(r, q), velocity(r, v), velocity(r, a, "a"),
                              velocity(r, multipliers, "multipliers")}),
-              results, out, result_type("HessianBlocks")},
+              results,
+              {out, check},
+              result_type("HessianBlocks")},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                rnea_hessian(r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
                             ConstVector(in[0], r.nq()), ConstVector(in[1], n),
@@ -40,14 +48,18 @@ nb::object call_rnea_hessian(const Robot& r, nb::handle q, nb::handle v, nb::han
 }
 
 nb::object call_aba_hessian(const Robot& r, nb::handle q, nb::handle v, nb::handle tau,
-                            nb::handle multipliers, nb::handle external, nb::handle out) {
+                            nb::handle multipliers, nb::handle external, nb::handle out,
+                            nb::handle check) {
   const int n = r.nv();
   External wrenches("aba_hessian", r, external);
   const std::vector<Result> results(4, Result::matrix(n, n));
-  return map({"aba_hessian", r,
+  return map({"aba_hessian",
+              r,
               wrenches.join({position(r, q), velocity(r, v), velocity(r, tau, "tau"),
                              velocity(r, multipliers, "multipliers")}),
-              results, out, result_type("HessianBlocks")},
+              results,
+              {out, check},
+              result_type("HessianBlocks")},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                const FactorReport report = aba_hessian(
                    r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
@@ -74,11 +86,11 @@ void write_tensors(const SecondDerivatives<double>& x, double* const* to) {
 }
 
 nb::object call_rnea_second(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
-                            nb::handle out) {
+                            nb::handle out, nb::handle check) {
   const int n = r.nv();
   const Result part = Result::tensor(n, n, n);
   return map("rnea_second_derivatives", r, {position(r, q), velocity(r, v), velocity(r, a, "a")},
-             {part, part, part, part}, "SecondDerivatives", out,
+             {part, part, part, part}, "SecondDerivatives", {out, check},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                SecondDerivatives<double> x(n);
                rnea_second_derivatives(r.model(), w.workspace<SecondDerivativeWorkspace<double>>(),
@@ -89,11 +101,11 @@ nb::object call_rnea_second(const Robot& r, nb::handle q, nb::handle v, nb::hand
 }
 
 nb::object call_aba_second(const Robot& r, nb::handle q, nb::handle v, nb::handle tau,
-                           nb::handle out) {
+                           nb::handle out, nb::handle check) {
   const int n = r.nv();
   const Result part = Result::tensor(n, n, n);
   return map("aba_second_derivatives", r, {position(r, q), velocity(r, v), velocity(r, tau, "tau")},
-             {part, part, part, part}, "SecondDerivatives", out,
+             {part, part, part, part}, "SecondDerivatives", {out, check},
              [&](Workspaces& w, const double* const* in, double* const* to) {
                SecondDerivatives<double> x(n);
                const FactorReport report = aba_second_derivatives(
@@ -109,36 +121,50 @@ nb::object call_aba_second(const Robot& r, nb::handle q, nb::handle v, nb::handl
 
 void bind_second_derivatives(RobotClass& c) {
   const auto none = nb::none();
-  c.def(
-      "rnea_gradient", call_gradient, "q"_a, "v"_a, "a"_a, "multipliers"_a, nb::kw_only(),
-      "external"_a = none, "out"_a = none,
-      nb::sig("def rnea_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
-              "ArrayLike, *, " LIMB_EXTERNAL ", out: tuple[Array, ...] | None = None) -> Gradient"),
-      "Gradient of `multipliers . rnea(q, v, a)` by tangents of q, by v and by a, in O(n).");
+  c.def("rnea_gradient", call_gradient, "q"_a, "v"_a, "a"_a, "multipliers"_a, nb::kw_only(),
+        "external"_a = none, "out"_a = none, "check"_a = none,
+        nb::sig("def rnea_gradient(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
+                "ArrayLike, *, " LIMB_EXTERNAL
+                ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> Gradient"),
+        Doc("Gradient of `multipliers . rnea(q, v, a)` by tangents of q, by v and by a, in O(n)."
+            "\n\nArgs:\n    multipliers: Weights of the torques or accelerations, `(nv,)` or "
+            "`(..., nv)`."));
   c.def("rnea_hessian", call_rnea_hessian, "q"_a, "v"_a, "a"_a, "multipliers"_a, nb::kw_only(),
-        "external"_a = none, "out"_a = none,
-        nb::sig("def rnea_hessian(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
-                "ArrayLike, *, " LIMB_EXTERNAL
-                ", out: tuple[Array, ...] | None = None) -> HessianBlocks"),
-        "Blocks of the Hessian of `multipliers . rnea(integrate(q, x), v, a)` by x at 0, v and a\n"
-        "(u); the other blocks are zero.");
+        "external"_a = none, "out"_a = none, "check"_a = none,
+        nb::sig(
+            "def rnea_hessian(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, multipliers: "
+            "ArrayLike, *, " LIMB_EXTERNAL
+            ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> HessianBlocks"),
+        Doc("Blocks of the Hessian of `multipliers . rnea(integrate(q, x), v, a)` by x at 0, v and "
+            "a\n"
+            "(u); the other blocks are zero."
+            "\n\nArgs:\n    multipliers: Weights of the torques or accelerations, `(nv,)` or "
+            "`(..., nv)`."));
   c.def("aba_hessian", call_aba_hessian, "q"_a, "v"_a, "tau"_a, "multipliers"_a, nb::kw_only(),
-        "external"_a = none, "out"_a = none,
-        nb::sig("def aba_hessian(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, multipliers: "
-                "ArrayLike, *, " LIMB_EXTERNAL
-                ", out: tuple[Array, ...] | None = None) -> HessianBlocks"),
-        "The same for `multipliers . aba(integrate(q, x), v, tau)`; u is tau.");
-  c.def("rnea_second_derivatives", call_rnea_second, "q"_a, "v"_a, "a"_a, nb::kw_only(),
-        "out"_a = none,
-        nb::sig("def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, "
-                "out: tuple[Array, ...] | None = None) -> SecondDerivatives"),
-        "All second derivatives of `rnea`: `xy[i, j, k]` is the derivative along direction k of y\n"
-        "of entry (i, j) of the first derivative by x. For small robots.");
-  c.def("aba_second_derivatives", call_aba_second, "q"_a, "v"_a, "tau"_a, nb::kw_only(),
-        "out"_a = none,
-        nb::sig("def aba_second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, "
-                "out: tuple[Array, ...] | None = None) -> SecondDerivatives"),
-        "The same for `aba`; u is tau.");
+        "external"_a = none, "out"_a = none, "check"_a = none,
+        nb::sig(
+            "def aba_hessian(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, multipliers: "
+            "ArrayLike, *, " LIMB_EXTERNAL
+            ", out: tuple[Array, ...] | None = None, check: bool | None = None) -> HessianBlocks"),
+        Doc("The same for `multipliers . aba(integrate(q, x), v, tau)`; u is tau."
+            "\n\nArgs:\n    multipliers: Weights of the torques or accelerations, `(nv,)` or "
+            "`(..., nv)`."));
+  c.def(
+      "rnea_second_derivatives", call_rnea_second, "q"_a, "v"_a, "a"_a, nb::kw_only(),
+      "out"_a = none, "check"_a = none,
+      nb::sig(
+          "def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, "
+          "out: tuple[Array, ...] | None = None, check: bool | None = None) -> SecondDerivatives"),
+      Doc("All second derivatives of `rnea`: `xy[i, j, k]` is the derivative along direction k of "
+          "y\n"
+          "of entry (i, j) of the first derivative by x. For small robots."));
+  c.def(
+      "aba_second_derivatives", call_aba_second, "q"_a, "v"_a, "tau"_a, nb::kw_only(),
+      "out"_a = none, "check"_a = none,
+      nb::sig(
+          "def aba_second_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, "
+          "out: tuple[Array, ...] | None = None, check: bool | None = None) -> SecondDerivatives"),
+      Doc("The same for `aba`; u is tau."));
 }
 
 }  // namespace limb::python

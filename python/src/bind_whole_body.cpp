@@ -203,30 +203,32 @@ void bind_init(nb::class_<Bound>& c, const char* call) {
       },
       "robot"_a, "feet"_a, "options"_a, nb::keep_alive<1, 2>(),
       nb::sig("def __init__(self, robot: Robot, feet: Feet, **options: Any) -> None"),
-      text.c_str());
+      Doc(text.c_str()));
 }
 
 }  // namespace
 
 void bind_whole_body(nb::module_& m) {
   m.def("has_qp", &Qp::available,
-        "Whether limb was built with a QP solver, which WholeBody, Balance and Locomotion need.");
+        Doc("Whether limb was built with a QP solver, which WholeBody, Balance and Locomotion "
+            "need."));
   nb::class_<PyWholeBody> body(
       m, "WholeBody",
       "Torques of a legged robot for target accelerations: one quadratic program per step over "
       "accelerations and contact forces.");
   bind_init<PyWholeBody, WholeBodyOptions>(body, "WholeBody");
   body.def("update", &PyWholeBody::update, "q"_a, "v"_a,
-           nb::sig("def update(self, q: ArrayLike, v: ArrayLike) -> None"), "Sets the state.")
+           nb::sig("def update(self, q: ArrayLike, v: ArrayLike) -> None"), Doc("Sets the state."))
       .def("targets", &PyWholeBody::targets, nb::sig("def targets(self) -> WholeBodyTargets"),
-           "New targets: all feet in stance, zero accelerations.")
+           Doc("New targets: all feet in stance, zero accelerations."))
       .def("solve", &PyWholeBody::solve, "targets"_a,
            nb::sig("def solve(self, targets: WholeBodyTargets) -> Array"),
-           "Torques (nv,) at the state of the last update, zero for unactuated joints. If the "
-           "program "
-           "has no solution, those of a fall-back (see report).")
+           Doc("Torques (nv,) at the state of the last update, zero for unactuated joints. If the "
+               "program "
+               "has no solution, those of a fall-back (see report)."
+               "\n\nArgs:\n    targets: Targets, see WholeBodyTargets."))
       .def_prop_ro("report", &PyWholeBody::report, nb::sig("def report(self) -> WholeBodyReport"),
-                   "Report of the last solve.");
+                   Doc("Report of the last solve."));
   bind_getters(body);
   bind_getter(body, "mass_matrix", "(nv, nv), at the last state.",
               [](const PyWholeBody& h) { return array_of(Dense(h.body().mass_matrix())); });
@@ -239,16 +241,18 @@ void bind_whole_body(nb::module_& m) {
   balance
       .def("reference_at", &PyBalance::reference_at, "q"_a,
            nb::sig("def reference_at(self, q: ArrayLike) -> BalanceReference"),
-           "The reference that holds q.")
+           Doc("The reference that holds q."))
       .def("step", &PyBalance::step, "q"_a, "v"_a, "reference"_a,
            nb::sig("def step(self, q: ArrayLike, v: ArrayLike, reference: BalanceReference) -> "
                    "Array"),
-           "Torques (nv,), zero for unactuated joints.")
+           Doc("Torques (nv,), zero for unactuated joints."
+               "\n\nArgs:\n    reference: See BalanceReference."))
       .def("controller", &PyBalance::controller, "reference"_a, nb::keep_alive<0, 1>(),
            nb::sig("def controller(self, reference: BalanceReference) -> NativeController"),
-           "For Simulation.set_controller, without Python in the loop.")
+           Doc("For Simulation.set_controller, without Python in the loop."
+               "\n\nArgs:\n    reference: See BalanceReference."))
       .def_prop_ro("report", &PyBalance::report, nb::sig("def report(self) -> WholeBodyReport"),
-                   "Report of the last step.");
+                   Doc("Report of the last step."));
   bind_getters(balance);
 }
 

@@ -168,29 +168,44 @@ void bind_world(nb::module_& m) {
           nb::sig("def __init__(self, robot: Robot, *, friction: Friction = 'smooth', stops: Stops "
                   "= 'soft', static_ratio: float = 1.0, restitution: float = 0.0, compiled: bool = "
                   "True) -> None"),
-          "compiled: dynamics by machine code compiled for the robot.")
+          Doc("compiled: dynamics by machine code compiled for the robot."
+              "\n\nArgs:\n    friction: \"none\", \"smooth\" or \"exact\".\n    stops: \"none\", "
+              "\"soft\" or \"hard\".\n    static_ratio: Static friction divided by Coulomb "
+              "friction.\n    restitution: Of hard stops, 0 to 1.\n    compiled: Whether the "
+              "dynamics run as compiled machine code."))
       .def("add_spring", &WorldCore::add_spring, "joint"_a, nb::kw_only(), "stiffness"_a = 0.0,
-           "rest"_a = 0.0, "damping"_a = 0.0, "Across a joint: stiffness (rest - q) - damping v.")
+           "rest"_a = 0.0, "damping"_a = 0.0,
+           Doc("Across a joint: stiffness (rest - q) - damping v."
+               "\n\nArgs:\n    stiffness: N m/rad or N/m.\n    rest: Coordinate without force, rad "
+               "or m.\n    damping: N m s/rad or N s/m."))
       .def("add_push", &WorldCore::add_push, "frame"_a, nb::kw_only(), "begin"_a, "end"_a,
            "force"_a = nb::make_tuple(0, 0, 0), "moment"_a = nb::make_tuple(0, 0, 0),
            "axes"_a = "world",
            nb::sig("def add_push(self, frame: str, *, begin: float, end: float, force: ArrayLike = "
                    "..., moment: ArrayLike = ..., axes: WrenchAxes = 'world') -> None"),
-           "A constant wrench at the origin of a frame from begin to end (s, N, N m).")
+           Doc("A constant wrench at the origin of a frame from begin to end (s, N, N m)."
+               "\n\nArgs:\n    begin: s.\n    end: s.\n    force: `(3,)`, N.\n    moment: `(3,)`, "
+               "N m.\n    axes: \"frame\" or \"world\"."))
       .def("add_disturbance", &WorldCore::add_disturbance, "frame"_a, nb::kw_only(),
            "force_deviation"_a = 0.0, "moment_deviation"_a = 0.0, "period"_a = 0.1, "seed"_a = 1,
            "axes"_a = "world",
            nb::sig("def add_disturbance(self, frame: str, *, force_deviation: float = 0.0, "
                    "moment_deviation: float = 0.0, period: float = 0.1, seed: int = 1, axes: "
                    "WrenchAxes = 'world') -> None"),
-           "A random wrench, drawn again every period.")
+           Doc("A random wrench, drawn again every period."
+               "\n\nArgs:\n    force_deviation: Standard deviation of each component of the force, "
+               "N.\n    moment_deviation: The same of the moment, N m.\n    period: s.\n    axes: "
+               "\"frame\" or \"world\"."))
       .def("add_force", &WorldCore::add_force, "function"_a,
            nb::sig("def add_force(self, function: StateFunction) -> None"),
-           "function(t, q, v) -> tau, generalised forces; None: zero.")
+           Doc("function(t, q, v) -> tau, generalised forces; None: zero."
+               "\n\nArgs:\n    function: Called as function(t, q, v)."))
       .def("add_wrench", &WorldCore::add_wrench, "frame"_a, "function"_a, "axes"_a = "world",
            nb::sig("def add_wrench(self, frame: str, function: StateFunction, axes: WrenchAxes = "
                    "'world') -> None"),
-           "function(t, q, v) -> force and moment at the origin of the frame, six numbers.")
+           Doc("function(t, q, v) -> force and moment at the origin of the frame, six numbers."
+               "\n\nArgs:\n    function: Called as function(t, q, v).\n    axes: \"frame\" or "
+               "\"world\"."))
       .def(
           "set_actuator",
           [](WorldCore& w, const std::string& joint, double torque_limit, double gear,
@@ -201,7 +216,11 @@ void bind_world(nb::module_& m) {
           "joint"_a, nb::kw_only(), "torque_limit"_a = kInfinity, "gear"_a = 1.0,
           "stall_torque"_a = kInfinity, "no_load_speed"_a = kInfinity, "time_constant"_a = 0.0,
           "delay"_a = 0.0,
-          "The motor of a joint, instead of an ideal one. Call it before any Simulation.")
+          Doc("The motor of a joint, instead of an ideal one. Call it before any Simulation."
+              "\n\nArgs:\n    torque_limit: N m or N.\n    gear: Motor angle divided by joint "
+              "angle.\n    stall_torque: Torque at zero speed, N m.\n    no_load_speed: Speed at "
+              "zero torque, rad/s.\n    time_constant: Lag of the torque, s.\n    delay: Delay of "
+              "the command, s."))
       .def(
           "set_contact",
           [](WorldCore& w, const Ground& ground, std::optional<std::vector<ContactShape>> shapes,
@@ -231,14 +250,27 @@ void bind_world(nb::module_& m) {
                   "0.02, slop: float = 1e-05, recovery_speed: float = 1.0, max_path_deviation: "
                   "float = 0.0002, self_contact: bool = False, self_friction: float = 0.8, "
                   "self_restitution: float = 0.0) -> None"),
-          "Sets the ground and the parts of the robot that can touch it: shapes, and feet, which "
-          "are spheres of a radius (m) at frames; without both all solids of the robot "
-          "(contact_shapes). Call it before any Simulation; needs the integrator "
-          "semi-implicit-euler. stiffness (N/m per point): infinite: rigid; finite, with damping "
-          "(N s/m): compliant. restitution_speed: m/s below which there is no bounce. slop, "
-          "recovery_speed: allowed penetration (m), m/s at which more is corrected. "
-          "max_path_deviation: largest deviation (m) of a contact path from a straight line per "
-          "step; longer steps are split. self_contact: also contacts between links.");
+          Doc("Sets the ground and the parts of the robot that can touch it: shapes, and feet, "
+              "which "
+              "are spheres of a radius (m) at frames; without both all solids of the robot "
+              "(contact_shapes). Call it before any Simulation; needs the integrator "
+              "semi-implicit-euler. stiffness (N/m per point): infinite: rigid; finite, with "
+              "damping "
+              "(N s/m): compliant. restitution_speed: m/s below which there is no bounce. slop, "
+              "recovery_speed: allowed penetration (m), m/s at which more is corrected. "
+              "max_path_deviation: largest deviation (m) of a contact path from a straight line "
+              "per "
+              "step; longer steps are split. self_contact: also contacts between links."
+              "\n\nArgs:\n    ground: The ground.\n    shapes: Solids of the robot; None: feet, or "
+              "all solids.\n    feet: Frames that are spheres; a dict gives the radius of each, "
+              "m.\n    radius: Radius of feet in a list, m.\n    stiffness: N/m per point; "
+              "infinite: rigid.\n    damping: N s/m per point, if compliant.\n    "
+              "restitution_speed: Speed below which there is no bounce, m/s.\n    slop: Allowed "
+              "penetration, m.\n    recovery_speed: Speed at which more is corrected, m/s.\n    "
+              "max_path_deviation: Largest deviation of the path of a contact from a line per "
+              "step, m.\n    self_contact: Whether links touch each other.\n    self_friction: "
+              "Coulomb coefficient between links.\n    self_restitution: Restitution between "
+              "links."));
 }
 
 }  // namespace limb::python

@@ -40,6 +40,7 @@ NB_MODULE(_limb, m) {
 
   nb::class_<Robot> robot(m, "Robot", "A robot; see limb.Robot.");
   bind_robot(m, robot);
+  bind_geometry(robot);
   bind_kinematics(robot);
   bind_frames(robot);
   bind_dynamics(robot);

@@ -128,6 +128,13 @@ struct Origin {
   std::string base;    ///< described, fixed, free
 };
 
+/// All that a robot is made of.
+struct RobotParts {
+  Origin origin;
+  Description<double> description;
+  JointEffects effects;
+};
+
 class Robot {
  public:
   Robot(Origin origin, Description<double> description, const JointEffects& effects);

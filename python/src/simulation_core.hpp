@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "limb/dynamics/constraints/actuation.hpp"
 #include "python/src/contact_results.hpp"
 #include "python/src/native_controller.hpp"
 #include "python/src/simulation.hpp"
@@ -74,13 +75,37 @@ class SimulationCore {
       simulation_.set_controller({});
       return;
     }
+    Dense S(motor_count(core_.model()), core_.model().nv());
+    selection_matrix<double>(core_.model(), S);
     simulation_.set_controller(
-        [call = StateCallback(function)](const ControlInput& now, Numbers& tau) {
+        [call = StateCallback(function), S](const ControlInput& now, Numbers& tau) {
           const nb::gil_scoped_acquire acquired;
           const nb::object given = call(now.t, now.q, now.v);
-          if (given.is_none()) return;
-          tau = vector_of("Simulation", "result of the controller", given, tau.size());
+          if (!given.is_none()) set_torques(given, S, tau);
         });
+  }
+
+  /// From the result of a controller: generalised forces, one per velocity, or torques of the
+  /// motors only, one per actuated velocity (S). The number of entries tells which; both are the
+  /// same if all velocities are actuated.
+  static void set_torques(nb::handle given, const Dense& S, Numbers& tau) {
+    constexpr const char* kCall = "Simulation";
+    constexpr const char* kName = "result of the controller";
+    const Dense found = read_matrix(kCall, kName, given);
+    if (found.cols() == 1 && found.rows() == S.cols()) {
+      tau = found.col(0);
+    } else if (found.cols() == 1 && found.rows() == S.rows()) {
+      tau.noalias() = S.transpose() * found.col(0);
+    } else {
+      std::string expected = "(" + std::to_string(S.cols()) + ",)";
+      if (S.rows() != S.cols()) {
+        expected +=
+            ", generalised forces, or (" + std::to_string(S.rows()) + ",), torques of the motors";
+      }
+      const nb::object shape = nb::module_::import_("numpy").attr("shape")(given);
+      throw Error(std::string(kCall) + ": " + kName + " has shape " +
+                  nb::cast<std::string>(nb::str(shape)) + ", expected " + expected);
+    }
   }
 
   void set_events(const std::vector<std::tuple<nb::object, std::string>>& events) {

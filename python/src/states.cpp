@@ -12,7 +12,7 @@
 namespace limb::python {
 namespace {
 
-constexpr std::size_t kMaxArrays = 24, kFewArrays = 4;
+constexpr std::size_t kMaxArrays = 24, kFewArrays = 4, kManyResults = 9;
 /// States per task of a thread: from 20 microseconds to some milliseconds of work.
 constexpr std::int64_t kGrain = 128;
 
@@ -34,25 +34,22 @@ class Borrowed {
 
 [[noreturn]] void fail_quaternion(const Call& call, const Argument& argument,
                                   const Robot::QuaternionPlace& place, double norm,
-                                  const std::string& row) {
-  const auto entry = [&](int k) {
-    return std::string(argument.name) + "[" + row + std::to_string(k) + "]";
-  };
+                                  const ArrayIn& in, const Leading& leading, std::int64_t state) {
+  const auto entry = [&](int k) { return entry_text(argument, in, leading, state, k); };
   fail(call.name,
        "norm of the quaternion " + entry(place.at) + " to " + entry(place.at + 3) + " of joint '" +
            place.joint + "'",
        to_text(norm), "1 within " + to_text(kQuaternionTolerance), "robot.normalize makes it unit");
 }
 
-/// @throws Error. @param state  index in the batch, or -1 for a single state.
-void check_quaternions(const Call& call, const Argument& argument, const double* q,
-                       std::int64_t state) {
-  for (const auto& place : call.robot.quaternions()) {
+/// The first quaternion of a configuration that is not unit, or nullptr.
+const Robot::QuaternionPlace* find_non_unit(const Robot& robot, const double* q, double& norm) {
+  for (const auto& place : robot.quaternions()) {
     const double* x = q + place.at;
-    const double norm = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
-    if (std::abs(norm - 1) <= kQuaternionTolerance) continue;
-    fail_quaternion(call, argument, place, norm, state < 0 ? "" : std::to_string(state) + ", ");
+    norm = std::sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2] + x[3] * x[3]);
+    if (!(std::abs(norm - 1) <= kQuaternionTolerance)) return &place;
   }
+  return nullptr;
 }
 
 struct States {
@@ -63,7 +60,8 @@ struct States {
   std::span<ArrayOut> out;
   Leading leading;
   bool as_float = false;
-  bool plain = true;  ///< all arrays are double and no result needs to be transposed
+  bool plain = true;   ///< all arrays are double and no result needs to be transposed
+  bool check = false;  ///< that numbers are finite
 
   /// One state, in place or through the buffer of the workspaces.
   void run(Workspaces& work, std::int64_t i) const {
@@ -72,7 +70,7 @@ struct States {
     const auto inputs = call.arguments.size(), outputs = call.results.size();
     if (plain) {
       for (std::size_t k = 0; k < inputs; ++k) {
-        from[k] = static_cast<const double*>(in[k].data) + i * in[k].stride;
+        from[k] = static_cast<const double*>(in[k].data) + in[k].offset(i, leading);
       }
       for (std::size_t k = 0; k < outputs; ++k) {
         to[k] = static_cast<double*>(out[k].data) + i * out[k].size;
@@ -80,10 +78,17 @@ struct States {
     } else {
       use_buffer(work, i, from, to);
     }
+    if (check) {
+      for (std::size_t k = 0; k < inputs; ++k) {
+        check_finite_state(call.name, call.arguments[k], in[k], leading, i, from[k]);
+      }
+    }
     if (!call.robot.quaternions().empty()) {
       for (std::size_t k = 0; k < inputs; ++k) {
-        if (call.arguments[k].kind == Argument::Kind::position) {
-          check_quaternions(call, call.arguments[k], from[k], leading.rank == 0 ? -1 : i);
+        if (call.arguments[k].kind != Argument::Kind::position) continue;
+        double norm = 1;
+        if (const auto* place = find_non_unit(call.robot, from[k], norm)) {
+          fail_quaternion(call, call.arguments[k], *place, norm, in[k], leading, i);
         }
       }
     }
@@ -103,12 +108,12 @@ struct States {
     for (std::size_t k = 0; k < call.arguments.size(); ++k) {
       const std::int64_t n = std::max(1, call.arguments[k].size);
       if (in[k].is_float) {
-        const float* x = static_cast<const float*>(in[k].data) + i * in[k].stride;
+        const float* x = static_cast<const float*>(in[k].data) + in[k].offset(i, leading);
         std::copy(x, x + n, buffer);
         from[k] = buffer;
         buffer += n;
       } else {
-        from[k] = static_cast<const double*>(in[k].data) + i * in[k].stride;
+        from[k] = static_cast<const double*>(in[k].data) + in[k].offset(i, leading);
       }
     }
     for (std::size_t k = 0; k < call.results.size(); ++k) {
@@ -147,7 +152,7 @@ struct States {
       return;
     }
     const nb::gil_scoped_release released;
-    for_ranges(leading.count, 1, kGrain, threads.load(),
+    for_ranges(leading.count(), 1, kGrain, threads.load(),
                [this](std::int64_t first, std::int64_t count) {
                  Borrowed work(call.robot);
                  for (std::int64_t i = first; i < first + count; ++i) run(*work, i);
@@ -178,44 +183,97 @@ nb::handle result_type(const char* name) {
 
 namespace {
 
-/// Fast path for one state of plain arrays and one result. Returns an invalid object if the call is
-/// not of this kind.
+/// A new array of doubles for a result of one state.
+nb::object new_array(const Result& result, double*& data) {
+  npy_intp dims[3] = {result.dims[0], result.dims[1], result.dims[2]};
+  PyObject* array = PyArray_SimpleNew(result.rank, dims, NPY_DOUBLE);
+  if (array == nullptr) throw nb::python_error();
+  data = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array)));
+  return nb::steal(array);
+}
+
+/// numpy.float64(value)
+nb::object new_number(double value) {
+  static PyArray_Descr* const type = PyArray_DescrFromType(NPY_DOUBLE);
+  return nb::steal(PyArray_Scalar(&value, type, nullptr));
+}
+
+/// Fast path for one state of plain arrays. Returns an invalid object if the call is not of this
+/// kind; the general path then reports what is wrong, if anything is.
 nb::object map_plain(const Call& call, StateFunction body, const void* function) {
-  const std::size_t inputs = call.arguments.size();
-  if (call.results.size() != 1 || inputs > kFewArrays) return {};
-  const Result& result = call.results[0];
-  if (result.rank == 0) return {};
+  const std::size_t inputs = call.arguments.size(), outputs = call.results.size();
+  const nb::handle given_out = call.output.out;
+  if (inputs > kFewArrays || outputs > kManyResults) return {};
+  if (!given_out.is_none() && (outputs != 1 || call.results[0].rank == 0)) return {};
+  const bool check = should_check(call.name, call.output.check, false);
   const double* from[kFewArrays];
   for (std::size_t k = 0; k < inputs; ++k) {
     const Argument& argument = call.arguments[k];
     if (argument.kind > Argument::Kind::position) return {};
     from[k] = plain_state(argument);
     if (from[k] == nullptr) return {};
-    if (argument.kind == Argument::Kind::position) {
-      check_quaternions(call, argument, from[k], -1);
+    double norm = 1;
+    if (check && !all_finite(from[k], argument.size)) return {};
+    if (argument.kind == Argument::Kind::position && find_non_unit(call.robot, from[k], norm)) {
+      return {};
     }
   }
-  ArrayOut out = make_array(call.name, result, {}, false, call.out);
-  double* to = static_cast<double*>(out.data);
-  if (!call.out.is_none()) {
-    for (std::size_t k = 0; k < inputs; ++k) {
-      if (from[k] < to + out.size && to < from[k] + call.arguments[k].size) {
-        fail_shared(call.name, call.arguments[k]);
+  std::array<nb::object, kManyResults> made;
+  double *arrays[kManyResults], *to[kManyResults], numbers[kManyResults];
+  std::size_t size = 0;  // of the buffer for results that are transposed
+  for (std::size_t k = 0; k < outputs; ++k) {
+    const Result& result = call.results[k];
+    if (result.rank == 0) {
+      arrays[k] = &numbers[k];
+    } else if (given_out.is_none()) {
+      made[k] = new_array(result, arrays[k]);
+    } else {
+      ArrayOut out = make_array(call.name, result, {}, false, given_out);
+      arrays[k] = static_cast<double*>(out.data);
+      for (std::size_t i = 0; i < inputs; ++i) {
+        if (from[i] < arrays[k] + out.size && arrays[k] < from[i] + call.arguments[i].size) {
+          fail_shared(call.name, call.arguments[i]);
+        }
       }
+      made[k] = std::move(out.array);
     }
+    if (result.order == Result::Order::columns) size += static_cast<std::size_t>(result.size());
   }
   Borrowed work(call.robot);
-  if (result.order == Result::Order::rows) {
-    body(function, *work, from, &to);
-  } else {
-    double* buffer = (*work).buffer(static_cast<std::size_t>(result.size()));
-    body(function, *work, from, &buffer);
-    States::write(result, buffer, to);
+  double* buffer = size > 0 ? (*work).buffer(size) : nullptr;
+  for (std::size_t k = 0; k < outputs; ++k) {
+    const bool direct = call.results[k].order == Result::Order::rows;
+    to[k] = direct ? arrays[k] : buffer;
+    if (!direct) buffer += call.results[k].size();
   }
-  return std::move(out.array);
+  body(function, *work, from, to);
+  for (std::size_t k = 0; k < outputs; ++k) {
+    if (to[k] != arrays[k]) States::write(call.results[k], to[k], arrays[k]);
+    if (call.results[k].rank == 0) made[k] = new_number(numbers[k]);
+  }
+  return outputs == 1 ? std::move(made[0]) : named_tuple(call.type, {made.data(), outputs});
 }
 
 }  // namespace
+
+nb::object named_tuple(nb::handle type, std::span<nb::object> values) {
+  const nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(k), values[k].release().ptr());
+  }
+  // A NamedTuple is a tuple with names for its items: made directly, without its __new__ in Python.
+  if (PyType_Check(type.ptr()) &&
+      PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()), &PyTuple_Type)) {
+    const nb::object arguments = nb::steal(PyTuple_Pack(1, tuple.ptr()));
+    PyObject* named =
+        PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(type.ptr()), arguments.ptr(), nullptr);
+    if (named == nullptr) throw nb::python_error();
+    return nb::steal(named);
+  }
+  PyObject* made = PyObject_CallObject(type.ptr(), tuple.ptr());
+  if (made == nullptr) throw nb::python_error();
+  return nb::steal(made);
+}
 
 nb::object map_states(const Call& call, StateFunction body, const void* function) {
   if (nb::object quick = map_plain(call, body, function); quick.is_valid()) return quick;
@@ -246,12 +304,14 @@ nb::object map_states(const Call& call, StateFunction body, const void* function
       ++doubles;
     }
   }
+  for (std::size_t k = 0; k < inputs; ++k) set_strides(call.arguments[k], s.leading, s.in[k]);
   s.as_float = floats > 0 && doubles == 0;
   s.plain = floats == 0;
+  s.check = should_check(call.name, call.output.check, s.leading.rank > 0);
 
   // Results.
   for (std::size_t k = 0; k < outputs; ++k) {
-    nb::handle given = call.out;
+    nb::handle given = call.output.out;
     if (outputs > 1 && !given.is_none()) {
       if (!nb::isinstance<nb::tuple>(given) || nb::len(given) != outputs) {
         fail(call.name, "out", nb::cast<std::string>(nb::str(given.type().attr("__name__"))),
@@ -266,17 +326,17 @@ nb::object map_states(const Call& call, StateFunction body, const void* function
 
   s.run_all();
 
-  const bool bare = s.leading.rank == 0 && call.out.is_none();
+  const bool bare = s.leading.rank == 0 && call.output.out.is_none();
   const auto finished = [&](std::size_t k) {
     nb::object array = std::move(s.out[k].array);
     if (bare && call.results[k].rank == 0 && !back.is_valid())
       return nb::object(array[nb::tuple()]);
-    return back.is_valid() && call.out.is_none() ? back(array) : array;
+    return back.is_valid() && call.output.out.is_none() ? back(array) : array;
   };
   if (outputs == 1) return finished(0);
-  nb::list parts;
-  for (std::size_t k = 0; k < outputs; ++k) parts.append(finished(k));
-  return call.type(*parts);
+  std::vector<nb::object> parts;
+  for (std::size_t k = 0; k < outputs; ++k) parts.push_back(finished(k));
+  return named_tuple(call.type, parts);
 }
 
 External::External(const char* call, const Robot& robot, nb::handle given) {

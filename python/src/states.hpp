@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "python/src/doc.hpp"
 #include "python/src/numpy_api.hpp"
 #include "python/src/robot.hpp"
 
@@ -56,13 +57,19 @@ struct Result {
 using StateFunction = void (*)(const void* function, Workspaces& work, const double* const* in,
                                double* const* out);
 
+/// Arguments that all methods have.
+struct Output {
+  nb::handle out;              ///< None, an array, or a tuple of them
+  nb::handle check = Py_None;  ///< whether to refuse numbers that are not finite (should_check)
+};
+
 /// A call before its arrays are read.
 struct Call {
   const char* name;
   const Robot& robot;
   std::span<const Argument> arguments;
   std::span<const Result> results;
-  nb::handle out;   ///< None, an array, or a tuple of them
+  Output output;
   nb::handle type;  ///< NamedTuple for several results
 };
 
@@ -86,19 +93,20 @@ nb::handle result_type(const char* name);
 /// One result.
 template <typename Function>
 nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
-               const Result& result, nb::handle out, const Function& function) {
-  return map({name, robot, {arguments.begin(), arguments.size()}, {&result, 1}, out, {}}, function);
+               const Result& result, const Output& output, const Function& function) {
+  return map({name, robot, {arguments.begin(), arguments.size()}, {&result, 1}, output, {}},
+             function);
 }
 /// Several results, in a NamedTuple of limb.results.
 template <typename Function>
 nb::object map(const char* name, const Robot& robot, std::initializer_list<Argument> arguments,
-               std::initializer_list<Result> results, const char* type, nb::handle out,
+               std::initializer_list<Result> results, const char* type, const Output& output,
                const Function& function) {
   return map({name,
               robot,
               {arguments.begin(), arguments.size()},
               {results.begin(), results.size()},
-              out,
+              output,
               result_type(type)},
              function);
 }

@@ -129,7 +129,7 @@ def test_messages():
     assert message(robot.rnea, q, q) == f"rnea: a is missing, expected {array}"
     assert message(robot.rnea) == f"rnea: q is missing, expected {array}"
     assert message(robot.rnea, q, q, q, q) == "rnea: takes 3 arguments by position, got 4"
-    assert message(robot.rnea, q, q, q, foo=1) == "rnea: unknown argument 'foo', expected q, v, a, external, out"
+    assert message(robot.rnea, q, q, q, foo=1) == "rnea: unknown argument 'foo', expected q, v, a, external, out, check"
     assert message(robot.rnea, q, q, q, q=q) == "rnea: q is given twice, by position and by name"
     assert message(robot.frame_pose, q, 3) == "frame_pose: frame is 3, expected a str"
     assert message(robot.frame_jacobian, q, "tool", None) == (
@@ -147,7 +147,7 @@ def test_messages():
     assert message(scenario.run_batch, "2") == "Scenario.run_batch: runs is a str, expected an int or None"
     assert "None" in message(setattr, scenario, "duration", None)
     assert message(limb.load, None) == "load: path is None, expected a str | PathLike"
-    assert message(robot.compile, None) == "compile: functions is None, expected a Sequence[str]"
+    assert message(robot.compile, None) == "compile: functions is None, expected a str | Sequence[str]"
     assert message(limb.convert.to_pinocchio, None, q) == "to_pinocchio: robot is None, expected a Robot"
     assert message(limb.convert.to_pinocchio, robot, None) == "to_pinocchio: q is None, expected an array"
     assert "incompatible" not in message(setattr, scenario, "seed", 2**64)
@@ -229,9 +229,75 @@ def test_none_is_refused_by_name_in_python(label, argument, instances):
             else:
                 kwargs[p.name] = valid[p.name]
     if owner is not None and not label.endswith("__init__"):
-        function = getattr(instances["Robot"], function.__name__)
+        function = getattr(instances[owner.__name__], function.__name__)
     elif owner is not None:
         function = owner
     with pytest.raises((TypeError, limb.Error)) as error:
         function(**kwargs)
     assert argument in str(error.value) and "None" in str(error.value), str(error.value)
+
+
+def spellings():
+    """Every option with a fixed set of values: (label, the values, a call with one of them)."""
+    from typing import get_args
+
+    from limb import types
+
+    arm, dog = limb.load("builtin:arm7"), limb.load("builtin:quadruped", base="free")
+    q, v, frame = arm.neutral(), np.zeros(7), arm.frames[-1]
+    integrators = [x for x in get_args(types.Integrator) if x != "cvode" or limb.sim.has_cvode()]
+
+    def sensor(x):
+        world = limb.sim.World(dog)
+        world.set_contact(limb.sim.Ground.plane(), feet=FEET)
+        on_frame = x in ("accelerometer", "gyroscope", "contact", "force")
+        limb.sim.Simulation(world).add_sensor("s", x, frame=FEET[0] if on_frame else None)
+
+    def shape(x):
+        size = {"sphere": [0.1], "capsule": [0.1, 0.2], "cylinder": [0.1, 0.2], "box": [0.1] * 3,
+                "ellipsoid": [0.1] * 3}.get(x, [0.1])
+        limb.sim.ContactShape(dog, FEET[0], x, size)
+
+    return {
+        "base": (get_args(types.Base), lambda x: limb.load("builtin:quadruped", x)),
+        "missing_meshes": (get_args(types.MissingMeshes), lambda x: limb.load("builtin:arm7", missing_meshes=x)),
+        "unsupported": (get_args(types.Unsupported), lambda x: limb.load("builtin:arm7", unsupported=x)),
+        "format": (("recipe",), lambda x: limb.loads(arm.to_recipe(), format=x)),
+        "axes": (get_args(types.Axes), lambda x: arm.frame_jacobian(q, frame, x)),
+        "kind": (get_args(types.AccelerationKind), lambda x: arm.frame_acceleration(q, v, v, frame, kind=x)),
+        "convention": (get_args(types.BaseVelocityConvention),
+                       lambda x: dog.base_velocity(dog.neutral(), np.zeros(18), x)),
+        "strategy": (get_args(types.Strategy), lambda x: arm.compile("aba_derivatives", strategy=x)),
+        "order": (get_args(types.Order), lambda x: arm.compile("crba", order=x)),
+        "method": (get_args(types.DerivationMethod), lambda x: limb.load("builtin:2r").derive("M", method=x)),
+        "parameters": (get_args(types.DerivationParameters), lambda x: limb.load("builtin:2r").derive("M", parameters=x)),
+        "integrator": (integrators, lambda x: limb.sim.Simulation(limb.sim.World(arm), integrator=x)),
+        "friction": (get_args(types.Friction), lambda x: limb.sim.World(arm, friction=x)),
+        "stops": (get_args(types.Stops), lambda x: limb.sim.World(arm, stops=x)),
+        "wrench axes": (get_args(types.WrenchAxes),
+                        lambda x: limb.sim.World(arm).add_push(frame, begin=0, end=1, axes=x)),
+        "direction": (get_args(types.Direction),
+                      lambda x: limb.sim.Simulation(limb.sim.World(arm)).set_events([(lambda t, q, v: 1.0, x)])),
+        "anti_windup": (get_args(types.AntiWindup),
+                        lambda x: limb.control.JointPid(arm, 1.0, 1.0, 1.0, period=1e-3, anti_windup=x)),
+        "filter": (get_args(types.Filter), lambda x: limb.estimate.BaseEstimator(dog, FEET, filter=x)),
+        "odometry": (get_args(types.Odometry), lambda x: limb.estimate.BaseEstimator(dog, FEET, odometry=x)),
+        "sensor": (get_args(types.SensorType), sensor),
+        "shape": ([x for x in get_args(types.ShapeKind) if x != "mesh"], shape),
+    }
+
+
+@pytest.mark.parametrize("option", sorted(spellings()))
+def test_options_have_one_spelling(option):
+    """The values of limb.types work; other spellings of them do not, and the message lists all of them."""
+    values, call = spellings()[option]
+    for value in values:
+        call(value)
+        others = {value.upper() if value.islower() else value.lower(), value.title(), value + " ", value.replace("-", "_"),
+                  value.replace("_", "-"), "x"}
+        for other in sorted(others - set(values)):
+            with pytest.raises(limb.Error) as error:
+                call(other)
+            assert f"'{other}'" in str(error.value)
+            missing = [x for x in values if x not in str(error.value)]
+            assert not missing, f"{error.value}: {missing}"

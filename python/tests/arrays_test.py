@@ -90,9 +90,9 @@ def test_error_messages(arm, quadruped):
     assert message(arm.rnea, Q[:, :5], V, A) == (
         "rnea: q has shape (4, 5), expected (7,) or (..., 7) (a free joint needs 7 numbers in q but 6 in v)")
     assert message(arm.rnea, Q, V[0, :3], A) == (
-        "rnea: v has shape (3,), expected (7,) or (4, 7) (as many states as q has)")
+        "rnea: v has shape (3,), expected (7,) or (4, 7) (batch dimensions broadcast with those of q)")
     assert message(arm.rnea, Q, V[:3], A) == (
-        "rnea: v has shape (3, 7), expected (7,) or (4, 7) (as many states as q has)")
+        "rnea: v has shape (3, 7), expected (7,) or (4, 7) (batch dimensions broadcast with those of q)")
     assert message(arm.rnea, Q, V, A.astype(complex)) == (
         "rnea: a is an array of complex128, expected numbers that fit into float64")
     assert message(arm.rnea, Q, V, "text") == "rnea: a is a str, expected numbers that fit into float64"
@@ -115,7 +115,7 @@ def test_error_messages(arm, quadruped):
         "frame_jacobian: axes is 'global', expected 'local', 'local_world_aligned' or 'world'")
     assert message(arm.rnea, Q, V, A, external=3) == "rnea: external is int, expected a dict {frame: wrench}"
     assert message(arm.rnea, Q, V, A, external={arm.frames[-1]: [1, 2]}) == (
-        f"rnea: external['{arm.frames[-1]}'] has shape (2,), expected (6,) or (4, 6) (as many states as q has)")
+        f"rnea: external['{arm.frames[-1]}'] has shape (2,), expected (6,) or (4, 6) (batch dimensions broadcast with those of q)")
     bad = np.array([quadruped.neutral()] * 2)
     bad[1, 3:7] *= 2
     joint = quadruped.joints[0].name

@@ -178,3 +178,47 @@ def test_pickle_and_interpreter(robot):
     slow = robot.compile("rnea", interpret=True)
     assert slow.why_not_compiled != ""
     near(slow.rnea(Q, V, A), fast.rnea(Q, V, A), DOUBLE)
+
+
+def test_results_are_named_and_contiguous(robot):
+    """With the names of the robot's own results; C-contiguous, and with order="F" as computed, the same numbers."""
+    frames = [robot.frames[-1], robot.frames[0]]
+    names = {"rnea_derivatives": ("dtau_dq", "dtau_dv"), "aba_derivatives": ("da_dq", "da_dv", "da_dtau"),
+             "frame_poses": ("R", "p"), "centroidal": ("A_G", "com"), "operational_space": ("Lambda", "J_bar")}
+    functions = [*names, "frame_jacobians", "crba", "rnea"]
+    # One strategy: the automatic choice is by measurement, and strategies differ in the last bits.
+    fast = robot.compile(functions, frames=frames[:1], strategy="straight_line")
+    views = robot.compile(functions, frames=frames[:1], strategy="straight_line", order="F")
+    assert set(names["rnea_derivatives"]) <= set(limb.results.InverseDerivatives._fields)
+    assert set(names["aba_derivatives"]) <= set(limb.results.ForwardDerivatives._fields)
+    assert set(names["operational_space"]) <= set(limb.results.OperationalSpace._fields)
+    random = np.random.default_rng(2)
+    for states in (None, 1, 5, 2000):
+        lead = () if states is None else (states,)
+        q = robot.random_configuration(1, states)
+        v = random.normal(size=lead + (robot.nv,))
+        for name in functions:
+            call = getattr(fast, name)
+            arrays = (q, v, v)[:len(call.arguments)]
+            result, view = call(*arrays), getattr(views, name)(*arrays)
+            if name in names:
+                assert result._fields == view._fields == names[name] == tuple(call.results)
+            else:
+                result, view = (result,), (view,)
+            for x, y in zip(result, view):
+                assert x.flags.c_contiguous and x.shape[:len(lead)] == lead
+                assert np.array_equal(x, y), name
+    single = fast.rnea_derivatives(*(x.astype("f4") for x in (q, v, v)))
+    assert single.dtau_dq.dtype == np.float32 and single.dtau_dq.flags.c_contiguous
+
+
+def test_out_of_matrices(robot):
+    fast = robot.compile("rnea_derivatives")
+    q, v = robot.random_configuration(1, 3), np.zeros((3, robot.nv))
+    expected = fast.rnea_derivatives(q, v, v)
+    out = tuple(np.empty((3, robot.nv, robot.nv)) for _ in range(2))
+    given = fast.rnea_derivatives(q, v, v, out=out)
+    assert given.dtau_dq is out[0] and given.dtau_dv is out[1]
+    assert np.array_equal(out[0], expected.dtau_dq) and np.array_equal(out[1], expected.dtau_dv)
+    with pytest.raises(limb.Error, match="compile: order is 'K', expected 'C' or 'F'"):
+        robot.compile("rnea", order="K")

@@ -47,6 +47,24 @@ def test_error_is_within_three_sigma(dog, walk, kind):
     assert len(estimator.feet()) == 4
 
 
+@pytest.mark.parametrize("kind", ["inekf", "eskf"])
+def test_smoothing_uses_the_whole_log(dog, walk, kind):
+    _, filtered = run(dog, walk, filter=kind)
+    estimator = estimate.BaseEstimator(dog, FEET, position=walk["q_true"][0][:3], filter=kind)
+    smoothed = estimate.smooth(estimator, walk["t"], walk["gyro"], walk["accel"], walk["q"], walk["v"], walk["contact"])
+    assert not estimator.ready
+    assert np.array_equal(smoothed["t"], filtered["t"])
+    # The last estimate has no future; before it, deviations are not larger.
+    assert np.allclose(smoothed["p"][-1], filtered["p"][-1], rtol=0, atol=1e-12)
+    assert np.all(smoothed["sigma"] <= filtered["sigma"] * (1 + 1e-9))
+    middle = len(smoothed["t"]) // 2
+    assert np.all(smoothed["sigma"][middle, 6:] < 0.9 * filtered["sigma"][middle, 6:])
+    truth = walk["q_true"][-len(smoothed["t"]):, :3]
+    assert np.mean(np.abs(smoothed["p"] - truth) < 3 * smoothed["sigma"][:, :3] + 1e-4) > 0.97
+    with pytest.raises(limb.ComputationError, match="never at rest"):
+        estimate.smooth(estimator, walk["t"][:3], walk["gyro"], walk["accel"], walk["q"], walk["v"], walk["contact"])
+
+
 def test_fixes_and_reset(dog, walk):
     estimator, _ = run(dog, walk)
     t, p = estimator.estimate().t, walk["q_true"][-1][:3]

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree
 from pathlib import Path
 
 import pytest
@@ -24,19 +25,25 @@ def solver(request):
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_script(path):
+def test_script(path, tmp_path):
+    """It runs and writes its picture."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LIMB_EXAMPLE_STATES": STATES}
-    done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, env=environment)
+    done = subprocess.run([sys.executable, "-B", path], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+    if path.stem == "pinocchio_translation" and "not installed" in done.stdout:
+        return
+    picture = xml.etree.ElementTree.parse(tmp_path / f"{path.stem}.svg").getroot()
+    assert picture.tag.endswith("svg") and len(picture) > 10
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_notebook(path, monkeypatch):
+def test_notebook(path, monkeypatch, tmp_path):
     """Runs the cells in order; the last expression of each must have a representation."""
     import ast
 
     monkeypatch.setenv("LIMB_EXAMPLE_STATES", STATES)
+    monkeypatch.chdir(tmp_path)
     notebook = json.loads(path.with_suffix(".ipynb").read_text())
     assert notebook["nbformat"] == 4
     names = {"__name__": "__main__"}
@@ -76,3 +83,10 @@ def test_every_page_is_in_the_site():
     listed = re.findall(r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
     pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
     assert sorted(listed) == sorted(pages)
+
+
+def test_every_example_is_in_the_docs_with_its_picture():
+    page = (ROOT / "docs/examples.md").read_text()
+    for path in EXAMPLES:
+        assert f"python/examples/{path.name}" in page
+        assert f"images/examples/{path.stem}.svg" in page and (ROOT / f"docs/images/examples/{path.stem}.svg").exists()

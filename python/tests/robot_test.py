@@ -1,5 +1,7 @@
 """Properties and methods of a robot; each method is checked by an identity."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -256,6 +258,31 @@ def test_operational_space(arm):
     assert arm.operational_space(np.array([q, q]), v, frame).Lambda.shape == (2, 6, 6)
 
 
+def test_operational_space_of_a_planar_arm():
+    """Two rows of a 2R arm, where J is square: Lambda = J^-T M J^-1, undamped [lecture 004]."""
+    robot = limb.load("builtin:2r")
+    q, v = np.array([0.4, 0.9]), np.array([1.1, -0.7])
+    axes = "local_world_aligned"
+    task = robot.operational_space(q, v, "tool", axes, rows=["vx", "vy"])
+    J = robot.frame_jacobian(q, "tool", axes)[:2]
+    inverse = np.linalg.inv(J)
+    # The condition numbers of J and M are below 100.
+    close(task.Lambda, inverse.T @ robot.mass_matrix(q) @ inverse, 1e4, "Lambda")
+    close(task.rho, inverse.T @ robot.gravity(q), 1e4, "rho")
+    dJ = robot.frame_jacobian_rate(q, v, "tool", axes)[:2]
+    C = robot.coriolis_matrix(q, v)
+    close(task.mu, inverse.T @ (C @ v - robot.mass_matrix(q) @ inverse @ dJ @ v), 1e4, "mu")
+    close(task.N, np.zeros((2, 2)), 1e4, "N")
+    assert task.damped == 0
+    swapped = robot.operational_space(q, v, "tool", axes, rows=["vy", "vx"])
+    close(swapped.Lambda, task.Lambda[::-1, ::-1], 1e4, "other order")
+    assert robot.operational_space(np.array([q, q]), v, "tool", rows=["wz"]).Lambda.shape == (2, 1, 1)
+    with pytest.raises(limb.Error, match="operational_space: row 'x' is not one of: vx vy vz wx wy wz"):
+        robot.operational_space(q, v, "tool", rows=["x"])
+    with pytest.raises(limb.Error, match="operational_space: row 'vx' is given twice"):
+        robot.operational_space(q, v, "tool", rows=["vx", "vx"])
+
+
 def test_inverse_kinematics(arm):
     frame = arm.frames[-1]
     goals = arm.frame_pose(arm.random_configuration(8, 5), frame)
@@ -348,3 +375,67 @@ def test_command_line():
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "arm7" in done.stdout
+
+
+def test_load_from_text(tmp_path):
+    arm = limb.load("builtin:arm7")
+    q = arm.random_configuration(1)
+    for text, form in ((arm.to_urdf(), "urdf"), (arm.to_recipe(), "recipe")):
+        for given in (form, None):
+            robot = limb.loads(text, format=given)
+            assert robot.nv == 7 and np.allclose(robot.gravity(q), arm.gravity(q), atol=1e-9)
+    mjcf = "<mujoco><worldbody><body><joint type='hinge'/><geom size='0.1' mass='1'/></body></worldbody></mujoco>"
+    assert limb.loads(mjcf).nv == limb.loads(mjcf, format="mjcf").nv == 1
+    assert limb.loads(arm.to_urdf(), "free").nv == 13
+    for call, message in ((lambda: limb.loads(""), "loads: text is empty, expected a robot"),
+                          (lambda: limb.loads("<robot/>", format="xml"), "format is 'xml', expected 'urdf', 'mjcf' or 'recipe'"),
+                          (lambda: limb.loads("<robot name='a'><link/></robot>", name="mine.urdf"), "mine.urdf:1: "),
+                          (lambda: limb.loads("name = 3"), "text:1")):
+        with pytest.raises(limb.Error, match=message):
+            call()
+
+
+def test_meshes(tmp_path):
+    """File, scale, pose and link; they survive copies."""
+    (tmp_path / "part.stl").write_bytes(bytes(80) + (1).to_bytes(4, "little") + bytes(50))
+    text = """<robot name="m"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>
+        </inertial><visual><origin xyz="1 2 3"/><geometry><mesh filename="part.stl" scale="1 2 3"/></geometry></visual>
+        <collision><geometry><box size="1 1 2"/></geometry></collision></link></robot>"""
+    robot = limb.loads(text, "free", folder=tmp_path)
+    for one in (robot, pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot), robot.with_gravity([0, 0, 0])):
+        mesh, = one.meshes
+        assert (mesh.link, mesh.role, mesh.shape, mesh.uri) == ("a", "visual", "mesh", "part.stl")
+        assert mesh.file == str(tmp_path / "part.stl")
+        assert np.array_equal(mesh.scale, [1, 2, 3]) and np.array_equal(mesh.pose[:3, 3], [1, 2, 3])
+        assert [(x.shape, x.role) for x in one.geometry] == [("mesh", "visual"), ("box", "collision")]
+        assert np.array_equal(one.geometry[1].size, [1, 1, 2]) and one.geometry[1].file is None
+    assert limb.loads(text, "free", folder=tmp_path / "none").meshes[0].file is None
+
+
+def test_add_frame(arm):
+    q = arm.random_configuration(2)
+    X = limb.SE3(limb.SO3.from_rpy(0.1, 0.2, 0.3).matrix(), [0, 0, 0.1])
+    robot = arm.add_frame("grip", "tool", X)
+    assert "grip" in robot.frames and "grip" not in arm.frames
+    assert np.allclose(robot.frame_pose(q, "grip"), arm.frame_pose(q, "tool") @ X.matrix(), atol=1e-14)
+    again = pickle.loads(pickle.dumps(robot)).add_frame("tip", "grip", np.eye(4))
+    assert np.allclose(again.frame_pose(q, "tip"), robot.frame_pose(q, "grip"), atol=1e-14)
+    for call, message in ((lambda: robot.add_frame("grip", "tool", X), "already named 'grip'"),
+                          (lambda: robot.add_frame("a", "tol", X), "no link or frame is named 'tol' .closest: 'tool'."),
+                          (lambda: robot.add_frame("a", "tool", np.eye(3)), r"pose has shape \(3, 3\), expected \(4, 4\)"),
+                          (lambda: robot.add_frame("a", "tool", 2 * np.eye(4)), "last row of the pose"),
+                          (lambda: robot.add_frame("a", "tool", np.diag([2, 1, 1, 1])), "rotation of the pose")):
+        with pytest.raises(limb.Error, match=message):
+            call()
+
+
+def test_gravity_vector(arm):
+    q = arm.random_configuration(2)
+    moon = arm.with_gravity([0, 0, -1.62])
+    assert arm.gravity_vector == (0, 0, -9.81) and moon.gravity_vector == (0, 0, -1.62)
+    assert np.allclose(moon.gravity(q) * 9.81 / 1.62, arm.gravity(q), rtol=1e-12)
+    assert np.array_equal(moon.mass_matrix(q), arm.mass_matrix(q))
+    with pytest.raises(AttributeError, match="a robot is immutable.*with_gravity"):
+        arm.gravity_vector = (0, 0, 0)
+    with pytest.raises(limb.Error, match="gravity"):
+        arm.with_gravity([0, 0, np.nan])

@@ -1,7 +1,10 @@
 """limb.sim: motions compared with closed forms and with scenarios, Python functions in runs, errors, Ctrl-C."""
 
+import copy
 import gc
 import math
+import multiprocessing
+import pickle
 import subprocess
 import sys
 import threading
@@ -208,7 +211,7 @@ def test_logs_are_read_as_arrays(tmp_path):
         path = str(tmp_path / f"run.{ending}")
         end = scenario.run(path)
         log = read_log(path)
-        assert set(log.topics) == {"state", "torque", "energy", "momentum", "imu"}
+        assert set(log.topics) == {"state", "torque", "energy", "momentum", "imu", "target"}
         state = log.topics["state"]
         assert state["t"].shape == (51,) and state["t"][10] == 0.1
         assert state["q.joint1"][-1] == end.q[0]
@@ -313,7 +316,7 @@ def test_exceptions_of_functions_propagate(slider):
     with pytest.raises(limb.ComputationError, match="the torque on joint 'rail' is nan"):
         simulation.run(1.0)
     simulation.set_controller(lambda t, q, v: "fast")
-    with pytest.raises(ValueError, match="could not convert"):
+    with pytest.raises(ValueError, match="result of the controller is 'fast', expected an array of numbers"):
         simulation.run(1.0)
     simulation.set_controller(lambda t, q, v: simulation.run(9.0))
     with pytest.raises(limb.Error, match="is in a run"):
@@ -427,3 +430,115 @@ def test_cycles_are_collected(slider):
     del controller
     gc.collect()
     assert gone() is None
+
+
+def push_up(t, q, v):
+    """A force that can be pickled."""
+    return 0.1 * np.ones(len(v))
+
+
+def hold(t, q, v):
+    """Torques of motors of the quadruped, a controller that can be pickled."""
+    return 20 * (STAND - q[7:]) - v[6:]
+
+
+STAND = np.tile([0.0, 0.8, -1.6], 4)
+
+
+def test_controllers_return_motor_torques(quadruped):
+    """With a floating base: 12 motor torques are the 18 generalised forces with zeros on the base, to the last bit."""
+    assert (quadruped.nv, quadruped.motors) == (18, 12)
+    S = quadruped.selection_matrix()
+    motions = []
+    for controller in (hold, lambda t, q, v: S.T @ hold(t, q, v), lambda t, q, v: np.r_[np.zeros(6), hold(t, q, v)]):
+        simulation = limb.sim.Simulation(limb.sim.World(quadruped))
+        simulation.set_controller(controller)
+        motions.append(simulation.record(0.1))
+        assert np.array_equal(motions[-1]["command"][:, :6], np.zeros_like(motions[-1]["command"][:, :6]))
+    assert np.abs(motions[0]["command"]).max() > 1
+    for other in motions[1:]:
+        assert np.array_equal(motions[0]["q"], other["q"]) and np.array_equal(motions[0]["command"], other["command"])
+
+
+def test_wrong_number_of_torques(quadruped, arm):
+    for robot, expected in ((quadruped, r"\(18,\), generalised forces, or \(12,\), torques of the motors"), (arm, r"\(7,\)$")):
+        simulation = limb.sim.Simulation(limb.sim.World(robot))
+        simulation.set_controller(lambda t, q, v: np.zeros(5))
+        with pytest.raises(limb.Error, match=r"result of the controller has shape \(5,\), expected " + expected):
+            simulation.run(0.01)
+
+
+def worlds(quadruped):
+    world = limb.sim.World(quadruped, friction="none", stops="hard", restitution=0.2)
+    world.add_spring("FL_knee" if any(j.name == "FL_knee" for j in quadruped.joints) else quadruped.joints[1].name,
+                     stiffness=3.0)
+    world.add_push(quadruped.frames[0], begin=0.01, end=0.02, force=[1, 2, 3])
+    world.add_disturbance(quadruped.frames[0], force_deviation=0.5, seed=3)
+    world.add_force(push_up)
+    world.set_actuator(quadruped.joints[2].name, torque_limit=5.0)
+    world.set_contact(limb.sim.Ground.plane(friction=0.6), feet=["FL_foot", "FR_foot", "RL_foot", "RR_foot"], radius=0.02)
+    return world
+
+
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.deepcopy], ids=["pickle", "deepcopy"])
+def test_copies_of_worlds_and_simulations(quadruped, copied):
+    """The same calls, so the same motion to the last bit."""
+    world = worlds(quadruped)
+    motions = []
+    for one in (world, copied(world)):
+        simulation = limb.sim.Simulation(one, step=5e-4, control_period=1e-3)
+        simulation.add_sensor("gyro", "gyroscope", frame=quadruped.frames[0], noise=0.1, seed=5)
+        simulation.set_controller(hold)
+        simulation = copied(simulation)
+        q = quadruped.neutral()
+        q[2] = 0.4
+        simulation.set_state(q)
+        motions.append(simulation.record(0.05))
+    for name in ("t", "q", "v", "command"):
+        assert np.array_equal(motions[0][name], motions[1][name]), name
+    assert np.array_equal(motions[0]["sensors"]["gyro"]["values"], motions[1]["sensors"]["gyro"]["values"])
+
+
+def test_a_copy_continues(arm):
+    """Without motors that remember, contact and random numbers the state is all that there is."""
+    simulation = limb.sim.Simulation(limb.sim.World(arm), integrator="runge-kutta-4")
+    simulation.set_state(0.3 * np.ones(7), 0.1 * np.ones(7))
+    simulation.run(0.1)
+    again = pickle.loads(pickle.dumps(simulation))
+    assert again.t == simulation.t
+    simulation.run(0.2)
+    again.run(0.2)
+    assert np.array_equal(simulation.q, again.q) and np.array_equal(simulation.v, again.v)
+    assert repr(again).startswith("Simulation('arm7', integrator='runge-kutta-4', step=0.001: t=0.2 s")
+
+
+def energy_after(simulation):
+    simulation.run(0.05)
+    return simulation.energy().total
+
+
+def test_simulations_in_other_processes(arm):
+    simulations = []
+    for k in range(2):
+        simulations.append(limb.sim.Simulation(limb.sim.World(arm)))
+        simulations[-1].set_state(0.1 * k * np.ones(7))
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.map(energy_after, simulations)
+    assert found == [energy_after(x) for x in simulations]
+
+
+def test_functions_that_cannot_be_pickled(arm):
+    world = limb.sim.World(arm)
+    world.add_force(lambda t, q, v: None)
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(world)
+    simulation = limb.sim.Simulation(limb.sim.World(arm))
+    controller = limb.control.JointPd(arm, 10.0, 1.0)
+    simulation.set_controller(controller.controller(np.zeros(7)))
+    with pytest.raises(TypeError, match="NativeController"):
+        pickle.dumps(simulation)
+
+
+def test_reprs(quadruped):
+    text = repr(worlds(quadruped))
+    assert text.startswith("World('quadruped', friction='none', stops='hard', add_spring(") and "add_force(push_up)" in text

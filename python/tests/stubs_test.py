@@ -91,3 +91,25 @@ def test_mypy_checks_programs(tmp_path):
             for path in (right, wrong)]
     assert runs[0].returncode == 0, runs[0].stdout
     assert runs[1].returncode == 1 and "arg-type" in runs[1].stdout, runs[1].stdout
+
+
+def test_mypy_strict_on_the_examples():
+    """If mypy is installed: all examples, and the types of compiled functions."""
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    examples = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*.py"))
+    assert len(examples) >= 12
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", *examples],
+                          capture_output=True, text=True, cwd=STUB.parent.parent)
+    assert done.returncode == 0, done.stdout
+
+
+def test_mypy_knows_compiled_functions(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    program = tmp_path / "compiled.py"
+    program.write_text("import limb\nfast = limb.load('builtin:arm7').compile(['rnea_derivatives', 'aba', 'frame_poses'])\n"
+                       "q = [0.0] * 7\nreveal_type(fast.rnea_derivatives(q, q, q).dtau_dq)\n"
+                       "reveal_type(fast.frame_poses(q))\nfast.aba(q, q)\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", program],
+                          capture_output=True, text=True, cwd=STUB.parent.parent)
+    assert 'Revealed type is "numpy.ndarray' in done.stdout and "FramePoses" in done.stdout, done.stdout
+    assert 'Missing positional argument "tau"' in done.stdout and "Found 1 error" in done.stdout, done.stdout

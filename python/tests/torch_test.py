@@ -7,6 +7,7 @@ import limb
 
 torch = pytest.importorskip("torch", reason="the package torch is not installed")
 import limb.torch  # noqa: E402
+from limb._gradients import FUNCTIONS, size_of  # noqa: E402
 
 
 def tensors(robot, n, seed=2):
@@ -74,3 +75,46 @@ def test_out_may_be_a_tensor(arm):
     assert arm.rnea(q, v, a, out=out) is out and torch.equal(out, arm.rnea(q, v, a))
     with pytest.raises(limb.Error, match="rnea: out requires a gradient"):
         arm.rnea(q, v, a, out=out.clone().requires_grad_())
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_against_differences_along_tangents(quadruped, name):
+    """As for limb.jax: step 1e-6, an error of eps / 1e-6 times the size of the result."""
+    robot, inputs = quadruped, FUNCTIONS[name].inputs
+    random = np.random.default_rng(1)
+    options = ({"frame": robot.frames[-1]} if name.startswith("frame_") else
+               {"contacts": ["FL_foot", "RR_foot"]} if name in ("constrained_forward_dynamics", "impact") else {})
+    arrays = [robot.random_configuration(k + 1) if size_of(robot, x) == robot.nq else random.normal(size=robot.nv)
+              for k, x in enumerate(inputs)]
+    call = getattr(limb.torch, name)
+
+    def flat(arrays):
+        result = call(robot, *arrays, **options)
+        return torch.cat([x.reshape(-1) for x in (result if isinstance(result, tuple) else (result,))])
+
+    given = [torch.tensor(x, requires_grad=True) for x in arrays]
+    values = flat(given)
+    weights = torch.tensor(random.normal(size=tuple(values.shape)))
+    (values * weights).sum().backward()
+    scale = float((values * weights).norm()) + 1
+    for i, argument in enumerate(inputs):
+        for k in range(robot.nv):
+            w = np.zeros(robot.nv)
+            w[k] = 1e-6
+            sides = []
+            for sign in (1, -1):
+                moved = list(arrays)
+                moved[i] = robot.integrate(arrays[i], sign * w) if argument[0] == "q" else arrays[i] + sign * w
+                sides.append((moved[i], float(flat([torch.tensor(x) for x in moved]) @ weights)))
+            slope = (sides[0][1] - sides[1][1]) / 2e-6
+            rate = (sides[0][0] - sides[1][0]) / 2e-6 @ given[i].grad.numpy()
+            assert abs(slope - rate) < 1e-7 * scale + 1e-5 * abs(slope), (argument, k)
+
+
+def test_broadcast_arguments_get_summed_gradients(arm):
+    q, v = torch.zeros(3, 1, 7, requires_grad=True, dtype=torch.float64), torch.ones(4, 7, requires_grad=True, dtype=torch.float64)
+    limb.torch.bias(arm, q, v).sum().backward()
+    full = torch.zeros(3, 4, 7, requires_grad=True, dtype=torch.float64)
+    limb.torch.bias(arm, full, v.detach()).sum().backward()
+    assert q.grad.shape == (3, 1, 7) and v.grad.shape == (4, 7)
+    assert torch.allclose(q.grad, full.grad.sum(1, keepdim=True), rtol=1e-12)

@@ -53,6 +53,12 @@ struct Instruction {
   int a = -1, b = -1, c = -1;
 };
 
+/// What code does with angles that are out of the range of the inlined polynomials.
+enum class RangeCheck {
+  stop,  ///< Opcode::bound on the sum of their sizes: the caller computes such a state by calls
+  nan,   ///< sine and cosine of such an angle are NaN
+};
+
 /// How a trace is lowered to a Code.
 struct LowerOptions {
   Precision precision = Precision::f64;
@@ -62,6 +68,8 @@ struct LowerOptions {
   bool inline_sincos = true;
   /// Compute sines and cosines four at a time, in code for one state.
   bool by_fours = false;
+  /// Angles out of the range of the polynomials, if these are inlined.
+  RangeCheck range = RangeCheck::stop;
 };
 
 struct Code {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <unordered_map>
 
 #include "limb/codegen/lower/atan2_lowering.hpp"
@@ -74,7 +75,7 @@ class Lowering {
   Code run() {
     value_.assign(needed_.size(), -1);
     list_results();
-    if (code_.options.inline_sincos) sines_of_inputs();
+    if (code_.options.inline_sincos && code_.options.range == RangeCheck::stop) sines_of_inputs();
     for (int i = 0; i < graph_.size(); ++i) {
       if (needed_[at(i)] != 0 && reversed_[at(i)] == 0) value(i);
     }
@@ -205,7 +206,8 @@ class Lowering {
       both = known->second;
     } else {
       const int x = value(n.a);
-      emit(Opcode::bound, emit(Opcode::abs, x), constant(sincos_bound(code_.options.precision)));
+      if (code_.options.range == RangeCheck::stop)
+        emit(Opcode::bound, emit(Opcode::abs, x), bound());
       both = angles_[n.a] = sincos(x, false);
     }
     return sine ? both.sine : both.cosine;
@@ -224,7 +226,13 @@ class Lowering {
       return lowering.emit(Opcode::quadrant_sign, t, x, shift, four);
     }
   };
+  int bound() { return constant(sincos_bound(code_.options.precision)); }
   SinCos<int> sincos(int x, bool four) {
+    if (code_.options.range == RangeCheck::nan) {
+      const int size = emit(Opcode::abs, x), limit = bound();
+      const int nan = constant(std::numeric_limits<double>::quiet_NaN());
+      x = emit(Opcode::select, emit(Opcode::less_equal, size, limit), x, nan);
+    }
     return make_sincos(code_.options.precision, x, Maker{*this, four});
   }
 
@@ -263,7 +271,7 @@ class Lowering {
       add_size(x, sizes, false);
       angles_[angle] = sincos(x, false);
     }
-    emit(Opcode::bound, sizes, constant(sincos_bound(code_.options.precision)));
+    emit(Opcode::bound, sizes, bound());
   }
 
   /// The range check adds |x|: many processors have separate units for sums.

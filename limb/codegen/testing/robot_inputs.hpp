@@ -49,8 +49,10 @@ inline bool has_function(const Model<double>& model, DynamicsFunction function) 
       function == DynamicsFunction::aba || function == DynamicsFunction::aba_derivatives;
   if (solves && !model.loops().empty()) return false;
   if (function != DynamicsFunction::operational_space) return true;
+  // A robot whose base is a chain of prismatic joints moves in a plane.
   return model.body_count() > 1 &&
-         (model.body(BodyId(1)).joint.type() == JointType::free || model.nv() >= 7);
+         (model.body(BodyId(1)).joint.type() == JointType::free ||
+          (model.nv() >= 7 && model.body(BodyId(1)).joint.type() != JointType::prismatic));
 }
 
 struct NamedModel {

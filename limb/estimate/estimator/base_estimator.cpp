@@ -186,10 +186,10 @@ void BaseEstimator::reset() {
 void BaseEstimator::start_clock(double t) {
   has_imu_ = lost_ = gap_open_ = false;
   t_ = t_imu_ = t;
-  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = kNever;
+  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = t_contacts_ =
+      kNever;
   t_late_ = kNoLate;
   joint_slips_ = 0;
-  innovations_ = innovation_level_ = 0;
   feet_rejected_since_ = positions_rejected_since_ = yaws_rejected_since_ = std::nan("");
   for (auto& detector : detectors_) detector.reset();
   for (auto& foot : feet_) foot = {};
@@ -432,7 +432,16 @@ Status BaseEstimator::use_feet(double t, std::span<const double> forces) {
   for (int i = 0; i < legs_.feet(); ++i) roll(i);
   // Without joint samples for long, feet may have been lifted and put down elsewhere.
   const bool may_have_stepped = t - t_legs_used_ > options_.longest_gap + leg_clock_.period();
-  if (may_have_stepped && options_.odometry == Odometry::position) drop_moved_feet(t);
+  if (may_have_stepped && options_.odometry == Odometry::position) {
+    // A robot that walks has probably done so. Legs of one pair swing together and keep their
+    // distance, and contacts may be reported late: no foot is known to stand where it stood.
+    constexpr double kWalking = 2;
+    if (t_legs_used_ - t_contacts_ < kWalking) {
+      for (int i = 0; i < legs_.feet(); ++i) remove_foot(i);
+    } else {
+      drop_moved_feet(t);
+    }
+  }
   t_legs_used_ = t;
   update_feet(t);
   if (options_.odometry == Odometry::velocity) return Status::ok;
@@ -558,6 +567,7 @@ void BaseEstimator::detect_contacts(double t, std::span<const double> forces) {
     if (!std::isfinite(forces[k])) ++diagnostics_.contacts_not_finite;
     const bool stood = feet_[k].stands, stands = detectors_[k].update(t, forces[k]);
     feet_[k].stands = stands;
+    if (stood != stands) t_contacts_ = t;
     if (stood && !stands) {
       ++diagnostics_.contacts_broken;
       statistics_[k].time_in_contact += std::max(0.0, t - measured_[k].contact_since);
@@ -709,10 +719,6 @@ void BaseEstimator::update_feet(double t) {
         t - m.contact_since < kYoung) {
       m.sum = fade * m.sum + cut * tests[k].whitened;
       m.variance = fade * fade * m.variance + 1;
-      // Mean square of a row, over the last thousand.
-      constexpr double kRecent = 1000;
-      innovations_ = std::min(innovations_ + 1, kRecent);
-      innovation_level_ += (std::min(tests[k].nis, 9.0) / 3 - innovation_level_) / innovations_;
     }
     if (all_passed) {
       foot.refused_since = std::nan("");
@@ -764,24 +770,21 @@ void BaseEstimator::update_feet(double t) {
 
 void BaseEstimator::test_innovation_means(double t) {
   // White innovations have a normalized sum that is chi-square distributed with three degrees of
-  // freedom. A slip moves one foot; a bias of the IMU moves all of them.
-  constexpr double kBound = 21, kPause = 0.2;  // probability 1e-4; s
-  // If the assumed noise of the legs is too large, as it should be, innovations are smaller than
-  // stated, and their mean as well; but they are also correlated, which makes their mean larger.
-  constexpr double kLeast = 0.05, kFew = 100;
-  const double level =
-      innovations_ < kFew ? 1 : std::sqrt(std::clamp(innovation_level_, kLeast, 1.0));
+  // freedom; if the assumed noise is larger than the true one, it is smaller. The random walk of
+  // the biases covers their usual changes: only what exceeds these by far, and for two feet at
+  // least, since a slip moves one, is a change that the filter would follow too late.
+  constexpr double kBound = 100, kPause = 0.2;  // s
   int feet = 0, beyond = 0;
   double largest = 0;
   for (int i = 0; i < legs_.feet(); ++i) {
     const Measured& m = measured_[static_cast<std::size_t>(i)];
     if (!feet_[static_cast<std::size_t>(i)].used || m.variance < 3) continue;
     ++feet;
-    const double square = m.sum.squaredNorm() / (level * m.variance);
+    const double square = m.sum.squaredNorm() / m.variance;
     largest = std::max(largest, square);
     beyond += square > kBound;
   }
-  if (beyond == 0 || 2 * beyond < feet || t - t_biases_ < kPause) return;
+  if (beyond < 2 || 2 * beyond < feet || t - t_biases_ < kPause) return;
   t_biases_ = t;
   ++diagnostics_.biases_widened;
   record(t, EstimatorEvent::biases_widened, -1, largest);
@@ -853,8 +856,22 @@ bool BaseEstimator::reanchor(double t, double innovation) {
 
 Status BaseEstimator::apply_fix(const BaseMeasurement& m) {
   InnovationTest test{.gate = gates_[static_cast<std::size_t>(m.rows)]};
+  const FilterState before = filter_->state();
   const Status status = filter_->update(std::span(&m, 1), std::span(&test, 1)).status;
   ++(status == Status::ok ? diagnostics_.fixes_used : diagnostics_.fixes_rejected);
+  if (status != Status::ok) return status;
+  // Past states have the error of the present one: they move with it, as one scene, so that the
+  // next delayed fix does not correct the same error again.
+  const FilterState& after = filter_->state();
+  const Mat turn = after.R_WS * before.R_WS.transpose();
+  for (std::size_t i = 0; i < past_count_; ++i) {
+    FilterState& x = past_[i].x;
+    x.p_WS = after.p_WS + turn * (x.p_WS - before.p_WS);
+    x.v_WS = after.v_WS + turn * (x.v_WS - before.v_WS);
+    x.R_WS = renormalize<double>(turn * x.R_WS);
+    x.gyro_bias += after.gyro_bias - before.gyro_bias;
+    x.accel_bias += after.accel_bias - before.accel_bias;
+  }
   return status;
 }
 
@@ -895,7 +912,6 @@ Status BaseEstimator::position_fix(double t, const Vec& p_WQ, const Vec& p_BQ, c
   };
   const BaseMeasurement m = measurement();
   const Status taken = apply_fix(m);
-  if (taken == Status::ok) shift_past(m);
   if (!rejected_too_long(t, taken != Status::ok, positions_rejected_since_)) return taken;
   ++diagnostics_.fixes_recovered;
   record(t_, EstimatorEvent::fix_recovered, -1, m.residual.norm());
@@ -907,12 +923,6 @@ Status BaseEstimator::position_fix(double t, const Vec& p_WQ, const Vec& p_BQ, c
                                                                     legs_.X_BS().R.transpose() *
                                                                     (p_BQ - legs_.X_BS().p),
                                         p_BQ, noise_W));
-}
-
-void BaseEstimator::shift_past(const BaseMeasurement&) {
-  // After a correction past states no longer have the error of the present one.
-  past_count_ = past_next_ = 0;
-  remember();
 }
 
 Status BaseEstimator::orientation_fix(double t, const Mat& R_WB, double deviation) {
@@ -1007,7 +1017,8 @@ bool BaseEstimator::handle_late_sample(double t, const ImuSample& sample) {
   constexpr double kSpeed = 1, kTilt = 0.3;
   const double inf = std::numeric_limits<double>::infinity();
   t_ = t_imu_ = t;
-  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = -inf;
+  t_legs_ = t_monitor_ = t_feet_used_ = t_slips_ = t_biases_ = t_legs_used_ = t_gap_ = t_contacts_ =
+      -inf;
   imu_clock_.reset();
   leg_clock_.reset();
   past_count_ = past_next_ = 0;
@@ -1119,13 +1130,25 @@ BaseMeasurement BaseEstimator::position_measurement(const FilterState& x, const 
 }
 
 BaseEstimate BaseEstimator::estimate() const {
-  const FilterState& x = filter_->state();
-  const Pose<double> X_SB = legs_.X_BS().inverse();
+  return base_estimate(t_, filter_->state(), filter_->common_covariance(), mount());
+}
+
+void BaseEstimator::write_base(VectorOut<double> q, VectorOut<double> v) const {
+  check_position("BaseEstimator::write_base", "q", legs_.model(), q);
+  check_velocity("BaseEstimator::write_base", "v", legs_.model(), v);
+  const BaseEstimate e = estimate();
+  q.head<7>() << e.X_WB.p, quaternion_from_matrix(e.X_WB.R).xyzw();
+  v.head<6>() = e.V_WB_B.vector();
+}
+
+BaseEstimate base_estimate(double t, const FilterState& x, const FilterMatrix& P,
+                           const SensorMount& mount) {
+  const Pose<double> X_SB = mount.X_BS.inverse();
   // Angular velocity of the base, in axes of S.
-  const Vec w_S = last_.gyro - x.gyro_bias - legs_.V_BS_S().w,
-            swing = w_S.cross(X_SB.p) - legs_.V_BS_S().v;
+  const Vec w_S = mount.gyro - x.gyro_bias - mount.V_BS_S.w,
+            swing = w_S.cross(X_SB.p) - mount.V_BS_S.v;
   BaseEstimate e;
-  e.t = t_;
+  e.t = t;
   e.X_WB = Pose<double>{x.R_WS, x.p_WS} * X_SB;
   e.v_WB = x.v_WS + x.R_WS * swing;
   e.V_WB_B = {e.X_WB.R.transpose() * e.v_WB, X_SB.R.transpose() * w_S};
@@ -1139,17 +1162,9 @@ BaseEstimate BaseEstimator::estimate() const {
   J.block<3, 3>(6, ErrorIndex::rotation) = -x.R_WS * skew<double>(swing);
   J.block<3, 3>(6, ErrorIndex::velocity).setIdentity();
   J.block<3, 3>(6, ErrorIndex::gyro_bias) = x.R_WS * skew<double>(X_SB.p);
-  const Eigen::Matrix<double, 12, 12> P = filter_->common_covariance().topLeftCorner<12, 12>();
-  e.covariance = J * P * J.transpose();
+  const Eigen::Matrix<double, 12, 12> core = P.topLeftCorner<12, 12>();
+  e.covariance = J * core * J.transpose();
   return e;
-}
-
-void BaseEstimator::write_base(VectorOut<double> q, VectorOut<double> v) const {
-  check_position("BaseEstimator::write_base", "q", legs_.model(), q);
-  check_velocity("BaseEstimator::write_base", "v", legs_.model(), v);
-  const BaseEstimate e = estimate();
-  q.head<7>() << e.X_WB.p, quaternion_from_matrix(e.X_WB.R).xyzw();
-  v.head<6>() = e.V_WB_B.vector();
 }
 
 }  // namespace limb

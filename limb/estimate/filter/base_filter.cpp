@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "limb/estimate/filter/covariance_kernels.hpp"
+#include "limb/estimate/filter/error_definitions.hpp"
 
 namespace limb {
 namespace {
@@ -77,6 +78,15 @@ double nis_of(const BaseMeasurement& m, const double* PHt, Vec* whitened = nullp
   return nis;
 }
 
+/// The matrix of a change of n errors.
+MatrixX<double> dense(const ErrorTransform& transform, int n) {
+  MatrixX<double> T = MatrixX<double>::Identity(n, n);
+  for (std::size_t k = 0; k < transform.count; ++k) {
+    T.block<3, 3>(transform.gains[k].index, transform.from) += transform.gains[k].J;
+  }
+  return T;
+}
+
 /// Whether a state is plausible for a robot; otherwise the filter has diverged.
 /// Written so that NaN is rejected, too.
 bool is_plausible(const FilterState& x) {
@@ -100,8 +110,13 @@ BaseFilter::BaseFilter(const FilterOptions& options) : options_(options) {
 
 FilterMatrix BaseFilter::common_covariance() const {
   FilterCovariance P = P_;
-  filter_to_common(P);
+  to_common(state_).apply(P);
   return P.dense();
+}
+
+FilterMatrix BaseFilter::to_common(const FilterState& x, const FilterMatrix& P) const {
+  const MatrixX<double> T = dense(to_common(x), static_cast<int>(P.rows()));
+  return T * P * T.transpose();
 }
 
 void BaseFilter::reset(const FilterState& state, const Matrix15& covariance) {
@@ -138,18 +153,14 @@ Status BaseFilter::set_initial(const FilterState& state, const Matrix15& covaria
   state_ = state;
   state_.feet = 0;
   P_.set_core(symmetric);
-  common_to_filter(P_);
+  from_common(state_).apply(P_);
   P_.bound(kLargestVariance);
+  if (record_.target != nullptr) record_.target->add_restart();
   return Status::ok;
 }
 
 FilterState BaseFilter::propagated(const FilterState& x, const ImuStep& step) const {
-  const Vec g = options_.gravity_W;
-  FilterState y = x;
-  y.p_WS += x.v_WS * step.T + g * (step.T * step.T / 2) + x.R_WS * step.dp;
-  y.v_WS += g * step.T + x.R_WS * step.dv;
-  y.R_WS = renormalize<double>(x.R_WS * step.R);
-  return y;
+  return propagated_state<double>(x, options_.gravity_W, step);
 }
 
 Status BaseFilter::predict(const ImuSample& sample, double T, const ImuNoise& noise) {
@@ -169,6 +180,7 @@ Status BaseFilter::predict(const ImuSample& sample, double T, const ImuNoise& no
     const FilterState before = state_;
     state_ = propagated(before, step);
     linearize(before, state_, step, propagation);
+    if (record_.target != nullptr) record_.target->add_transition(transition(propagation));
     kernel::propagate_noise(propagation.U_numbers, step.noise.data(), propagation.step);
     kernel::propagate_covariance(P_.data(), P_.size(), propagation.step);
     P_.add_variance(kCoreSize, options_.contact_noise * options_.contact_noise * step.T);
@@ -186,6 +198,12 @@ Status BaseFilter::add_foot(int foot, const Vec& p_SF, const Mat& noise_S) {
   // p_WF = p_WS + R p_SF
   const FilterCovariance::Gain by_position{n, Mat::Identity()},
       by_rotation{n, foot_rotation_jacobian(p_SF_W)};
+  if (record_.target != nullptr) {
+    MatrixX<double> F = MatrixX<double>::Identity(n + 3, n);
+    F.block<3, 3>(n, ErrorIndex::position) = by_position.J;
+    F.block<3, 3>(n, ErrorIndex::rotation) = by_rotation.J;
+    record_.target->add_transition(std::move(F));
+  }
   P_.transform(ErrorIndex::position, std::span(&by_position, 1));
   P_.transform(ErrorIndex::rotation, std::span(&by_rotation, 1));
   const Mat noise = state_.R_WS * noise_S * state_.R_WS.transpose();
@@ -200,6 +218,13 @@ Status BaseFilter::add_foot(int foot, const Vec& p_SF, const Mat& noise_S) {
 Status BaseFilter::remove_foot(int foot) {
   const int slot = state_.slot_of(foot);
   if (slot < 0) return Status::rejected;
+  if (record_.target != nullptr) {
+    const int n = state_.errors(), at = ErrorIndex::foot(slot);
+    MatrixX<double> F = MatrixX<double>::Zero(n - 3, n);
+    F.topLeftCorner(at, at).setIdentity();
+    F.bottomRightCorner(n - 3 - at, n - 3 - at).setIdentity();
+    record_.target->add_transition(std::move(F));
+  }
   P_.remove(ErrorIndex::foot(slot));
   P_.bound(kLargestVariance);
   for (int i = slot; i + 1 < state_.feet; ++i) {
@@ -214,13 +239,13 @@ Status BaseFilter::remove_foot(int foot) {
 Status BaseFilter::widen(const Matrix15& added) {
   if (!added.allFinite()) return Status::not_finite;
   FilterCovariance P = P_;
-  filter_to_common(P);
+  to_common(state_).apply(P);
   for (int c = 0; c < kCoreSize; c += 3) {
     for (int r = 0; r < kCoreSize; r += 3) {
       P.block(r, c) += (added.block<3, 3>(r, c) + added.block<3, 3>(c, r).transpose()) / 2;
     }
   }
-  common_to_filter(P);
+  from_common(state_).apply(P);
   P.bound(kLargestVariance);
   if (!P.is_semidefinite()) return Status::rejected;
   P_ = P;
@@ -337,13 +362,32 @@ UpdateResult BaseFilter::update(std::span<const BaseMeasurement> measurements,
   const FilterState after = retracted(error);
   if (!P.is_semidefinite() || !std::isfinite(result.nis) || !is_plausible(after)) return result;
   const FilterState before = state_;
-  if (absolute) filter_to_common(P);
+  if (record_.target != nullptr) {
+    FilterRecord::Step& step = record_.target->add_update(n, rows);
+    for (std::size_t k = 0, at = 0; k < count; ++k) {
+      const BaseMeasurement& m = used[k];
+      const auto first = static_cast<Eigen::Index>(at);
+      for (int b = 0; b < m.blocks; ++b) {
+        const auto& [index, J] = m.block[static_cast<std::size_t>(b)];
+        step.H.block(first, index, m.rows, 3) += J.topRows(m.rows);
+      }
+      step.noise.block(first, first, m.rows, m.rows) = m.noise.topLeftCorner(m.rows, m.rows);
+      step.residual.segment(first, m.rows) = m.residual.head(m.rows);
+      at += static_cast<std::size_t>(m.rows);
+    }
+    step.K = Eigen::Map<const MatrixX<double>, 0, Eigen::OuterStride<kernel::kStride>>(K.numbers, n,
+                                                                                       rows);
+    step.PHt = Eigen::Map<const MatrixX<double>, 0, Eigen::OuterStride<kernel::kStride>>(
+        PHt.numbers, n, rows);
+  }
+  const ErrorTransform first = absolute ? to_common(state_) : ErrorTransform{};
+  first.apply(P);
   P_.assign(P);
   state_ = after;
-  if (absolute) {
-    common_to_filter(P_);
-  } else {
-    after_update(before);
+  const ErrorTransform second = absolute ? from_common(state_) : after_update(before);
+  second.apply(P_);
+  if (record_.target != nullptr && first.count + second.count > 0) {
+    record_.target->add_transition(dense(second, n) * dense(first, n));
   }
   P_.bound(kLargestVariance);
   result.status = Status::ok;
@@ -359,6 +403,12 @@ double BaseFilter::nees(const FilterState& truth) const {
 MatrixX<double> BaseFilter::transition(const ImuStep& step) const {
   Propagation propagation;
   linearize(state_, propagated(state_, step), step, propagation);
+  return transition(propagation);
+}
+
+MatrixX<double> BaseFilter::transition(const Propagation& given) const {
+  Propagation propagation = given;
+  if (given.step.W != nullptr) propagation.step.W = propagation.W.front().data();
   const int n = state_.errors();
   MatrixX<double> F = MatrixX<double>::Identity(n, n);
   F.topLeftCorner<9, kCoreSize>() += propagation.E().topRows<9>();

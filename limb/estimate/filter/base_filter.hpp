@@ -8,6 +8,7 @@
 #include "limb/base/status.hpp"
 #include "limb/estimate/filter/base_measurement.hpp"
 #include "limb/estimate/filter/filter_covariance.hpp"
+#include "limb/estimate/filter/filter_record.hpp"
 
 /// Common base of the two filters of a walking robot's base. They share the process model, the
 /// measurements and the covariance arithmetic, and differ in their definition of the error.
@@ -43,6 +44,19 @@ struct UpdateResult {
   bool ok() const { return status == Status::ok; }
 };
 
+/// A linear change of errors: the three at the index of each gain increase by J times the three at
+/// `from`, all at once.
+struct ErrorTransform {
+  int from = ErrorIndex::rotation;
+  std::array<FilterCovariance::Gain, 3 + kMaxFeet> gains;
+  std::size_t count = 0;
+
+  void add(int index, const Matrix3<double>& J) { gains[count++] = {index, J}; }
+  void apply(FilterCovariance& P) const {
+    if (count > 0) P.transform(from, std::span(gains.data(), count));
+  }
+};
+
 /// A Kalman filter over FilterState. Only the constructors and the dense matrices for tests
 /// allocate or throw. For any input, state and covariance stay finite, and the covariance symmetric
 /// and positive semidefinite: inputs that would violate this are rejected.
@@ -71,7 +85,7 @@ class BaseFilter {
   Status try_reset(const FilterState& state, const Matrix15& covariance);
 
   /// Prediction with a sample, biases included, held for T seconds. Long steps are split.
-  /// @param noise  densities for this step, for example larger for a saturated sensor.
+  /// The second form has the densities of this step, for example larger for a saturated sensor.
   /// @returns not_finite, or rejected if T is not positive or an argument is not plausible; then
   /// nothing has changed.
   Status predict(const ImuSample& sample, double T) { return predict(sample, T, options_.imu); }
@@ -92,6 +106,12 @@ class BaseFilter {
   Status widen_position(const Matrix3<double>& added);
   /// Increases the uncertainty of the position of a foot. @returns rejected if it has no slot.
   Status widen_foot(int foot, double deviation);
+
+  /// Records all operations on the errors from now on, for a smoother; null: no longer. Recording
+  /// allocates. Copies of the filter do not record.
+  void record_to(FilterRecord* record) { record_.target = record; }
+  /// A covariance of the errors of the filter at a state, in common errors.
+  FilterMatrix to_common(const FilterState& x, const FilterMatrix& P) const;
 
   /// Normalized innovation squared of a measurement, chi-square distributed with `rows` degrees of
   /// freedom; infinite if its covariance is not positive definite.
@@ -116,8 +136,9 @@ class BaseFilter {
   /// d(predicted measurement) / d(error of the filter), rows x errors.
   MatrixX<double> jacobian(const BaseMeasurement& m) const;
   /// The present state moved by this error.
-  FilterState retracted(const FilterVector& error) const {
-    FilterState x = state_;
+  FilterState retracted(const FilterVector& error) const { return retracted(state_, error); }
+  /// Another state moved by this error.
+  FilterState retracted(FilterState x, const FilterVector& error) const {
     retract(error, x);
     return x;
   }
@@ -140,10 +161,11 @@ class BaseFilter {
   virtual void retract(const FilterVector& error, FilterState& x) const = 0;
   /// Jacobian of the error of a new foot with respect to the rotation error, p_SF in world axes.
   virtual Matrix3<double> foot_rotation_jacobian(const Vector3<double>& p_SF_W) const = 0;
-  /// Called after an update has moved the state from `before`.
-  virtual void after_update(const FilterState& before) = 0;
-  virtual void filter_to_common(FilterCovariance& P) const = 0;
-  virtual void common_to_filter(FilterCovariance& P) const = 0;
+  /// Change of the errors after an update has moved the state from `before`.
+  virtual ErrorTransform after_update(const FilterState& before) const = 0;
+  /// Common errors of those of the filter at a state, and the inverse.
+  virtual ErrorTransform to_common(const FilterState& x) const = 0;
+  virtual ErrorTransform from_common(const FilterState& x) const = 0;
 
   FilterState state_;
   FilterCovariance P_;
@@ -153,6 +175,15 @@ class BaseFilter {
   /// Sets the initial state. `problem` is set to what is wrong with it, unless ok.
   Status set_initial(const FilterState& state, const Matrix15& covariance, const char*& problem);
   FilterState propagated(const FilterState& x, const ImuStep& step) const;
+  MatrixX<double> transition(const Propagation& propagation) const;
+
+  struct RecordTarget {
+    FilterRecord* target = nullptr;
+    RecordTarget() = default;
+    RecordTarget(const RecordTarget&) {}
+    RecordTarget& operator=(const RecordTarget&) { return *this; }
+  };
+  RecordTarget record_;
 };
 
 /// Owner of a filter; a copy owns a clone.

@@ -13,15 +13,7 @@ using Mat = Matrix3<double>;
 
 BaseMeasurement foot_position(const FilterState& state, int slot, const Vec& p_SF,
                               const Mat& noise_S) {
-  const Mat R_SW = state.R_WS.transpose();
-  const Vec p_SF_W = state.p_WF[static_cast<std::size_t>(slot)] - state.p_WS;
-  BaseMeasurement m;
-  m.residual = p_SF - R_SW * p_SF_W;
-  m.noise = noise_S;
-  m.add(ErrorIndex::position, -R_SW);
-  m.add(ErrorIndex::rotation, R_SW * skew<double>(p_SF_W));
-  m.add(ErrorIndex::foot(slot), R_SW);
-  return m;
+  return foot_position_impl<double>(state, slot, p_SF, noise_S);
 }
 
 BaseMeasurement foot_velocity(const FilterState& state, const Vec& gyro, const Vec& p_SF,

@@ -9,14 +9,15 @@ namespace limb {
 /// residual = measured - predicted, with the Jacobian of the prediction with respect to errors of
 /// the state in world axes: p + e, exp(e) R, v + e, bias + e, p_WF + e. A filter converts it to its
 /// own errors.
-struct BaseMeasurement {
+template <typename T>
+struct BaseMeasurementOf {
   struct Block {
     int index = 0;  ///< of the first of the three errors
-    Matrix3<double> J;
+    Matrix3<T> J;
   };
   int rows = 3;
-  Vector3<double> residual = Vector3<double>::Zero();
-  Matrix3<double> noise = Matrix3<double>::Zero();  ///< covariance
+  Vector3<T> residual = Vector3<T>::Zero();
+  Matrix3<T> noise = Matrix3<T>::Zero();  ///< covariance
   int blocks = 0;
   std::array<Block, 4> block;
   /// Whether it measures absolute position in the world. Then the remaining uncertainty is kept in
@@ -24,15 +25,31 @@ struct BaseMeasurement {
   /// position.
   bool absolute = false;
 
-  void add(int index, const Matrix3<double>& J) {
+  void add(int index, const Matrix3<T>& J) {
     block[static_cast<std::size_t>(blocks++)] = {index, J};
   }
 };
+using BaseMeasurement = BaseMeasurementOf<double>;
 
 /// Leg odometry by position: the foot of a slot, measured at p_SF by the joints, has not moved.
 ///   R^T (p_WF - p_WS) = p_SF
 BaseMeasurement foot_position(const FilterState& state, int slot, const Vector3<double>& p_SF,
                               const Matrix3<double>& noise_S);
+
+/// The same for any scalar.
+template <typename T>
+BaseMeasurementOf<T> foot_position_impl(const FilterStateOf<T>& state, int slot,
+                                        const Vector3<T>& p_SF, const Matrix3<T>& noise_S) {
+  const Matrix3<T> R_SW = state.R_WS.transpose();
+  const Vector3<T> p_SF_W = state.p_WF[static_cast<std::size_t>(slot)] - state.p_WS;
+  BaseMeasurementOf<T> m;
+  m.residual = p_SF - R_SW * p_SF_W;
+  m.noise = noise_S;
+  m.add(ErrorIndex::position, -R_SW);
+  m.add(ErrorIndex::rotation, R_SW * skew<T>(p_SF_W));
+  m.add(ErrorIndex::foot(slot), R_SW);
+  return m;
+}
 
 /// Leg odometry by velocity: the foot measured by the joints at p_SF with the velocity v_SF (of
 /// F in S, axes of S) has zero velocity. All in axes of the sensor, in which the gyroscope and the

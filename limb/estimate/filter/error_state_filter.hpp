@@ -33,9 +33,9 @@ class ErrorStateFilter final : public BaseFilter {
   void to_filter_errors(BaseMeasurement& m) const override;
   void retract(const FilterVector& error, FilterState& x) const override;
   Matrix3<double> foot_rotation_jacobian(const Vector3<double>& p_SF_W) const override;
-  void after_update(const FilterState& before) override;
-  void filter_to_common(FilterCovariance&) const override {}
-  void common_to_filter(FilterCovariance&) const override {}
+  ErrorTransform after_update(const FilterState& before) const override;
+  ErrorTransform to_common(const FilterState&) const override { return {}; }
+  ErrorTransform from_common(const FilterState&) const override { return {}; }
 
  private:
   Observability observability_;

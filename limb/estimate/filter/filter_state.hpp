@@ -26,15 +26,16 @@ using FilterVector = Eigen::Matrix<double, Eigen::Dynamic, 1, Eigen::ColMajor, k
 /// Pose and velocity of the sensor S in the world, its biases, and the positions of the feet F in
 /// contact. Feet are numbered by the caller; those in contact have a slot each, in order of
 /// contact.
-struct FilterState {
-  Vector3<double> p_WS = Vector3<double>::Zero();
-  Matrix3<double> R_WS = Matrix3<double>::Identity();
-  Vector3<double> v_WS = Vector3<double>::Zero();
-  Vector3<double> gyro_bias = Vector3<double>::Zero();
-  Vector3<double> accel_bias = Vector3<double>::Zero();
+template <typename T>
+struct FilterStateOf {
+  Vector3<T> p_WS = Vector3<T>::Zero();
+  Matrix3<T> R_WS = Matrix3<T>::Identity();
+  Vector3<T> v_WS = Vector3<T>::Zero();
+  Vector3<T> gyro_bias = Vector3<T>::Zero();
+  Vector3<T> accel_bias = Vector3<T>::Zero();
   int feet = 0;  ///< in contact
   std::array<int, kMaxFeet> foot{};
-  std::array<Vector3<double>, kMaxFeet> p_WF;
+  std::array<Vector3<T>, kMaxFeet> p_WF;
 
   int errors() const { return kCoreSize + 3 * feet; }
   /// -1 if this foot is not in contact.
@@ -45,5 +46,6 @@ struct FilterState {
     return -1;
   }
 };
+using FilterState = FilterStateOf<double>;
 
 }  // namespace limb

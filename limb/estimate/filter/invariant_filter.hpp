@@ -23,9 +23,9 @@ class InvariantFilter final : public BaseFilter {
   void to_filter_errors(BaseMeasurement& m) const override;
   void retract(const FilterVector& error, FilterState& x) const override;
   Matrix3<double> foot_rotation_jacobian(const Vector3<double>& p_SF_W) const override;
-  void after_update(const FilterState&) override {}
-  void filter_to_common(FilterCovariance& P) const override;
-  void common_to_filter(FilterCovariance& P) const override;
+  ErrorTransform after_update(const FilterState&) const override { return {}; }
+  ErrorTransform to_common(const FilterState& x) const override;
+  ErrorTransform from_common(const FilterState& x) const override;
 };
 
 }  // namespace limb

@@ -95,9 +95,10 @@ TEST(Builtin, PendulumAndCartpoleMatchTheirClosedForms) {
 
 TEST(Builtin, NamesAreSortedAndEachReadsWithoutADiagnostic) {
   const std::vector<std::string> names = builtin_names();
-  EXPECT_EQ(names, (std::vector<std::string>{"2r", "arm6", "arm7", "belt-leg", "cartpole",
-                                             "craig-rp", "humanoid", "pendulum", "pp", "pr",
-                                             "quadruped", "rp", "rr"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"2r", "arm6", "arm7", "belt-leg", "cartpole", "craig-rp",
+                                      "humanoid", "pendulum", "planar-biped", "planar-monopod",
+                                      "planar-quadruped", "pp", "pr", "quadruped", "rp", "rr"}));
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
     Diagnostics diagnostics;
@@ -116,7 +117,8 @@ TEST(Builtin, InertiasArePhysicallyConsistent) {
   for (const std::string& name : builtin_names()) {
     for (const auto& link : read_builtin(name).links) {
       SCOPED_TRACE(name + " " + link.name);
-      if (name == "belt-leg" && link.name == "pulley") {
+      // Links between the coordinates of a planar base have no mass.
+      if ((name == "belt-leg" && link.name == "pulley") || link.name.starts_with("base_")) {
         EXPECT_FALSE(link.inertial);
         continue;
       }
@@ -190,7 +192,8 @@ TEST(Builtin, UnknownNamesGiveTheNearest) {
             "builtin_text: no robot 'builtin:arm77' (closest: 'builtin:arm7')");
   EXPECT_EQ(error_of("builtin:elephant"),
             "builtin_text: no robot 'builtin:elephant' (there are: 2r, arm6, arm7, belt-leg, "
-            "cartpole, craig-rp, humanoid, pendulum, pp, pr, quadruped, rp, rr)");
+            "cartpole, craig-rp, humanoid, pendulum, planar-biped, planar-monopod, "
+            "planar-quadruped, pp, pr, quadruped, rp, rr)");
   EXPECT_TRUE(is_builtin("builtin:x"));
   EXPECT_FALSE(is_builtin("x/builtin:y"));
 }

@@ -6,7 +6,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "limb/base/check.hpp"
 #include "limb/base/nearest.hpp"
+#include "limb/math/so3.hpp"
 
 namespace limb {
 namespace {
@@ -27,6 +29,11 @@ std::size_t find_named(std::string_view call, std::string_view kind, const Items
   throw Error(fmt::format("{}: no {} is named '{}'{}", call, kind, name,
                           close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
 }
+
+/// For messages about links and frames.
+struct NamedFrame {
+  std::string name;
+};
 
 /// Child joints of every link, by index.
 std::unordered_map<std::string, std::vector<std::size_t>> children_of(const Robot& robot) {
@@ -310,6 +317,42 @@ Robot attach_payload(const Robot& robot, std::string_view link, const Inertia<do
   Robot loaded = robot;
   add_mass(loaded.links[find_named("attach_payload", "link", robot.links, link)], payload_L);
   return loaded;
+}
+
+Robot add_frame(const Robot& robot, std::string_view name, std::string_view parent,
+                const Pose<double>& X_PF) {
+  if (name.empty()) fail("add_frame", "name", "empty", "a name");
+  check_rotation<double>("add_frame", "rotation of the pose", X_PF.R);
+  check_finite("add_frame", "position of the pose",
+               std::span(X_PF.p.data(), static_cast<std::size_t>(X_PF.p.size())));
+  const auto has_name = [&](const auto& item) { return item.name == name; };
+  if (std::any_of(robot.links.begin(), robot.links.end(), has_name) ||
+      std::any_of(robot.frames.begin(), robot.frames.end(), has_name)) {
+    throw Error(fmt::format("add_frame: a link or frame is already named '{}'", name));
+  }
+  Robot extended = robot;
+  FrameDescription<double> frame{std::string(name), std::string(parent), X_PF, {}};
+  const auto other = std::find_if(robot.frames.begin(), robot.frames.end(),
+                                  [&](const auto& item) { return item.name == parent; });
+  if (other != robot.frames.end()) {
+    frame.link = other->link;
+    frame.X_LF = other->X_LF * X_PF;
+  } else {
+    std::vector<NamedFrame> known;
+    for (const auto& link : robot.links) known.push_back({link.name});
+    for (const auto& each : robot.frames) known.push_back({each.name});
+    find_named("add_frame", "link or frame", known, parent);
+  }
+  extended.frames.push_back(std::move(frame));
+  return extended;
+}
+
+Robot with_gravity(const Robot& robot, const Vector3<double>& gravity) {
+  check_finite("with_gravity", "gravity",
+               std::span(gravity.data(), static_cast<std::size_t>(gravity.size())));
+  Robot changed = robot;
+  changed.gravity = gravity;
+  return changed;
 }
 
 }  // namespace limb

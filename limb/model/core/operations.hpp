@@ -36,6 +36,14 @@ Description<double> attach_robot(const Description<double>& robot, std::string_v
 Description<double> attach_payload(const Description<double>& robot, std::string_view link,
                                    const Inertia<double>& payload_L);
 
+/// Adds a named frame (a tool point, a sensor) at X_PF in the frame of `parent`, a link or another
+/// named frame. @throws Error if the name is taken or empty, or the pose is not rigid.
+Description<double> add_frame(const Description<double>& robot, std::string_view name,
+                              std::string_view parent, const Pose<double>& X_PF);
+
+/// The robot in another gravity, m/s^2 in world axes. @throws Error if a number is not finite.
+Description<double> with_gravity(const Description<double>& robot, const Vector3<double>& gravity);
+
 /// Mass properties as files give them. @throws Error if the mass is not positive.
 InertialDescription<double> inertial_from(const Inertia<double>& inertia_L);
 

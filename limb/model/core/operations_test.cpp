@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "limb/model/core/builder.hpp"
@@ -166,6 +167,49 @@ TEST(AttachRobot, WeldsASecondRobotWithAPrefix) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "attach_robot: both robots have a link named 'base'; give a prefix");
   }
+}
+
+TEST(AddFrame, IsAtItsPoseInALinkOrAnotherFrame) {
+  const auto robot = arm().description();
+  const Pose<double> X{axis_rotation(0, 0.5), {0, 0.2, 0.3}}, Y{axis_rotation(2, -0.2), {1, 0, 0}};
+  const auto extended = add_frame(add_frame(robot, "grip", "tool", X), "finger", "grip", Y);
+  const Model<double> model = build_model(extended), before = build_model(robot);
+  const VectorXd q = Vector3d(0.4, -0.8, 0.9);
+  const Pose<double> X_WT = testing::frame_pose(before, q, "tool");
+  EXPECT_LT((testing::frame_pose(model, q, "grip").matrix() - (X_WT * X).matrix()).norm(),
+            kTolerance);
+  EXPECT_LT((testing::frame_pose(model, q, "finger").matrix() - (X_WT * X * Y).matrix()).norm(),
+            kTolerance);
+  EXPECT_EQ(testing::mass_matrix(model, q), testing::mass_matrix(before, q));
+  const auto message = [&](std::string_view name, std::string_view parent, const Pose<double>& at) {
+    try {
+      add_frame(extended, name, parent, at);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message("tool", "l2", X), "add_frame: a link or frame is already named 'tool'");
+  EXPECT_EQ(message("grip", "l2", X), "add_frame: a link or frame is already named 'grip'");
+  EXPECT_EQ(message("", "l2", X), "add_frame: name is empty, expected a name");
+  EXPECT_EQ(message("a", "gripp", X),
+            "add_frame: no link or frame is named 'gripp' (closest: 'grip')");
+  const Pose<double> scaled{2 * Matrix3d::Identity(), Vector3d::Zero()};
+  EXPECT_NE(message("a", "l2", scaled).find("add_frame: rotation of the pose"), std::string::npos);
+  const Pose<double> infinite{Matrix3d::Identity(), {0, std::nan(""), 0}};
+  EXPECT_NE(message("a", "l2", infinite).find("add_frame: position of the pose"),
+            std::string::npos);
+}
+
+TEST(WithGravity, ChangesOnlyGravity) {
+  const auto robot = arm().description();
+  const auto moon = with_gravity(robot, {0.1, -0.2, -1.62});
+  EXPECT_EQ(build_model(moon).gravity(), Vector3d(0.1, -0.2, -1.62));
+  EXPECT_EQ(build_model(robot).gravity(), Vector3d(0, 0, -9.81));
+  const VectorXd q = Vector3d(0.4, -0.8, 0.9);
+  EXPECT_EQ(testing::mass_matrix(build_model(moon), q),
+            testing::mass_matrix(build_model(robot), q));
+  EXPECT_THROW(with_gravity(robot, {0, 0, std::nan("")}), Error);
 }
 
 }  // namespace

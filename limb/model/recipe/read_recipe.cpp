@@ -5,7 +5,8 @@
 namespace limb {
 
 template Description<double> parse_recipe(std::string, const std::string&, const ReadOptions&,
-                                          Diagnostics&, const RecipeParameter<double>&);
+                                          Diagnostics&, const RecipeParameter<double>&,
+                                          const RecipeAngle<double>&);
 
 Description<double> read_recipe(const std::filesystem::path& path, const ReadOptions& options) {
   Diagnostics diagnostics;

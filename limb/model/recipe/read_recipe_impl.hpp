@@ -205,9 +205,12 @@ class RecipeReader : public RecipeJoints<T> {
 
 template <typename T>
 Description<T> parse_recipe(std::string text, const std::string& file, const ReadOptions& options,
-                            Diagnostics& diagnostics, const RecipeParameter<T>& parameter) {
+                            Diagnostics& diagnostics, const RecipeParameter<T>& parameter,
+                            const RecipeAngle<T>& angle) {
   const TomlValue document = parse_toml("parse_recipe", text, file);
-  Description<T> result = RecipeReader<T>(file, options, diagnostics).read(document, parameter);
+  RecipeReader<T> reader(file, options, diagnostics);
+  reader.set_angle(angle);
+  Description<T> result = reader.read(document, parameter);
   result.file = file;
   return result;
 }

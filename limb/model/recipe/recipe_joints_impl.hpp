@@ -33,8 +33,8 @@ class RecipeJoints : public RecipeLinks<T> {
       const T a = this->number_or(*row, owner, "a", Unit::length, T(0));
       const T alpha = this->number_or(*row, owner, "alpha", Unit::angle, T(0));
       const T none(0);
-      const Pose<T> along_z{recipe_rotation<T>(2, theta), Vector3<T>(none, none, d)};
-      const Pose<T> along_x{recipe_rotation<T>(0, alpha), Vector3<T>(a, none, none)};
+      const Pose<T> along_z{this->rotation_about(2, theta, owner), Vector3<T>(none, none, d)};
+      const Pose<T> along_x{this->rotation_about(0, alpha, owner), Vector3<T>(a, none, none)};
       joint.axis = Vector3<T>::UnitZ();
       if (modified) {
         joint.X_PJ = along_x * along_z;

@@ -32,17 +32,12 @@ std::pair<T, T> recipe_cos_sin(const T& angle) {
   return {T(cos(angle)), T(sin(angle))};
 }
 
-/// Rotation about x, y or z (0, 1, 2) with exact quarter turns.
-template <typename T>
-Matrix3<T> recipe_rotation(int axis, const T& angle) {
-  const auto [c, s] = recipe_cos_sin<T>(angle);
-  return axis_rotation<T>(axis, c, s);
-}
-
 template <typename T>
 class RecipeValues : public RecipeFields {
  public:
   using RecipeFields::RecipeFields;
+
+  void set_angle(const RecipeAngle<T>& angle) { angle_ = angle; }
 
   /// [units] and [parameters]; read first, because everything else uses them.
   void read_header(const TomlValue& document, const RecipeParameter<T>& parameter) {
@@ -189,13 +184,23 @@ class RecipeValues : public RecipeFields {
     }
   }
 
+  /// Rotation about x, y or z (0, 1, 2) with exact quarter turns.
+  Matrix3<T> rotation_about(int axis, const T& angle, std::string_view owner) const {
+    const auto [c, s] = cos_sin(angle, owner);
+    return axis_rotation<T>(axis, c, s);
+  }
+
  private:
+  std::pair<T, T> cos_sin(const T& angle, std::string_view owner) const {
+    return recipe_cos_sin<T>(angle_ ? angle_(std::string(owner), angle) : angle);
+  }
+
   Matrix3<T> rotation(const TomlValue& value, std::string_view owner, std::string_view key) {
     if (key == "rpy") {
       const auto e = numbers(value, owner, key, 3, RecipeUnit::angle);
       if (!e) return Matrix3<T>::Identity();
-      return recipe_rotation<T>(2, (*e)[2]) * recipe_rotation<T>(1, (*e)[1]) *
-             recipe_rotation<T>(0, (*e)[0]);
+      return rotation_about(2, (*e)[2], owner) * rotation_about(1, (*e)[1], owner) *
+             rotation_about(0, (*e)[0], owner);
     }
     if (key == "quat") return from_quat(value, owner);
     if (key == "axis_angle") return from_axis_angle(value, owner);
@@ -224,8 +229,7 @@ class RecipeValues : public RecipeFields {
     expect_keys(value, inner, {"axis", "angle"});
     const Vector3<T> axis =
         unit_vector(value, inner, "axis", required_vector(value, inner, "axis"));
-    const auto [c, s] =
-        recipe_cos_sin<T>(required_number(value, inner, "angle", RecipeUnit::angle));
+    const auto [c, s] = cos_sin(required_number(value, inner, "angle", RecipeUnit::angle), owner);
     const Matrix3<T> W = skew<T>(axis);
     return Matrix3<T>(Matrix3<T>::Identity() + s * W + (T(1) - c) * (W * W));
   }
@@ -254,6 +258,7 @@ class RecipeValues : public RecipeFields {
   }
 
   std::unordered_map<std::string, T> values_;
+  RecipeAngle<T> angle_;
   bool mm_ = false, deg_ = false;
 };
 

@@ -7,11 +7,15 @@
 
 namespace limb::testing {
 
+/// The path set by the build. It is in a library of its own (limb_shared_default), so that the path
+/// of the source folder is not in the command line of every test: compiler caches serve all clones.
+const char* shared_default();
+
 /// Where the folder of reference robots and golden files is expected: the environment variable
 /// LIMB_SHARED, else the path set by the build.
 inline std::filesystem::path shared_path() {
   const char* const given = std::getenv("LIMB_SHARED");
-  return given != nullptr && *given != '\0' ? given : LIMB_SHARED_DEFAULT;
+  return given != nullptr && *given != '\0' ? given : shared_default();
 }
 
 /// Empty if that folder exists and is limb's, otherwise the reason for skipping. Another folder of

@@ -59,9 +59,9 @@ TEST_F(SharedFolder, AbsentIsNamed) {
 
 TEST_F(SharedFolder, DefaultsToThePathOfTheBuild) {
   ::unsetenv("LIMB_SHARED");
-  EXPECT_EQ(shared_path(), LIMB_SHARED_DEFAULT);
+  EXPECT_EQ(shared_path(), shared_default());
   ::setenv("LIMB_SHARED", "", 1);
-  EXPECT_EQ(shared_path(), LIMB_SHARED_DEFAULT);
+  EXPECT_EQ(shared_path(), shared_default());
 }
 
 }  // namespace

@@ -26,6 +26,36 @@ double length(double x, double y) {
 /// Relative to the largest entry of A.
 constexpr double kRankTolerance = 1e-13;
 
+/// Eigenvalue of a block whose principal axes no sweep has needed yet.
+constexpr double kUnknown = -1;
+
+}  // namespace
+
+namespace {
+
+/// Schur complement of the tangential part of a contact, whose first row is i, in principal axes.
+template <typename Block>
+void find_principal_axes(const MatrixX<double>& A, int n, int i, Block& w) {
+  double largest = 0;
+  for (int k = 0; k < n; ++k) largest = std::max(largest, A(k, k));
+  const double S11 = A(i + 1, i + 1) - w.W_n1 * w.W_n1 / w.W_nn;
+  const double S12 = A(i + 2, i + 1) - w.W_n1 * w.W_n2 / w.W_nn;
+  const double S22 = A(i + 2, i + 2) - w.W_n2 * w.W_n2 / w.W_nn;
+  const double mean = (S11 + S22) / 2, half = (S11 - S22) / 2,
+               radius = std::sqrt(half * half + S12 * S12);
+  w.sigma[0] = mean + radius;
+  w.sigma[1] = mean - radius;
+  if (radius > 0) {  // half of the angle of (half, S12), without trigonometric functions
+    const double larger = std::sqrt((1 + std::abs(half) / radius) / 2);
+    const double smaller = S12 / (2 * radius * larger);
+    w.cosine = half >= 0 ? larger : std::abs(smaller);
+    w.sine = half >= 0 ? smaller : std::copysign(larger, S12);
+  }
+  for (double& s : w.sigma) {
+    if (s <= kNegligible * largest) s = 0;
+  }
+}
+
 }  // namespace
 
 void ConeSolver::resize(int contacts, int rows, std::span<const Spin> spins) {
@@ -65,23 +95,8 @@ void ConeSolver::prepare() {
     w.W_n1 = A(i + 1, i);
     w.W_n2 = A(i + 2, i);
     w.rho_n = 1 / w.W_nn;
-    const double S11 = A(i + 1, i + 1) - w.W_n1 * w.W_n1 / w.W_nn;
-    const double S12 = A(i + 2, i + 1) - w.W_n1 * w.W_n2 / w.W_nn;
-    const double S22 = A(i + 2, i + 2) - w.W_n2 * w.W_n2 / w.W_nn;
-    const double mean = (S11 + S22) / 2, half = (S11 - S22) / 2,
-                 radius = std::sqrt(half * half + S12 * S12);
-    w.sigma[0] = mean + radius;
-    w.sigma[1] = mean - radius;
-    if (radius > 0) {  // half of the angle of (half, S12), without trigonometric functions
-      const double larger = std::sqrt((1 + std::abs(half) / radius) / 2);
-      const double smaller = S12 / (2 * radius * larger);
-      w.cosine = half >= 0 ? larger : std::abs(smaller);
-      w.sine = half >= 0 ? smaller : std::copysign(larger, S12);
-    }
+    w.sigma[0] = kUnknown;
     const double tangential = A(i + 1, i + 1) + A(i + 2, i + 2);
-    for (double& s : w.sigma) {
-      if (s <= kNegligible * largest) s = 0;
-    }
     w.rho_t = tangential > kNegligible * largest ? 2 / tangential : 0;
   }
   for (int r = 0; r < rows_; ++r) {
@@ -109,6 +124,7 @@ void ConeSolver::solve_contact(int c, const double* b_local, double* p_local) {
     p_local[0] = p_local[1] = p_local[2] = 0;
     return;
   }
+  if (w.sigma[0] == kUnknown) find_principal_axes(A, n_, 3 * c, w);
   const double push = -b_local[0] * w.rho_n;  // the normal impulse without friction
   const double c1 = b_local[1] + w.W_n1 * push, c2 = b_local[2] + w.W_n2 * push;
   // From here on tangential vectors are in principal axes.
@@ -303,6 +319,7 @@ bool ConeSolver::eliminate(int n, Pivoting pivoting) {
       }
       const Lanes from = lanes(row(k) + first);
       const double inverse = 1 / row(k)[k];
+      factor_(k - first, k) = inverse;
       for (int i = k + 1; i < n; ++i) {
         const double factor = row(i)[k] * inverse;
         factor_(k - first, i) = factor;
@@ -326,6 +343,18 @@ bool ConeSolver::eliminate(int n, Pivoting pivoting) {
         lanes(row(i) + c) = even - odd;
       }
     }
+  }
+  // Few unknowns: each is subtracted from all equations at once, so that the next one waits for one
+  // multiplication and one subtraction only.
+  constexpr int kFew = 24;
+  if (n <= kFew) {
+    for (int i = 0; i < n; ++i) step_[i] = row(i)[n];
+    for (int k = n - 1; k >= 0; --k) {
+      const double x = step_[k] * factor_(k % kLanes, k);
+      step_[k] = x;
+      for (int i = 0; i < k; ++i) step_[i] -= row(i)[k] * x;
+    }
+    return true;
   }
   for (int k = n - 1; k >= 0; --k) {
     const double* const from = row(k);

@@ -645,5 +645,37 @@ TEST(Contact, OverlapAlongALinkDoesNotTurnIt) {
   }
 }
 
+// Approaches slower than what gravity adds in two steps are those of contacts at rest, whatever the
+// units: a file in centimetres has gravity 981 and steps of 0.1 ms. Faster ones bounce.
+TEST(Contact, WhatFallsForAStepOrTwoRests) {
+  constexpr double kGravity = 981, kStep = 1e-4, kBounce = 0.8, r = 0.1;
+  for (const double speed : {1.5 * kStep * kGravity, 10 * kStep * kGravity}) {
+    RobotBuilder<double> robot("ball");
+    robot.gravity({0, 0, -kGravity})
+        .link("ball", 1, {0, 0, 0}, 0.004 * Matrix3<double>::Identity());
+    robot.joint("free", Joint<double>::free(), "world", "ball");
+    World world(robot.build());
+    ContactShape shape = make_foot(world.model(), world.model().find_frame("ball"), r);
+    world.set_contact({Ground::plane({.friction = 0.5, .restitution = kBounce}), {shape}});
+    Simulation simulation(world, {.step = kStep});
+    Vector q = make_state(world.model()).q, v = Vector::Zero(6);
+    q[2] = r + 0.5 * kStep * speed;
+    v[2] = -speed;
+    simulation.set_state(0, q, v);
+    Worst fastest;
+    for (int k = 1; k <= 5; ++k) {
+      simulation.run_until(k * kStep);
+      fastest.add(simulation.state().v[2]);
+    }
+    if (speed < 2 * kStep * kGravity) {
+      EXPECT_LT(fastest.value(), 1e-9);
+      EXPECT_NEAR(simulation.state().q[2], r, 1e-5);
+    } else {
+      // Gravity acts for less than a step before and after.
+      EXPECT_NEAR(fastest.value(), kBounce * speed, 2 * kStep * kGravity);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace limb

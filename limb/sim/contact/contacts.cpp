@@ -308,6 +308,9 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   v_free_ = v;
   delassus_.update_kinematics(model, before.q);
   const double slack = kNear + 4 * h * h * model.gravity().norm();
+  // A contact that opens for a step comes back with the speed that gravity adds in two: it rests,
+  // and a landing at a time of its own would let a light leg hop for ever.
+  slow_ = std::max(setup_.parameters.restitution_speed, 2 * h * model.gravity().norm());
   max_travel(model, before.v, h);
   for (std::size_t i = 0; i < margins_.size(); ++i) margins_[i] = slack + kFarther * travel_[i];
   add_time(&ContactTimes::kinematics);
@@ -436,7 +439,7 @@ void Contacts::set_targets(double h, const JointImpulseSolver* joints, int joint
     } else {
       // No penetration at the end of the step. A fast landing is a problem of its own, later; a
       // fast approach of a closed contact rebounds.
-      const bool fast = -u_begin_[i] > parameters.restitution_speed;
+      const bool fast = -u_begin_[i] > slow_;
       now.lands = fast && gap > 0 && gap + h * std::min(u_begin_[i], u_free_[i]) < 0;
       now.target = now.lands ? kInactive : -std::max(gap, 0.0) / h;
       now.bounces = fast && gap <= 0 && now.restitution > 0 && gap + h * u_free_[i] < 0;
@@ -473,7 +476,9 @@ void Contacts::warm_start(double h, const JointImpulseSolver* joints, int joint_
         continue;
       }
       p = h * (now.axes_W.transpose() * last.force_W);
-      moment = h * (now.axes_W.transpose() * last.moment_W);
+      if (now.torsion_row >= 0 || now.rolling_row >= 0) {
+        moment = h * (now.axes_W.transpose() * last.moment_W);
+      }
       from = index + 1 < points_.size() ? index + 1 : 0;
       break;
     }
@@ -651,7 +656,7 @@ void Contacts::set_landing(double h, double last, double time, bool all, int joi
     if (now.landing <= time + kTogether * h) {
       now.lands = false;
       now.target = 0;
-      now.bounces = now.restitution > 0 && -u > setup_.parameters.restitution_speed;
+      now.bounces = now.restitution > 0 && -u > slow_;
       if (now.bounces) {
         now.target = std::max(-now.restitution * u - gap_acceleration(c) * (time - h / 2), 0.0);
       }
@@ -689,12 +694,14 @@ void Contacts::store_result(double h) {
     report.touching += p[0] > 0 ? 1 : 0;
     now.point.force_W = now.axes_W * p / h;
     now.point.velocity_W = now.axes_W * u;
-    Vector moment = Vector::Zero();
-    if (now.torsion_row >= 0) moment[0] = impulse_[now.torsion_row];
-    if (now.rolling_row >= 0) moment.tail<2>() = impulse_.segment<2>(now.rolling_row);
-    now.point.moment_W = now.axes_W * moment / h;
-    report.cone = std::max({report.cone, (std::abs(moment[0]) - now.point.torsion * p[0]) / h,
-                            (length(moment[1], moment[2]) - now.point.rolling * p[0]) / h});
+    if (now.torsion_row >= 0 || now.rolling_row >= 0) {
+      Vector moment = Vector::Zero();
+      if (now.torsion_row >= 0) moment[0] = impulse_[now.torsion_row];
+      if (now.rolling_row >= 0) moment.tail<2>() = impulse_.segment<2>(now.rolling_row);
+      now.point.moment_W = now.axes_W * moment / h;
+      report.cone = std::max({report.cone, (std::abs(moment[0]) - now.point.torsion * p[0]) / h,
+                              (length(moment[1], moment[2]) - now.point.rolling * p[0]) / h});
+    }
     if (now.softness > 0 && p[0] > 0) {
       const double depth = std::min(now.point.gap + h * u[0], 0.0);
       pending_stored_ += setup_.parameters.stiffness * depth * depth / 2;
@@ -799,6 +806,15 @@ void Contacts::limit_path_deviation(const Model<double>& model, double h,
   constexpr double kMaxSubsteps = 16;
   if (candidates_.empty() || std::isfinite(setup_.parameters.stiffness)) return;
   if (h * v.lpNorm<1>() < kSlow) return;
+  // Sums L and W of the linear and angular speeds of all joints bound the acceleration of a point
+  // by 2 W^2 times its distance from the joints that move it, plus 2 W L; both bodies of
+  // self-contact may move.
+  const double linear = delassus_.speed_bound(model, v, 0),
+               angular = delassus_.speed_bound(model, v, 1) - linear;
+  const double margin = *std::max_element(margins_.begin(), margins_.end());
+  const double bound =
+      (pairs_.empty() ? 2 : 4) * angular * (angular * (reach_ + 2 * margin) + linear);
+  if (h * h / 2 * bound <= allowed) return;
   const auto& motions = delassus_.bias_motions(model, v);
   const auto& X_WB = delassus_.kinematics().X_WB;
   // Acceleration against n of any point of the body as far from its origin as p: an upper bound.

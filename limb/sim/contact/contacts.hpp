@@ -20,8 +20,8 @@ struct ContactParameters {
   double stiffness = std::numeric_limits<double>::infinity();
   double damping = 0;  ///< N s/m, of the compliant mode
 
-  /// m/s; slower impacts do not bounce and are resolved at the end of the step. Faster ones act at
-  /// their time of impact.
+  /// m/s; slower impacts do not bounce and are resolved at the end of the step, also those slower
+  /// than what gravity adds in two steps. Faster ones act at their time of impact.
   double restitution_speed = 0.02;
   double slop = 1e-5;         ///< allowed overlap, m
   double recovery_speed = 1;  ///< m/s; deeper overlap is removed at this speed, in position only
@@ -240,6 +240,7 @@ class Contacts {
   bool has_correction_ = false, has_lift_ = false, lifted_ = false;
   void add_time(double ContactTimes::*phase);
   ContactTimes* times_ = nullptr;
+  double slow_ = 0;  ///< m/s; slower approaches are those of a contact at rest
   std::chrono::steady_clock::time_point last_time_;
 };
 

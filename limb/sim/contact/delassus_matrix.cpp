@@ -18,6 +18,8 @@ namespace limb {
 namespace {
 
 constexpr double kRankTolerance = 1e-11;
+/// Blocks that multiply_chains() takes.
+constexpr std::size_t kMostChains = 8;
 
 int count_loop_rows(const Model<double>& model) {
   int rows = 0;
@@ -109,6 +111,8 @@ const Kinematics<double>& DelassusMatrix::update_kinematics(const Model<double>&
   if (!has_poses_ && (compiled_ == nullptr || !compiled_->poses(q, kinematics_))) {
     forward_kinematics(model, q, kinematics_);
   }
+  // Compiled code writes poses and axes only; couplings by polynomials depend on the positions.
+  if (loop_rows_ > 0) model.coupling().expand_position(q.data(), kinematics_.q.data());
   has_poses_ = true;
   only_loops_ = false;
   blocks_.clear();
@@ -503,8 +507,7 @@ void DelassusMatrix::half_solve_tree(std::size_t block) {
 /// false if there are other blocks or many.
 bool DelassusMatrix::multiply_chains(MatrixX<double>& A) {
   using Pack = kernel::Pack4<double>;
-  constexpr std::size_t kMost = 8;
-  if (blocks_.size() > kMost) return false;
+  if (blocks_.size() > kMostChains) return false;
   for (const Block& block : blocks_) {
     if (!block.chain) return false;
   }
@@ -547,7 +550,11 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
   // A block of one row writes four numbers, up to three beyond the last row.
   if (Z_rows_.rows() < lanes + kLanes) Z_rows_ = MatrixX<double>::Zero(2 * lanes + kLanes, n_);
   using Lanes = Eigen::Array<double, kLanes, 1>;
-  for (int k = 0; k < n_; ++k) {
+  // multiply_chains() does not need Z_rows_.
+  const bool chains =
+      loop_rows_ == 0 && blocks_.size() <= kMostChains &&
+      std::all_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.chain; });
+  for (int k = 0; k < n_ && !chains; ++k) {
     for (int c = 0; c < lanes; c += kLanes) {
       Eigen::Map<Lanes>(Z_rows_.col(k).data() + c).setZero();
     }
@@ -565,7 +572,7 @@ FactorReport DelassusMatrix::compute(const Model<double>& model, MatrixX<double>
     }
   }
 
-  if (loop_rows_ == 0 && multiply_chains(A)) return report;
+  if (chains && multiply_chains(A)) return report;
   // A = Y^T Z: the rows of a block at once, against eight rows before it or its own at a time.
   MatrixX<double>& all = loop_rows_ > 0 ? full_ : A;
   if (loop_rows_ > 0 && full_.rows() < rows_) full_ = MatrixX<double>::Zero(2 * rows_, 2 * rows_);

@@ -38,12 +38,15 @@ struct Field {
   std::string group, name;  ///< as JSON texts; no group: empty
 };
 
-/// Fields and schema of a topic: "q.elbow", "q.knee" are {"t":_,"q":{"elbow":_,"knee":_}}.
-std::vector<Field> layout(const std::vector<std::string>& names, std::string& schema) {
+/// Fields and schema of a topic: "q.elbow", "q.knee" are {"t":_,"q":{"elbow":_,"knee":_}}. The
+/// description of a number is its unit.
+std::vector<Field> layout(const LogTopic& topic, std::string& schema) {
+  const std::vector<std::string>& names = topic.fields;
   std::vector<Field> fields;
   std::string group;
   schema = R"({"type":"object","properties":{"t":{"type":"number","description":"s"})";
-  for (const std::string& name : names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
     const std::size_t dot = name.find('.');
     const std::string next = dot == std::string::npos ? "" : json_text(name.substr(0, dot));
     const std::string rest = json_text(dot == std::string::npos ? name : name.substr(dot + 1));
@@ -53,7 +56,9 @@ std::vector<Field> layout(const std::vector<std::string>& names, std::string& sc
       group = next;
     }
     if (schema.back() != '{') schema += ',';
-    schema += rest + R"(:{"type":"number"})";
+    schema += rest + R"(:{"type":"number")";
+    if (!topic.units.empty()) schema += R"(,"description":)" + json_text(topic.units[i]);
+    schema += "}";
     fields.push_back({next, rest});
   }
   schema += group.empty() ? "}}" : "}}}}";
@@ -77,7 +82,7 @@ class McapLogWriter final : public LogWriter {
       fields_.emplace_back();
       switch (topic.kind) {
         case LogTopic::Kind::numbers:
-          fields_.back() = layout(topic.fields, schema);
+          fields_.back() = layout(topic, schema);
           break;
         case LogTopic::Kind::frame_transforms:
           name = "foxglove.FrameTransforms";

@@ -25,6 +25,9 @@ struct LogTopic {
   std::string name;
   std::vector<std::string> fields;
   Kind kind = Kind::numbers;
+  /// Unit per field: "rad", "m/s^2", "1" for a ratio or a number. Empty: unknown. In the schema of
+  /// an MCAP file.
+  std::vector<std::string> units = {};
 };
 
 /// A file inside an MCAP log.

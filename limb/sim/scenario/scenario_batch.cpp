@@ -57,6 +57,18 @@ Scenario batch_scenario(const Scenario& scenario, const ScenarioBatchOptions& op
   return own_seed ? spread_parameters(std::move(s)) : spread_scenario(s, index);
 }
 
+/// Why a run must not start; empty: it may.
+std::string refusal(const ScenarioBatchOptions& options) {
+  if (!options.check) return {};
+  try {
+    options.check(0);
+  } catch (const Error& error) {
+    if (error.kind() != Error::Kind::computation_failed) throw;
+    return error.what();
+  }
+  return {};
+}
+
 /// Errors of a run, with its row.
 template <typename Run>
 RunSummary with_row(const ScenarioBatchOptions& options, int index, const Run& run) {
@@ -115,14 +127,23 @@ std::vector<RunSummary> run_batch(const Scenario& scenario, const ScenarioBatchO
     for (int i = 0; i < runs; ++i) batch_scenario(scenario, options, i);
   }
   tbb::parallel_for(0, runs, [&](int i) {
+    RunSummary& summary = all[static_cast<std::size_t>(i)];
+    summary.failure = refusal(options);
+    if (!summary.failure.empty()) {
+      report(1);
+      return;
+    }
     const Scenario s = batch_scenario(scenario, options, i);
     std::unique_ptr<LogWriter> log;
     const std::string path = options.log_path ? options.log_path(i) : std::string();
     if (!path.empty())
       log = open_log(options.call, path, log_topics(s), log_metadata(s), log_attachments(s));
-    RunSummary& summary = all[static_cast<std::size_t>(i)];
-    summary = with_row(options, i,
-                       [&] { return run_scenario(s, log.get(), [&](double) { report(0); }); });
+    summary = with_row(options, i, [&] {
+      return run_scenario(s, log.get(), [&](double t) {
+        report(0);
+        if (options.check) options.check(t);
+      });
+    });
     log.reset();
     const bool keep = options.keep == ScenarioBatchOptions::Keep::all || !summary.failure.empty();
     if (!path.empty() && !keep) std::filesystem::remove(path);

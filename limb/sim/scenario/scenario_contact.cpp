@@ -336,6 +336,9 @@ std::vector<LogTopic> ContactLog::topics() const {
     }
     for (const char* part : {"x", "y", "z"}) topics[1].fields.push_back(name + "." + part);
   }
+  topics[0].units.assign(topics[0].fields.size(), "N");
+  topics[1].units.assign(topics[1].fields.size(), "m");
+  topics[2].units = {"1", "m", "m/s", "J"};
   return topics;
 }
 

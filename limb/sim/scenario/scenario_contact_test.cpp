@@ -74,14 +74,15 @@ TEST(ContactScenario, StandsAndItsSensorsMeasureTheWeight) {
   EXPECT_EQ(s.contact->shapes[3].size[0], 0.022);
   LastRows log;
   const auto topics = log_topics(s);
-  ASSERT_EQ(topics.size(), 14u);
+  ASSERT_EQ(topics.size(), 15u);
   EXPECT_EQ(topics[8].name, "contact");
   EXPECT_EQ(topics[8].fields.size(), 24u);
   EXPECT_EQ(topics[9].fields.size(), 15u);
-  EXPECT_EQ(topics[11].kind, LogTopic::Kind::frame_transforms);
-  EXPECT_EQ(topics[12].kind, LogTopic::Kind::joint_states);
-  EXPECT_EQ(topics[12].fields.size(), 12u);
-  EXPECT_EQ(topics[13].kind, LogTopic::Kind::arrows);
+  EXPECT_EQ(topics[11].name, "target");
+  EXPECT_EQ(topics[12].kind, LogTopic::Kind::frame_transforms);
+  EXPECT_EQ(topics[13].kind, LogTopic::Kind::joint_states);
+  EXPECT_EQ(topics[13].fields.size(), 12u);
+  EXPECT_EQ(topics[14].kind, LogTopic::Kind::arrows);
   const RunSummary summary = run_scenario(s, &log);
   EXPECT_EQ(summary.failure, "");
   EXPECT_GT(summary.dissipated, 0);
@@ -94,8 +95,8 @@ TEST(ContactScenario, StandsAndItsSensorsMeasureTheWeight) {
   EXPECT_EQ(log.last[7][0], 0);
   // The arrows of the contact forces add up to the weight, 0.5 m; the robot is nearly at rest.
   Eigen::Vector3d arrows = Eigen::Vector3d::Zero();
-  for (Eigen::Index i = 0; i < log.last[13].size(); i += 6) {
-    arrows += log.last[13].segment<3>(i + 3);
+  for (Eigen::Index i = 0; i < log.last[14].size(); i += 6) {
+    arrows += log.last[14].segment<3>(i + 3);
   }
   EXPECT_NEAR((arrows - Eigen::Vector3d(0, 0, 0.5)).norm(), 0, 0.01);
   double sum = 0;

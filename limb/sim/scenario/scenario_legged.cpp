@@ -180,6 +180,10 @@ std::vector<LogTopic> QpLog::topics() const {
       topics[2].fields.push_back(name + "." + part);
     }
   }
+  topics[0].units = {"1", "1", "1", "1", "1", "N", "N m"};
+  topics[1].units.assign(topics[1].fields.size(), "m");
+  topics[2].units.assign(topics[2].fields.size(), "N");
+  topics[3].units.assign(topics[3].fields.size(), "1");
   return topics;
 }
 

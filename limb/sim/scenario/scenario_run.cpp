@@ -11,9 +11,12 @@
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/model/canonical/canonical.hpp"
 #include "limb/model/urdf/write_urdf.hpp"
+#include "limb/sim/scenario/contact_geometry.hpp"
+#include "limb/sim/scenario/control_log.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_legged.hpp"
 #include "limb/sim/scenario/view_log.hpp"
+#include "limb/sim/world/coordinate_units.hpp"
 
 namespace limb {
 namespace {
@@ -27,8 +30,48 @@ constexpr std::size_t kOwnTopics = 4;
 constexpr std::uint64_t kSensorSeeds = 1'000'000;
 
 void append(const char* group, const std::vector<std::string>& names,
-            std::vector<std::string>& all) {
-  for (const std::string& name : names) all.push_back(std::string(group).append(".").append(name));
+            const std::vector<std::string>& units, LogTopic& topic) {
+  for (const std::string& name : names) {
+    topic.fields.push_back(std::string(group).append(".").append(name));
+  }
+  topic.units.insert(topic.units.end(), units.begin(), units.end());
+}
+
+/// Units of the channels of a sensor.
+std::vector<std::string> sensor_units(const Scenario& s, const SensorSetup& sensor,
+                                      const std::vector<std::string>& channels) {
+  using Kind = SensorSetup::Kind;
+  switch (sensor.kind) {
+    case Kind::accelerometer:
+      return {3, "m/s^2"};
+    case Kind::gyroscope:
+      return {3, "rad/s"};
+    case Kind::contact:
+      return {"1"};
+    case Kind::force:
+      return {"N", "N", "N", "N m", "N m", "N m"};
+    case Kind::torque:
+      return force_units(s.model);
+    case Kind::truth: {
+      std::vector<std::string> units = position_units(s.model);
+      for (const char* suffix : {"/s", "/s^2"}) {
+        const auto more = velocity_units(s.model, suffix);
+        units.insert(units.end(), more.begin(), more.end());
+      }
+      return units;
+    }
+    case Kind::position:
+    case Kind::velocity:
+      break;
+  }
+  // Encoders also read joints that follow others.
+  std::vector<std::string> units;
+  for (const std::string& joint : channels) {
+    const Body<double>& body = s.model.body(s.model.find_body(joint));
+    units.push_back(std::string(body.joint.type() == JointType::prismatic ? "m" : "rad") +
+                    (sensor.kind == Kind::velocity ? "/s" : ""));
+  }
+  return units;
 }
 
 Sensor make_sensor(const Scenario& s, std::size_t i) {
@@ -109,7 +152,9 @@ class Recorder {
     if (statistics.programs != nullptr) program_log_ = std::make_unique<QpLog>(s);
     if (log != nullptr) {
       view_log_ = std::make_unique<ViewLog>(s);
+      control_log_ = std::make_unique<ControlLog>(s);
       first_view_topic_ = log_topics(s).size() - ViewLog::topics(s).size();
+      first_control_topic_ = first_view_topic_ - control_log_->topics().size();
     }
   }
 
@@ -164,6 +209,7 @@ class Recorder {
         program_log_->write(*statistics_.programs, s.t,
                             kOwnTopics + sensors_.size() + ContactLog::kTopics, *log_);
       }
+      control_log_->write(statistics_, s.t, first_control_topic_, *log_);
       view_log_->write(world_, s, first_view_topic_, *log_);
       log_->end_row(s.t);
     }
@@ -261,7 +307,8 @@ class Recorder {
   std::unique_ptr<ContactLog> contact_log_;
   std::unique_ptr<QpLog> program_log_;
   std::unique_ptr<ViewLog> view_log_;
-  std::size_t first_view_topic_ = 0;
+  std::unique_ptr<ControlLog> control_log_;
+  std::size_t first_control_topic_ = 0, first_view_topic_ = 0;
   double measured_at_ = -1;   ///< time of the last update for the controller
   bool reads_truth_ = false;  ///< the controller uses a truth sensor
   Vector state_, torque_, energy_, momentum_;
@@ -301,16 +348,20 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
       {"energy", {"kinetic", "potential", "stored", "total"}},
       {"momentum", {"linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z"}}};
   const auto positions = position_names(s.model), velocities = velocity_names(s.model);
-  append("q", positions, topics[0].fields);
-  append("v", velocities, topics[0].fields);
-  append("command", velocities, topics[1].fields);
-  append("motor", velocities, topics[1].fields);
+  append("q", positions, position_units(s.model), topics[0]);
+  append("v", velocities, velocity_units(s.model), topics[0]);
+  append("command", velocities, force_units(s.model), topics[1]);
+  append("motor", velocities, force_units(s.model), topics[1]);
   for (std::size_t i = 0; i < kEnergyEntries; ++i) {
     topics[2].fields.push_back(fmt::format("work.{}", to_text(static_cast<EnergyEntry>(i))));
   }
   topics[2].fields.push_back("work.closure");
+  topics[2].units.assign(topics[2].fields.size(), "J");
+  topics[3].units = {"N s", "N s", "N s", "N m s", "N m s", "N m s"};
   for (std::size_t i = 0; i < s.sensors.size(); ++i) {
-    topics.push_back({s.sensors[i].name, make_sensor(s, i).channels()});
+    LogTopic topic{s.sensors[i].name, make_sensor(s, i).channels()};
+    topic.units = sensor_units(s, s.sensors[i], topic.fields);
+    topics.push_back(std::move(topic));
   }
   if (s.contact) {
     for (LogTopic& topic : ContactLog(*s.contact).topics()) topics.push_back(std::move(topic));
@@ -318,18 +369,22 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   if (is_legged(s.controller.kind)) {
     for (LogTopic& topic : QpLog(s).topics()) topics.push_back(std::move(topic));
   }
+  for (LogTopic& topic : ControlLog(s).topics()) topics.push_back(std::move(topic));
   for (LogTopic& topic : ViewLog::topics(s)) topics.push_back(std::move(topic));
   return topics;
 }
 
 std::map<std::string, std::string> log_metadata(const Scenario& s) {
   const char* bases[] = {"described", "fixed", "free"};
-  return {{"model", s.model_path},
-          {"base", bases[static_cast<std::size_t>(s.base)]},
-          {"robot", s.model.name()},
-          {"integrator", std::string(to_text(s.simulation.method))},
-          {"step", to_text(s.simulation.step)},
-          {"seed", std::to_string(s.seed)}};
+  std::map<std::string, std::string> all = {
+      {"model", s.model_path},
+      {"base", bases[static_cast<std::size_t>(s.base)]},
+      {"robot", s.model.name()},
+      {"integrator", std::string(to_text(s.simulation.method))},
+      {"step", to_text(s.simulation.step)},
+      {"seed", std::to_string(s.seed)}};
+  if (s.contact) all["contact"] = contact_geometry_json(*s.contact, s.model);
+  return all;
 }
 
 std::vector<LogAttachment> log_attachments(const Scenario& scenario) {
@@ -382,7 +437,8 @@ std::string implicit_text(const Scenario& s) {
 std::string stiffness_warning(const Scenario& s) {
   using Method = IntegrationMethod;
   const Method method = s.simulation.method;
-  if (method != Method::explicit_euler && method != Method::runge_kutta_4) return {};
+  const bool adapts = method == Method::dormand_prince;
+  if (method != Method::explicit_euler && method != Method::runge_kutta_4 && !adapts) return {};
   WorldOptions options = s.world;
   options.dynamics = WorldOptions::Dynamics::templates;
   World world(s.model, options);
@@ -399,12 +455,20 @@ std::string stiffness_warning(const Scenario& s) {
     return {};
   }
   // Limits of stability of x' = -a x and x'' = -w^2 x: explicit Euler h a < 2, Runge-Kutta h a <
-  // 2.785 and h w < 2.83. Explicit Euler lets any undamped oscillation grow: h w < 2 is where it
-  // is useless within a period. [Hairer 1993, stability domains]
+  // 2.785 and h w < 2.83, Dormand-Prince h a < 3.31; its h w < 1 is what accuracy allows at most.
+  // Explicit Euler lets any undamped oscillation grow: h w < 2 is where it is useless within a
+  // period. [Hairer 1993, stability domains]
   const bool euler = method == Method::explicit_euler;
-  const double largest_decay = euler ? 2 : 2.785, largest_frequency = euler ? 2 : 2.83;
+  const double largest_decay = euler    ? 2
+                               : adapts ? 3.31
+                                        : 2.785,
+               largest_frequency = euler    ? 2
+                                   : adapts ? 1
+                                            : 2.83;
   VectorX<double> unit = VectorX<double>::Zero(s.model.nv()), moved(s.model.uncoupled_nv());
-  double shortest = s.simulation.step;
+  // An adaptive method shortens its steps by itself; that is worth a word where it is slow.
+  constexpr double kSlow = 1e-3;  // s
+  double shortest = adapts ? std::min(s.simulation.step, kSlow) : s.simulation.step;
   int worst = -1;
   bool by_damping = false;
   for (int y = 0; y < s.model.nv(); ++y) {
@@ -420,11 +484,17 @@ std::string stiffness_warning(const Scenario& s) {
     worst = y;
   }
   if (worst < 0) return {};
+  const char* const what = by_damping ? "damping or friction" : "springs or servos";
+  if (adapts) {
+    return fmt::format(
+        "{} takes the {} of {} explicitly and shortens its steps below {:.2g} s: use "
+        "semi-implicit-euler, implicit-midpoint or cvode, which take them implicitly",
+        to_text(method), what, velocity_text(s.model, worst), shortest);
+  }
   return fmt::format(
       "{} takes the {} of {} explicitly, which needs steps below {:.2g} s instead of {} s: use "
       "semi-implicit-euler, implicit-midpoint or shorter steps",
-      to_text(method), by_damping ? "damping or friction" : "springs or servos",
-      velocity_text(s.model, worst), shortest, to_text(s.simulation.step));
+      to_text(method), what, velocity_text(s.model, worst), shortest, to_text(s.simulation.step));
 }
 
 RunSummary run_scenario(const Scenario& s, LogWriter* log,

@@ -49,8 +49,9 @@ void check_times(const std::string& call, const Scenario& scenario);
 /// The forces of a scenario that its integrator takes implicitly: "damping, stops", "all forces" or
 /// "nothing".
 std::string implicit_text(const Scenario& scenario);
-/// One line if the integrator takes forces explicitly that are too stiff for the step: the joint,
-/// the largest stable step, and what to use instead. Else empty.
+/// One line if the integrator takes forces explicitly that are too stiff for the step, or, if it
+/// adapts its steps, make them very short: the joint, the largest stable step, and what to use
+/// instead. Else empty.
 std::string stiffness_warning(const Scenario& scenario);
 
 /// Runs to the end, or until the computation fails: a torque that is not finite, an unstable

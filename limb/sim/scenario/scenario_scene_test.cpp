@@ -365,5 +365,36 @@ TEST_F(Scene, RemarksNameWhatIsNotUsed) {
   EXPECT_EQ(s.remarks[2], "contact: meshes do not touch each other");
 }
 
+// A leg whose knee is coupled to its slider by a polynomial lands: compiled code and templates
+// agree, and the ledger closes. (Compiled poses once left the slope of the polynomial at its old
+// value.)
+TEST_F(Scene, ACoupledLegLandsWithoutLosingEnergy) {
+  Scenario s = scenario(
+      "<worldbody><geom type='plane' size='0 0 1'/>"
+      "<body pos='0 0 0.9'><joint name='rail' type='slide' axis='0 0 1'/><geom size='0.1' "
+      "mass='2'/>"
+      "<body pos='0.1 0 -0.3'><joint name='knee' axis='0 1 0'/>"
+      "<geom type='capsule' size='0.03' fromto='0 0 0 0.3 0 -0.3' mass='1'/>"
+      "<body pos='0.3 0 -0.3'><joint name='toe' type='slide' axis='0 0 1'/>"
+      "<geom size='0.04' mass='0.3'/></body></body></body></worldbody>"
+      "<equality><joint joint1='toe' joint2='knee' polycoef='0 0.1 0.2 -0.05 0'/></equality>");
+  s.duration = 0.6;
+  s.q[1] = 0.4;
+  s.q[2] = 0.1 * 0.4 + 0.2 * 0.16 - 0.05 * 0.064;
+  RunSummary runs[2];
+  for (const bool compiled : {false, true}) {
+    s.world.dynamics =
+        compiled ? WorldOptions::Dynamics::compiled : WorldOptions::Dynamics::templates;
+    RunSummary& r = runs[compiled ? 1 : 0];
+    r = run_scenario(s, nullptr);
+    EXPECT_EQ(r.failure, "");
+    EXPECT_GT(r.dissipated, 1) << "it does not land";
+    // Errors of first order in the step.
+    EXPECT_LT(std::abs(r.balance.closure + r.balance[EnergyEntry::loops]),
+              0.02 * r.balance.exchanged);
+  }
+  EXPECT_LT(max_abs(runs[0].q - runs[1].q), 1e-8);
+}
+
 }  // namespace
 }  // namespace limb

@@ -14,6 +14,7 @@
 #include "limb/dynamics/testing/allocations.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/model/core/builder.hpp"
+#include "limb/sim/integrate/cvode.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/testing/log_observer.hpp"
 
@@ -320,9 +321,27 @@ TEST(Scenario, ExplicitMethodsSayWhatIsTooStiff) {
     EXPECT_NE(stiffness_warning(soft).find("springs or servos of joint 'joint2'"),
               std::string::npos);
   }
-  s.simulation.method = IntegrationMethod::implicit_midpoint;
-  EXPECT_EQ(implicit_text(s), "all forces");
+  // An adaptive method follows, with short steps.
+  s.simulation.method = IntegrationMethod::dormand_prince;
+  const std::string text = stiffness_warning(s);
+  EXPECT_NE(text.find("damping or friction of joint 'joint2' explicitly and shortens its steps"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(implicit_text(s), "nothing");
+  s.duration = 1e-3;
   EXPECT_EQ(run_scenario(s, nullptr).failure, "");
+  EXPECT_GT(run_scenario(s, nullptr).steps, 20);
+  Scenario soft = s;
+  soft.springs[0].parameters.damping = 0.1;
+  EXPECT_EQ(stiffness_warning(soft), "");
+  for (const auto method : {IntegrationMethod::implicit_midpoint, IntegrationMethod::cvode}) {
+    if (method == IntegrationMethod::cvode && !Cvode::is_available()) continue;
+    s.simulation.method = method;
+    s.duration = 0.2;
+    EXPECT_EQ(stiffness_warning(s), "");
+    EXPECT_EQ(implicit_text(s), "all forces");
+    EXPECT_EQ(run_scenario(s, nullptr).failure, "");
+  }
 }
 
 // Gains that a controller does not need are read, too, and have defaults.

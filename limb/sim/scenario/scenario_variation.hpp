@@ -47,6 +47,9 @@ struct ScenarioBatchOptions {
   std::function<std::string(int run)> log_path;  ///< log of a run (.csv, .mcap); empty: none
   Keep keep = Keep::all;                         ///< logs of which runs
   std::function<void(int done)> progress;        ///< as in run_batch() of scenario_run.hpp
+  /// Called at the start of each run and at intervals within it, from several threads at a time:
+  /// an Error of the kind computation_failed ends that run.
+  std::function<void(double t)> check;
 };
 /// Runs a batch in parallel; results are in order and do not depend on the number of threads. Rows
 /// of the variation are checked before the first run.

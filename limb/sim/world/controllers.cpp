@@ -56,9 +56,11 @@ Controller adapt(const Model<double>& model, const ControllerSetup& setup, Law l
   };
   const auto controller = std::make_shared<LawAndReference>(
       LawAndReference{std::move(law), ReferenceMotion(model, setup)});
+  if (statistics != nullptr) statistics->reference = setup.target;
   return [controller, statistics](const ControlInput& now, Vector& tau) {
-    record_step(now.t, controller->law.step(now.q, now.v, controller->reference.at(now.t), tau),
-                statistics.get());
+    const JointReference& reference = controller->reference.at(now.t);
+    record_step(now.t, controller->law.step(now.q, now.v, reference, tau), statistics.get());
+    if (statistics != nullptr) statistics->reference = reference.q;
   };
 }
 

@@ -61,11 +61,22 @@ struct ControllerSetup {
   LeggedSetup legged;  ///< balance and locomotion
 };
 
-/// Statistics of a controller over a run.
+/// What a controller of a frame controlled in its last step.
+struct FrameTaskRecord {
+  Vector3<double> target = Vector3<double>::Zero();  ///< m, of the frame's origin, world axes
+  Vector3<double> position = Vector3<double>::Zero();
+  double rotation_error = 0;  ///< rad
+  /// hybrid_force: N, N m exerted by the robot at the origin of the frame, in the axes of the task.
+  Vector6<double> force_target = Vector6<double>::Zero(), force = Vector6<double>::Zero();
+};
+
+/// Statistics of a controller over a run, and what its last step controlled.
 struct ControllerStatistics {
   long periods = 0;                        ///< controller steps
   long saturated = 0;                      ///< steps with a motor at its limit
   std::shared_ptr<QpStatistics> programs;  ///< balance and locomotion
+  VectorX<double> reference;  ///< joint controllers and lqr: reference configuration, else empty
+  FrameTaskRecord task;       ///< controllers of a frame
 };
 
 /// Whether a kind controls a frame.

@@ -37,13 +37,23 @@ PostureOptions posture_of(const ControllerSetup& setup) {
   return {setup.target, setup.task.posture_frequency, 1};
 }
 
+void record_task(const FrameTask& task, const FrameReference& reference,
+                 ControllerStatistics* statistics) {
+  if (statistics == nullptr) return;
+  statistics->task.target = reference.X_WF.p;
+  statistics->task.position = task.X_WF.p;
+  statistics->task.rotation_error = task.rotation_error_W.norm();
+}
+
 template <typename Law>
 Controller adapt(const Model<double>& model, const ControllerSetup& setup, Law law,
                  std::shared_ptr<ControllerStatistics> statistics) {
   const auto shared = std::make_shared<Law>(std::move(law));
   const auto path = std::make_shared<FramePath>(path_of(model, setup));
   return [shared, path, statistics](const ControlInput& now, Vector& tau) {
-    record_step(now.t, shared->step(now.q, now.v, path->at(now.t), tau), statistics.get());
+    const FrameReference reference = path->at(now.t);
+    record_step(now.t, shared->step(now.q, now.v, reference, tau), statistics.get());
+    record_task(shared->task(), reference, statistics.get());
   };
 }
 
@@ -53,15 +63,16 @@ struct HybridLaw {
   FrameId frame;
   Vector6<double> force;
   FramePath path;
+  Force<double> measured = {};  ///< of the environment on the frame, in its axes
 
-  StepReport step(const ControlInput& now, Vector& tau) noexcept {
-    Force<double> measured{Vector3<double>::Zero(), Vector3<double>::Zero()};
+  StepReport step(const ControlInput& now, const FrameReference& reference, Vector& tau) noexcept {
+    measured = {Vector3<double>::Zero(), Vector3<double>::Zero()};
     for (const FrameWrench<double>& w : now.wrenches) {
       if (w.frame != frame) continue;
       measured.f += w.F_F.f;
       measured.n += w.F_F.n;
     }
-    return control.step(now.q, now.v, path.at(now.t), force, measured, tau);
+    return control.step(now.q, now.v, reference, force, measured, tau);
   }
 };
 
@@ -82,7 +93,14 @@ Controller hybrid(const Model<double>& model, const ControllerSetup& setup,
       HybridLaw{HybridForceControl(controlled_robot(model, setup), s), setup.task.frame,
                 setup.task.force, path_of(model, setup)});
   return [law, statistics](const ControlInput& now, Vector& tau) {
-    record_step(now.t, law->step(now, tau), statistics.get());
+    const FrameReference reference = law->path.at(now.t);
+    record_step(now.t, law->step(now, reference, tau), statistics.get());
+    if (statistics == nullptr) return;
+    const FrameTask& task = law->control.task();
+    record_task(task, reference, statistics.get());
+    const Matrix3<double> R_TF = task.setup().R_WT.transpose() * task.X_WF.R;
+    statistics->task.force_target = law->force;
+    statistics->task.force << R_TF * -law->measured.f, R_TF * -law->measured.n;
   };
 }
 

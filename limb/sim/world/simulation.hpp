@@ -69,8 +69,8 @@ class Simulation {
   EnergyBalance balance() { return world_.balance(state_); }
   /// run_until() checks every few steps.
   /// @throws Error (computation failed, with the time, the largest entry and the joint with the
-  /// largest kinetic energy) if the error of integration is larger than all the energy that was
-  /// exchanged.
+  /// largest kinetic energy) if the error of integration exceeds a fifth of all the energy
+  /// that was exchanged.
   void check_ledger();
 
   /// Evaluates the world at the present state, including its motors and loads. @returns the
@@ -84,6 +84,7 @@ class Simulation {
   void initialize();
   void begin_work();
   void add_work(double start);
+  void count_parts(double h, bool divided);
 
   World& world_;
   SimulationOptions options_;
@@ -105,6 +106,7 @@ class Simulation {
   double period_end_;         ///< of the present one
   bool initialized_ = false;  ///< the loops have been closed
   long steps_ = 0;
+  double parts_ = 0;  ///< divisions of steps beyond those that every step may have
 };
 
 }  // namespace limb

@@ -313,5 +313,35 @@ TEST(Simulation, InvalidOptionsAreRejected) {
             0u);
 }
 
+// Motors that accelerate a robot beyond what steps can follow: the run ends, after bounded work,
+// and the message names joint and motor.
+TEST(Simulation, AMotionTooFastForAnyStepEndsTheRun) {
+  RobotBuilder<double> robot("two_links");
+  robot.gravity({0, 0, 0});
+  for (const char* name : {"first", "second"}) {
+    robot.link(name, 0.1, {0.1, 0, 0}, 1e-3 * Matrix3<double>::Identity());
+  }
+  robot.joint("shoulder", Joint<double>::continuous({0, 0, 1}), "world", "first");
+  robot.joint("elbow", Joint<double>::continuous({0, 0, 1}), "first", "second");
+  World world(robot.build());
+  Simulation simulation(world, {});
+  simulation.set_state(0, Vector::Zero(2), Vector::Zero(2));
+  simulation.set_controller([](const ControlInput&, Vector& tau) { tau << -3e4, 3e4; });
+  const std::string text = message([&] { simulation.run_until(10); });
+  EXPECT_NE(text.find("the motion is too fast: steps of 0.001 s had to be divided into more than "
+                      "50 parts each (joint '"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("exerts 3e+04 N m"), std::string::npos) << text;
+  EXPECT_LT(simulation.steps(), 20000);
+  EXPECT_TRUE(simulation.state().v.allFinite());
+  // The same robot under its own limits runs on.
+  simulation.set_state(0, Vector::Zero(2), Vector::Zero(2));
+  simulation.set_controller(
+      [](const ControlInput& now, Vector& tau) { tau << 0.2 * std::cos(now.t), -0.1; });
+  simulation.run_until(0.5);
+  EXPECT_NEAR(simulation.state().t, 0.5, 1e-9);
+}
+
 }  // namespace
 }  // namespace limb

@@ -368,6 +368,11 @@ void Ring::count_terms(std::size_t terms) {
 
 void Ring::count_products(std::size_t products) {
   product_count_ += products;
+  if (product_count_ >= next_report_) {
+    constexpr std::size_t kInterval = 100'000;
+    next_report_ = product_count_ + kInterval;
+    report_progress();
+  }
   if (product_count_ <= limits_.products) return;
   fail_computation("symbolic", fmt::format("the closed forms need more than {} products of terms, "
                                            "which is the limit (Ring::Limits::products)",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -78,6 +79,15 @@ class Ring : public std::enable_shared_from_this<Ring> {
 
   const Limits& limits() const { return limits_; }
 
+  /// Called about every 100 000 products of terms with their number so far, and by
+  /// report_progress(); it may throw to end the computation.
+  using Progress = std::function<void(std::size_t products)>;
+  void set_progress(Progress progress) { progress_ = std::move(progress); }
+  /// For long computations without products, such as typesetting.
+  void report_progress() const {
+    if (progress_) progress_(product_count_);
+  }
+
   /// Adds a symbol. @throws Error if the name is empty or already used.
   SymbolId add_symbol(Symbol symbol);
   /// Coordinate `name` with velocity and acceleration, e.g. q1, qd1, qdd1.
@@ -132,7 +142,8 @@ class Ring : public std::enable_shared_from_this<Ring> {
   FlatMap angle_by_hash_;
   FlatMap trig_products_;  ///< pair of trigs -> index
   std::deque<std::vector<FoldedTerm>> trig_sums_;
-  std::size_t alive_ = 0, peak_alive_ = 0, product_count_ = 0;
+  std::size_t alive_ = 0, peak_alive_ = 0, product_count_ = 0, next_report_ = 0;
+  Progress progress_;
 };
 
 /// Sets the ring in which this thread creates pi, square roots and sines of plain numbers, until

@@ -40,26 +40,33 @@ void find_center(const Inertia<P>& I, LinkForm& link) {
   link.tensor = I.tensor() - I.mass() * unit_point_tensor<P>(c);
 }
 
-/// Position, energies and mass-matrix contribution of one body, given the Jacobian of its origin.
-void fill(const Robot& robot, const Matrix& Jo_B, LinkForm& link) {
+/// Position and potential energy of one body.
+void add_position(const Robot& robot, LinkForm& link) {
   const Vector3<P>& g = robot.model.gravity();
   link.p = link.center ? Vector3<P>(link.X_WB * *link.center) : link.X_WB.p;
+  link.P = -(link.mass * g.dot(link.p));
+  if (!link.center) link.P -= g.dot(link.X_WB.R * link.first_moment);
+}
+
+/// Jacobians and contribution to the mass matrix of one body, given the Jacobian of its origin.
+void add_inertia(const Matrix& Jo_B, LinkForm& link) {
   link.Jv_B = Jo_B;
   // w x r = -r x w for the vector r from the origin
   if (link.center) link.Jv_B -= skew<P>(*link.center).lazyProduct(link.Jw_B);
   const Matrix rotational = link.tensor.lazyProduct(link.Jw_B);
   link.M = link.mass * product(link.Jv_B, link.Jv_B) + product(link.Jw_B, rotational);
-  link.P = -(link.mass * g.dot(link.p));
   if (!link.center) {
     // About the origin the first moment h = m c couples: m |v + w x c|^2 / 2 has v.(w x h).
     const Matrix wh = -skew<P>(link.first_moment).lazyProduct(link.Jw_B);
     const Matrix mixed = product(link.Jv_B, wh);
     link.M += mixed + mixed.transpose();
-    link.P -= g.dot(link.X_WB.R * link.first_moment);
   }
 }
 
-std::vector<LinkForm> derive_links(const Robot& robot) {
+}  // namespace
+
+std::vector<LinkForm> derive_links(const Robot& robot, bool inertia) {
+  const RingScope scope(robot.ring);
   const Model<P>& model = robot.model;
   const VectorX<P> q = model.coupling().expand_position(VectorX<P>(robot.q()));
   const Matrix G = model.coupling().matrix();
@@ -74,6 +81,9 @@ std::vector<LinkForm> derive_links(const Robot& robot) {
     link.name = body.name;
     const Pose<P> X_PB = body.X_PJ * body.joint.pose(q.data() + body.q_start);
     link.X_WB = parent.X_WB * X_PB;
+    find_center(body.inertia, link);
+    add_position(robot, link);
+    if (!inertia) continue;
     Motion<P> S[6];
     body.joint.subspace(q.data() + body.q_start, S);
     const Matrix moved = Jo_B[parent_index] - skew<P>(X_PB.p).lazyProduct(parent.Jw_B);
@@ -83,12 +93,13 @@ std::vector<LinkForm> derive_links(const Robot& robot) {
       link.Jw_B += S[k].w.lazyProduct(G.row(body.v_start + k));
       Jo_B[i] += S[k].v.lazyProduct(G.row(body.v_start + k));
     }
-    find_center(body.inertia, link);
-    fill(robot, Jo_B[i], link);
+    add_inertia(Jo_B[i], link);
   }
   links.erase(links.begin());
   return links;
 }
+
+namespace {
 
 /// G^T diag(x) G for one number x per joint: armature, damping.
 Matrix reduced_diagonal(const Model<P>& model, const P Body<P>::*which) {
@@ -127,7 +138,7 @@ P kinetic_energy(const Robot& robot, const Matrix& M) {
 
 namespace {
 
-/// From M: the Christoffel symbols, the matrices made of them, and K.
+/// From M: the Christoffel symbols and the matrices made of them.
 void add_velocity_terms(const Robot& robot, ClosedForm& f) {
   const int n = robot.model.nv();
   const Vector v = robot.v();
@@ -160,13 +171,26 @@ void add_velocity_terms(const Robot& robot, ClosedForm& f) {
       for (int k = 0; k < n; ++k) f.C(i, j) += f.gamma(i, j, k) * v[k];
     }
   }
-  f.K = kinetic_energy(robot, f.M);
 }
 
-void add_links(const Robot& robot, ClosedForm& f) {
-  f.links = derive_links(robot);
+std::vector<CoulombFriction> coulomb_friction(const Robot& robot) {
+  const Matrix G = robot.model.coupling().matrix();
+  std::vector<CoulombFriction> result;
+  for (const Body<P>& body : robot.model.bodies()) {
+    if (body.friction.is_zero()) continue;
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      const Vector row = G.row(body.v_start + k);
+      result.push_back({body.name, row.dot(robot.v()), body.friction * row});
+    }
+  }
+  return result;
+}
+
+void add_links(const Robot& robot, bool inertia, ClosedForm& f) {
+  f.links = derive_links(robot, inertia);
   for (const LinkForm& link : f.links) f.P += link.P;
   f.damping = reduced_diagonal(robot.model, &Body<P>::damping).lazyProduct(robot.v());
+  f.friction = coulomb_friction(robot);
 }
 
 /// The part without these symbols.
@@ -179,48 +203,72 @@ Vector without(const Robot& robot, Vector x, SymbolId Coordinate::*which) {
 
 }  // namespace
 
-ClosedForm derive_lagrange(const Robot& robot) {
+ClosedForm derive_lagrange(const Robot& robot, const ClosedFormParts& parts,
+                           const ClosedFormStage& stage) {
   const RingScope scope(robot.ring);
   ClosedForm f;
   const Vector a = robot.a();
-  add_links(robot, f);
-  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
-  for (const LinkForm& link : f.links) f.M += link.M;
-  add_velocity_terms(robot, f);
-  f.V = f.C.lazyProduct(robot.v());
+  const auto finish = [&] {
+    if (stage) stage(f);
+  };
+  add_links(robot, parts.inertia, f);
   f.G = Vector::Constant(a.size(), P(0));
   for (Eigen::Index i = 0; i < a.size(); ++i) {
     f.G[i] = differentiate(f.P, robot.coordinates[static_cast<std::size_t>(i)].q);
   }
+  f.tau = f.G;
+  finish();
+  if (!parts.inertia) return f;
+  f.M = reduced_diagonal(robot.model, &Body<P>::armature);
+  for (const LinkForm& link : f.links) f.M += link.M;
+  f.K = kinetic_energy(robot, f.M);
   const Vector inertial = f.M.lazyProduct(a);
-  f.tau = inertial + f.V + f.G + f.damping;
+  f.tau += inertial;
+  finish();
+  if (!parts.velocity) return f;
+  add_velocity_terms(robot, f);
+  f.V = f.C.lazyProduct(robot.v());
+  f.tau += f.V + f.damping;
+  finish();
   return f;
 }
 
-ClosedForm closed_form_from_torques(const Robot& robot, const Vector& tau) {
+ClosedForm closed_form_from_torques(const Robot& robot, const Vector& tau,
+                                    const ClosedFormParts& parts, const ClosedFormStage& stage) {
   const RingScope scope(robot.ring);
   ClosedForm f;
-  add_links(robot, f);
+  const auto finish = [&] {
+    if (stage) stage(f);
+  };
+  add_links(robot, parts.inertia, f);
   f.tau = tau;
+  const Vector bias = without(robot, tau, &Coordinate::a);
+  f.G = without(robot, bias, &Coordinate::v);
+  finish();
+  if (!parts.inertia) return f;
   f.M.resize(tau.size(), tau.size());
   for (Eigen::Index i = 0; i < f.M.rows(); ++i) {
     for (Eigen::Index j = 0; j < f.M.cols(); ++j) {
       f.M(i, j) = coefficient(tau[i], robot.coordinates[static_cast<std::size_t>(j)].a, 1);
     }
   }
-  const Vector bias = without(robot, tau, &Coordinate::a);
-  f.G = without(robot, bias, &Coordinate::v);
+  f.K = kinetic_energy(robot, f.M);
+  finish();
+  if (!parts.velocity) return f;
   f.V = bias - f.G - f.damping;
   add_velocity_terms(robot, f);
+  finish();
   return f;
 }
 
-Vector derive_newton_euler(const Robot& robot) {
+Vector derive_newton_euler(const Robot& robot, const ClosedFormParts& parts) {
   const RingScope scope(robot.ring);
   Workspace<P> work(robot.model);
   Vector tau = Vector::Constant(robot.model.nv(), P(0));
   const JointEffects effects{.armature = true, .damping = true, .friction = false};
-  rnea(robot.model, work, robot.q(), robot.v(), robot.a(), tau, effects);
+  const Vector zero = tau;
+  rnea(robot.model, work, robot.q(), parts.velocity ? robot.v() : zero,
+       parts.inertia ? robot.a() : zero, tau, effects);
   return tau;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "limb/dynamics/lagrange/christoffel.hpp"
 #include "limb/symbolic/algebra/calculus.hpp"
 #include "limb/symbolic/derive/robot.hpp"
@@ -33,6 +35,14 @@ struct LinkForm {
   Polynomial P;           ///< its potential energy, zero at the world origin
 };
 
+/// Coulomb friction of one joint, size * sign(velocity): not a polynomial, so it is kept beside
+/// tau.
+struct CoulombFriction {
+  std::string joint;
+  Polynomial velocity;  ///< of the joint, linear in qd
+  Vector size;          ///< on each coordinate: friction of the joint times its coupling ratio
+};
+
 struct ClosedForm {
   std::vector<LinkForm> links;
   Matrix M;
@@ -42,18 +52,37 @@ struct ClosedForm {
   Matrix centrifugal;                      ///< n x n: coefficients of qd_i^2
   Matrix coriolis;  ///< n x n (n - 1) / 2: coefficients of qd_1 qd_2, qd_1 qd_3, ...
   Vector V, G, damping, tau;
+  std::vector<CoulombFriction> friction;  ///< not contained in tau
 };
+
+/// Positions, masses and potential energies of all links; Jacobians and contributions to M if
+/// `inertia`.
+std::vector<LinkForm> derive_links(const Robot& robot, bool inertia);
+
+/// The parts of a closed form that are computed; the others stay empty. Positions, P, G and damping
+/// always are. tau is the sum of these parts.
+struct ClosedFormParts {
+  bool inertia = true;   ///< M, K and the Jacobians of the links
+  bool velocity = true;  ///< Christoffel symbols and all that is made of them; needs inertia
+  bool all() const { return inertia && velocity; }
+};
+/// Called after each part; may throw.
+using ClosedFormStage = std::function<void(const ClosedForm&)>;
 
 /// From the energies: M from the Jacobians, Christoffel symbols from its derivatives, G = dP/dq.
 /// [Spong 2006, Euler-Lagrange equations]
-ClosedForm derive_lagrange(const Robot& robot);
+ClosedForm derive_lagrange(const Robot& robot, const ClosedFormParts& parts = {},
+                           const ClosedFormStage& stage = {});
 
-/// tau by rnea() of the dynamics module with this scalar.
-Vector derive_newton_euler(const Robot& robot);
+/// tau by rnea() of the dynamics module with this scalar; without accelerations and velocities if
+/// those parts are not requested.
+Vector derive_newton_euler(const Robot& robot, const ClosedFormParts& parts = {});
 /// The closed form that belongs to such a tau: M has the coefficients of qdd, G is tau at rest, V
 /// is the remaining dependence on velocities; the Christoffel symbols are those of this M. The
 /// links, and with them the potential energy, come from the positions.
-ClosedForm closed_form_from_torques(const Robot& robot, const Vector& tau);
+ClosedForm closed_form_from_torques(const Robot& robot, const Vector& tau,
+                                    const ClosedFormParts& parts = {},
+                                    const ClosedFormStage& stage = {});
 
 /// Pose and Jacobian of a frame: the rows of J give the velocity of its origin and its angular
 /// velocity, both in world axes.

@@ -13,9 +13,9 @@ sympy = pytest.importorskip("sympy", reason="SymPy is not installed")
 from sympy import Matrix, cos, sin, symbols  # noqa: E402
 
 LIMB = os.environ.get("LIMB_CLI", "build/limb")
-q = symbols("q1:4")
-v = symbols("qd1:4")
-a = symbols("qdd1:4")
+q = symbols("q1:12")
+v = symbols("qd1:12")
+a = symbols("qdd1:12")
 
 
 def limb(model, *arguments):
@@ -30,7 +30,7 @@ def parse(text):
 
 
 def rate(x):
-    return sum(x.diff(q[i]) * v[i] + x.diff(v[i]) * a[i] for i in range(3))
+    return sum(x.diff(q[i]) * v[i] + x.diff(v[i]) * a[i] for i in range(len(q)) if x.has(q[i]) or x.has(v[i]))
 
 
 def torques(n, bodies, gravity):
@@ -80,6 +80,8 @@ CASES = {
     "belt-leg": (2, [(m, tip(l / 2, q[0] - sympy.pi / 2), spin(v[0]), planar(m * l**2 / 12)),
                      (m, tip(l, q[0] - sympy.pi / 2) + tip(l / 2, q[1] - sympy.pi / 2), spin(v[1]),
                       planar(m * l**2 / 12))], [0, -g, 0]),
+    "cartpole": (2, [(m1, [q[0], 0, 0], spin(0), NONE),
+                     (m2, [q[0] + l * sin(q[1]), 0, -l * cos(q[1])], [0, v[1], 0], sympy.diag(0, I2, 0))], [0, 0, -g]),
     "pendulum": (1, [(m, tip(l, q[0] - sympy.pi / 2), spin(0), NONE)], [0, -g, 0]),
 }
 
@@ -95,6 +97,48 @@ def test_lecture_robots(name):
         for j in range(n):
             assert is_zero(parse(data["M"][i][j]) - L.diff(v[i]).diff(v[j])), f"M of {name}"
     assert is_zero(parse(data["K"]) - parse(data["P"]) - L), f"L of {name}"
+
+
+def hanging(length, angle):
+    """A vector down, rotated about y: x forward, z up."""
+    return Matrix([-length * sin(angle), 0, -length * cos(angle)])
+
+
+def planar_robot(hips):
+    """A trunk with coordinates x, z, pitch and legs with hip and knee at these distances from its centre."""
+    m0, I0 = symbols("m0 I0")
+    x, z, pitch = q[:3]
+    turning = sympy.diag(0, 1, 0)
+    bodies = [(m0, [x, 0, z], [0, v[2], 0], I0 * turning)]
+    for k, hip_x in enumerate(hips):
+        i = 3 + 2 * k
+        hip = Matrix([x + hip_x * cos(pitch), 0, z - hip_x * sin(pitch)])
+        thigh, shank = pitch + q[i], pitch + q[i] + q[i + 1]
+        bodies.append((m1, hip + hanging(lc1, thigh), [0, v[2] + v[i], 0], I1 * turning))
+        bodies.append((m2, hip + hanging(l1, thigh) + hanging(lc2, shank), [0, v[2] + v[i] + v[i + 1], 0], I2 * turning))
+    return bodies
+
+
+FLOATING = {"planar-monopod": [0], "planar-biped": [0, 0],
+            "planar-quadruped": [symbols("a"), symbols("a"), -symbols("a"), -symbols("a")]}
+
+
+@pytest.mark.parametrize("name", FLOATING)
+def test_floating_bases(name):
+    """In numbers of 60 digits: exponentials of eleven angles have too many terms."""
+    bodies = planar_robot(FLOATING[name])
+    n = 3 + 2 * len(FLOATING[name])
+    data = limb(f"builtin:{name}", "--only", "M,tau")
+    expected, L = torques(n, bodies, [0, 0, -g])
+    names = sorted({s for e in expected for s in e.free_symbols}, key=str)
+    values = {s: sympy.Rational(17 + 29 * k % 53, 31) for k, s in enumerate(names)}
+    for i in range(n):
+        difference = (parse(data["tau"][i]) - expected[i]).subs(values).evalf(60)
+        assert abs(difference) < 1e-50, f"tau{i + 1} of {name}"
+        for j in range(i, n):
+            difference = (parse(data["M"][i][j]) - L.diff(v[i]).diff(v[j])).subs(values).evalf(60)
+            assert abs(difference) < 1e-50, f"M{i + 1},{j + 1} of {name}"
+    assert [c["actuated"] for c in data["coordinates"]] == [False] * 3 + [True] * (n - 3)
 
 
 SPATIAL = """name = "spatial"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -34,14 +35,9 @@ class ExactAngles {
   /// A multiple of 15 degrees if it is close to one; else a symbol if options.names is set, or the
   /// decimal in radians.
   T operator()(double angle, const std::string& owner) {
-    constexpr double kStep = std::numbers::pi / 12;
-    const double steps = std::round(angle / kStep), off = std::abs(angle - steps * kStep);
-    if (off > options_.snap) return options_.names ? named(angle) : T(angle);
-    if (off > 1e-10) {
-      notes_.push_back(fmt::format("{}: the angle {} rad is taken as {} degrees", owner, angle,
-                                   15 * static_cast<int>(steps)));
-    }
-    return ConstantsOf<T>::pi() * ConstantsOf<T>::ratio(static_cast<std::int64_t>(steps), 12);
+    const auto steps = near_multiple_of_15_degrees(angle, owner, notes_);
+    if (!steps) return options_.names ? named(angle) : T(angle);
+    return ConstantsOf<T>::pi() * ConstantsOf<T>::ratio(*steps, 12);
   }
 
  private:
@@ -129,7 +125,48 @@ void make_axis_exact(JointDescription<T>& joint, const std::string& owner, Exact
   }
 }
 
+bool is_angular(JointType type) {
+  return type == JointType::revolute || type == JointType::continuous;
+}
+
 }  // namespace
+
+std::optional<int> near_multiple_of_15_degrees(double angle, const std::string& owner,
+                                               std::vector<std::string>& notes) {
+  constexpr double kStep = std::numbers::pi / 12, kRounding = 1e-10;
+  const double steps = std::round(angle / kStep), off = std::abs(angle - steps * kStep);
+  if (off > kAngleSnap) return std::nullopt;
+  if (off > kRounding) {
+    notes.push_back(fmt::format("{}: the angle {:.6g} rad is taken as {} degrees", owner, angle,
+                                15 * static_cast<int>(steps)));
+  }
+  return static_cast<int>(steps);
+}
+
+T exact_angle(const T& angle, const std::string& owner, std::vector<std::string>& notes) {
+  if (!angle.is_constant()) return angle;
+  const auto steps = near_multiple_of_15_degrees(angle.constant().to_double(), owner, notes);
+  return steps ? ConstantsOf<T>::pi() * ConstantsOf<T>::ratio(*steps, 12) : angle;
+}
+
+void snap_rotations(Description<double>& description, std::vector<std::string>& notes) {
+  const auto snap = [&](Matrix3<double>& R, const std::optional<Vector3<double>>& given,
+                        const std::string& owner) {
+    Vector3<double> rpy = given ? *given : matrix_to_rpy<double>(R).angles;
+    const std::size_t before = notes.size();
+    for (double& angle : rpy) {
+      if (const auto steps = near_multiple_of_15_degrees(angle, owner, notes)) {
+        angle = *steps * (std::numbers::pi / 12);
+      }
+    }
+    if (notes.size() != before) R = rpy_to_matrix(rpy[0], rpy[1], rpy[2]);
+  };
+  for (auto& joint : description.joints) {
+    const std::string owner = fmt::format("joint '{}'", joint.name);
+    snap(joint.X_PJ.R, joint.rpy, owner);
+    snap(joint.X_JC.R, std::nullopt, owner);
+  }
+}
 
 Description<T> exact_numbers(const Description<double>& d) {
   Description<T> out;
@@ -197,6 +234,13 @@ void make_exact(Description<T>& description, const ExactOptions& options,
     joint.X_PJ.R = exact_rotation(joint.X_PJ.R, joint.rpy, owner, exact);
     joint.X_JC.R = exact_rotation(joint.X_JC.R, std::nullopt, owner, exact);
     make_axis_exact(joint, owner, exact);
+  }
+  for (auto& coupling : description.couplings) {
+    const auto joint = std::find_if(description.joints.begin(), description.joints.end(),
+                                    [&](const auto& j) { return j.name == coupling.joint; });
+    if (joint == description.joints.end() || !is_angular(joint->type)) continue;
+    coupling.offset =
+        exact_angle(coupling.offset, fmt::format("joint '{}'", coupling.joint), notes);
   }
   for (auto& frame : description.frames) {
     frame.X_LF.R =

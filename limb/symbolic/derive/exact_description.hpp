@@ -8,8 +8,21 @@ namespace limb::symbolic {
 /// Every number as the exact value of its shortest decimal.
 Description<Polynomial> exact_numbers(const Description<double>& description);
 
+/// Angles this close (rad) to a multiple of 15 degrees become it: files write 1.5708 or 3.1416 for
+/// quarter and half turns.
+inline constexpr double kAngleSnap = 1e-5;
+
+/// The multiple of 15 degrees within kAngleSnap of the angle, as a count of 15 degrees, if there is
+/// one; with a note if they differ by more than rounding errors (1e-10).
+std::optional<int> near_multiple_of_15_degrees(double angle, const std::string& owner,
+                                               std::vector<std::string>& notes);
+/// The angle, or the multiple of 15 degrees if it is a number that close to one.
+Polynomial exact_angle(const Polynomial& angle, const std::string& owner,
+                       std::vector<std::string>& notes);
+/// Replaces rotations of a description in floating point in the same way.
+void snap_rotations(Description<double>& description, std::vector<std::string>& notes);
+
 struct ExactOptions {
-  double snap = 1e-10;          ///< angles this close (rad) to a multiple of 15 degrees become it
   std::shared_ptr<Ring> names;  ///< ring for symbols alpha1, ... of other angles; null: decimals
 };
 
@@ -19,7 +32,7 @@ struct ExactOptions {
 void make_exact(Description<Polynomial>& description, const ExactOptions& options,
                 std::vector<std::string>& notes);
 
-/// Replaces the numbers by symbols: m1, c1 (c1x, ...), Ixx1, l1 (l1x, ...), g; zeros stay.
+/// Replaces the numbers by symbols: m1, lc1 (lc1x, ...), Ixx1, l1 (l1x, ...), g; zeros stay.
 /// The indices are those of the bodies of `model`, which was built from the same description.
 void name_parameters(const std::shared_ptr<Ring>& ring, const Model<Polynomial>& model,
                      Description<Polynomial>& description);

@@ -1,12 +1,11 @@
 // The closed forms of the lectures, symbol for symbol, with the errors of the lectures corrected:
 // E2, E3 (RR: I2 in M11, gravity), E4 (RR: shapes of B and C), E22 (belt-driven leg). The numbers
-// of ../shared/lectures/worked_examples.json are compared if that file exists.
+// of docs/lectures/worked_examples.json are compared.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "limb/model/testing/shared.hpp"
 #include "limb/symbolic/testing/closed_forms.hpp"
 
 namespace limb::symbolic {
@@ -132,10 +131,7 @@ TEST(Lecture, BeltLeg) {
 
 // The numbers of the worked examples; their file has 16 digits.
 TEST(Lecture, NumbersOfWorkedExamples) {
-  const auto shared = limb::testing::shared_folder();
-  if (shared.empty()) GTEST_SKIP() << limb::testing::why_no_shared();
-  const auto path = shared / "lectures" / "worked_examples.json";
-  const auto json = nlohmann::json::parse(std::ifstream(path));
+  const auto json = nlohmann::json::parse(std::ifstream(LIMB_LECTURES "/worked_examples.json"));
   const auto& p = json["parameters"];
   const std::map<std::string, std::string> robots = {
       {"2r", "2R_point_masses (000,001,002 ex5.2)"},

@@ -16,6 +16,7 @@ template FrameId Model<Polynomial>::find_frame(std::string_view) const;
 template const Canonical<Polynomial>& Model<Polynomial>::canonical() const;
 template Model<Polynomial> build_model(const Description<Polynomial>&, Base);
 template Description<Polynomial> parse_recipe(std::string, const std::string&, const ReadOptions&,
-                                              Diagnostics&, const RecipeParameter<Polynomial>&);
+                                              Diagnostics&, const RecipeParameter<Polynomial>&,
+                                              const RecipeAngle<Polynomial>&);
 
 }  // namespace limb

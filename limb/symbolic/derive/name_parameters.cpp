@@ -49,7 +49,7 @@ void name_parameters(const std::shared_ptr<Ring>& ring, const Model<T>& model,
     if (!link.inertial || i == 0) continue;
     auto& I = *link.inertial;
     name(I.mass, fmt::format("m{}", i));
-    name(I.X_LI.p, fmt::format("c{}", i));
+    name(I.X_LI.p, fmt::format("lc{}", i));  // c1 is a cosine
     for (int r = 0; r < 3; ++r) {
       for (int c = r; c < 3; ++c) {
         const auto axis = [](int k) { return static_cast<char>('x' + k); };
@@ -66,6 +66,7 @@ void name_parameters(const std::shared_ptr<Ring>& ring, const Model<T>& model,
     name(joint.pitch, fmt::format("h{}", i));
     name(joint.armature, fmt::format("J{}", i));
     name(joint.damping, fmt::format("b{}", i));
+    name(joint.friction, fmt::format("fc{}", i));
   }
   for (auto& frame : description.frames) name(frame.X_LF.p, "t");
   Vector3<T>& g = description.gravity;

@@ -80,11 +80,14 @@ void cancel(OperationalSpaceInertia& form) {
                                   {{Term::key_of(ring.intern(std::move(common)), 0), scale}});
   form.denominator /= divisor;
   for (P& x : form.numerator.reshaped()) x /= divisor;
+  for (P& x : form.mu) x /= divisor;
+  for (P& x : form.rho) x /= divisor;
 }
 
 }  // namespace
 
-OperationalSpaceInertia derive_operational_space_inertia(const Matrix& M, const FrameForm& frame) {
+OperationalSpaceInertia derive_operational_space_inertia(const Matrix& M, const FrameForm& frame,
+                                                         const OperationalForces* forces) {
   OperationalSpaceInertia result;
   for (int r = 0; r < 6; ++r) {
     bool moves = false;
@@ -97,9 +100,11 @@ OperationalSpaceInertia derive_operational_space_inertia(const Matrix& M, const 
     fail_computation("derive_operational_space_inertia",
                      fmt::format("frame '{}' does not move", frame.name));
   }
-  Matrix J(k, M.cols());
-  for (Eigen::Index i = 0; i < k; ++i)
+  Matrix J(k, M.cols()), Jdot(k, M.cols());
+  for (Eigen::Index i = 0; i < k; ++i) {
     J.row(i) = frame.J.row(result.rows[static_cast<std::size_t>(i)]);
+    Jdot.row(i) = frame.Jdot.row(result.rows[static_cast<std::size_t>(i)]);
+  }
   if (k == M.rows()) {
     // J^-T M J^-1 with J^-1 = adj(J) / det(J)
     const Matrix A = adjugate(J);
@@ -107,12 +112,28 @@ OperationalSpaceInertia derive_operational_space_inertia(const Matrix& M, const 
     const Matrix MA = M.lazyProduct(A);
     result.numerator = A.transpose().lazyProduct(MA);
     result.denominator = d * d;
+    if (forces != nullptr) {
+      // rho = J^-T G, mu = J^-T V - Lambda Jdot qd
+      const Matrix At = d * A.transpose();
+      result.rho = At.lazyProduct(forces->G);
+      result.mu = At.lazyProduct(forces->V);
+    }
   } else {
     // J M^-1 J^T = B / det(M) with B = J adj(M) J^T, and the inverse is adj(B) det(M) / det(B).
     const Matrix AJ = adjugate(M).lazyProduct(J.transpose());
     const Matrix B = J.lazyProduct(AJ);
     result.numerator = determinant(M) * adjugate(B);
     result.denominator = determinant(B);
+    if (forces != nullptr) {
+      // rho = Lambda J M^-1 G, mu = Lambda (J M^-1 V - Jdot qd)
+      const Matrix inverse = adjugate(B).lazyProduct(AJ.transpose());
+      result.rho = inverse.lazyProduct(forces->G);
+      result.mu = inverse.lazyProduct(forces->V);
+    }
+  }
+  if (forces != nullptr) {
+    const Vector drift = Jdot.lazyProduct(forces->v);
+    result.mu -= result.numerator.lazyProduct(drift);
   }
   if (result.denominator.is_zero()) {
     fail_computation("derive_operational_space_inertia",

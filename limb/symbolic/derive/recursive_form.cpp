@@ -9,6 +9,7 @@
 #include "limb/dynamics/recursive/crba_impl.hpp"
 #include "limb/dynamics/recursive/rnea_impl.hpp"
 #include "limb/model/core/model_impl.hpp"
+#include "limb/symbolic/derive/exact_description.hpp"
 #include "limb/symbolic/derive/templates.hpp"
 
 namespace limb::symbolic {
@@ -30,6 +31,19 @@ void add_output(RecursiveForm& form, const std::string& name, const MatrixX<T>& 
     for (Eigen::Index j = 0; j < value.cols(); ++j) output.nodes.push_back(value(i, j).node());
   }
   form.outputs.push_back(std::move(output));
+}
+
+/// Coulomb friction of the joints, as in kernel::add_velocity_torques, without a branch.
+void add_friction(const Model<T>& model, const VectorX<T>& v, VectorX<T>& tau) {
+  const VectorX<T> all = model.coupling().expand_velocity(v);
+  VectorX<T> forces = VectorX<T>::Constant(model.uncoupled_nv(), T(0));
+  for (const Body<T>& body : model.bodies()) {
+    for (int k = 0; k < body.joint.nv(); ++k) {
+      const int at = body.v_start + k;
+      forces[at] = body.friction * sign(all[at]);
+    }
+  }
+  tau += model.coupling().reduce_force(forces);
 }
 
 /// Runs the recursive algorithms on the traced model.
@@ -54,15 +68,19 @@ void record(const Model<T>& model, const RecursiveOptions& options, RecursiveFor
   if (options.G) add_output(form, "G", G);
   if (options.tau) {
     rnea(model, work, q, v, a, tau, effects);
+    add_friction(model, v, tau);
+    form.friction = std::any_of(model.bodies().begin(), model.bodies().end(), [](const auto& b) {
+      return !b.friction.is_constant() || b.friction.constant() != 0;
+    });
     add_output(form, "tau", tau);
   }
 }
 
-bool has_manifold_joint(const Description<double>& d, Base base) {
-  return base == Base::free || std::any_of(d.joints.begin(), d.joints.end(), [](const auto& j) {
-           return j.type == JointType::free || j.type == JointType::planar ||
-                  j.type == JointType::spherical;
-         });
+bool has_manifold_joint(const Model<double>& model) {
+  return std::any_of(model.bodies().begin(), model.bodies().end(), [](const Body<double>& body) {
+    const JointType type = body.joint.type();
+    return type == JointType::free || type == JointType::planar || type == JointType::spherical;
+  });
 }
 
 /// The nodes that the outputs depend on.
@@ -95,7 +113,7 @@ std::size_t RecursiveForm::size() const {
 }
 
 RecursiveForm derive_recursive(const std::string& path, const RecursiveOptions& options) {
-  const Description<double> description = load_description(path, options.robot.read);
+  Description<double> description = load_description(path, options.robot.read);
   if (!description.loops.empty()) {
     throw Error(fmt::format(
         "symbolic: loop '{}' connects '{}' and '{}': recursive forms exist only for "
@@ -111,17 +129,18 @@ RecursiveForm derive_recursive(const std::string& path, const RecursiveOptions& 
   }
   RecursiveForm form;
   const Recording recording(form.tape);
+  const Model<double> model = build_model(description, options.robot.base);
   const bool plain = options.robot.parameters == Parameters::numbers ||
-                     (options.robot.parameters == Parameters::named &&
-                      has_manifold_joint(description, options.robot.base));
+                     (options.robot.parameters == Parameters::named && has_manifold_joint(model));
   if (plain) {
-    const Model<double> model = build_model(description, options.robot.base);
     form.robot = model.name();
-    record(model.cast<T>(), options, form);
+    snap_rotations(description, form.notes);
+    record(build_model(description, options.robot.base).cast<T>(), options, form);
     return form;
   }
   const Robot robot = load_robot(path, options.robot);
   form.robot = robot.model.name();
+  form.notes = robot.notes;
   record(robot.model.cast<T>(), options, form);
   const std::vector<bool> need = needed(form);
   for (const Symbol& s : robot.ring->symbols()) {
@@ -176,6 +195,9 @@ std::vector<std::vector<double>> evaluate(const RecursiveForm& form,
         break;
       case Op::sqrt:
         x[i] = std::sqrt(a);
+        break;
+      case Op::sign:
+        x[i] = (a > 0) - (a < 0);
         break;
     }
   }

@@ -22,6 +22,8 @@ struct RecursiveForm {
   std::vector<double> defaults;         ///< their values in the file
   Tape tape;
   std::vector<Output> outputs;
+  std::vector<std::string> notes;  ///< as in Robot
+  bool friction = false;           ///< whether tau contains Coulomb friction
 
   /// Number of assignments that the outputs need.
   std::size_t size() const;

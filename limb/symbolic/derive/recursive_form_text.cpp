@@ -6,6 +6,7 @@
 #include "limb/base/check.hpp"
 #include "limb/symbolic/derive/recursive_form.hpp"
 #include "limb/symbolic/derive/source_writer.hpp"
+#include "limb/symbolic/typeset/document.hpp"
 
 /// Recursive forms as text, LaTeX and source code.
 namespace limb::symbolic {
@@ -74,6 +75,8 @@ class Assignments {
         return style_.call("sin", of(n.a));
       case Op::cos:
         return style_.call("cos", of(n.a));
+      case Op::sign:
+        return style_.call("sign", of(n.a));
       default:
         return style_.call("sqrt", of(n.a));
     }
@@ -128,6 +131,7 @@ std::string to_text(const RecursiveForm& form) {
       "*"};
   std::string out =
       fmt::format("Recursive equations of motion of {}: {} assignments\n", form.robot, form.size());
+  for (const std::string& note : form.notes) out += fmt::format("Note: {}.\n", note);
   Assignments assignments(form, style);
   assignments.visit(
       [&](const auto& left, const auto& right) { out += fmt::format("  {} = {}\n", left, right); });
@@ -140,29 +144,48 @@ std::string to_text(const RecursiveForm& form) {
 }
 
 std::string to_latex(const RecursiveForm& form) {
-  const Style style = {
-      latex_name, [](int i) { return fmt::format("t_{{{}}}", i); }, enclosed,
-      [](const char* f, const std::string& x) { return fmt::format("\\{}({})", f, x); }, "\\,"};
-  std::string out = "\\begin{align*}\n";
+  const Style style = {latex_name, [](int i) { return fmt::format("t_{{{}}}", i); }, enclosed,
+                       [](const char* f, const std::string& x) {
+                         return fmt::format("{}({})",
+                                            f == std::string_view("sign") ? "\\operatorname{sgn}"
+                                                                          : fmt::format("\\{}", f),
+                                            x);
+                       },
+                       "\\,"};
+  // TeX keeps an environment in memory, so it has a bounded number of lines.
+  constexpr std::size_t kLines = 40;
+  std::vector<std::string> lines;
   Assignments assignments(form, style);
   assignments.visit([&](const auto& left, const auto& right) {
-    out += fmt::format("{} &= {} \\\\\n", left, right);
+    lines.push_back(fmt::format("{} &= {}", left, right));
   });
   for (const auto& o : form.outputs) {
     const std::string name = o.name == "tau" ? "\\tau" : o.name;
     for (std::size_t k = 0; k < o.nodes.size(); ++k) {
-      out +=
-          fmt::format("{}_{{{}}} &= {} \\\\\n", name, index_text(o, k), assignments.of(o.nodes[k]));
+      lines.push_back(
+          fmt::format("{}_{{{}}} &= {}", name, index_text(o, k), assignments.of(o.nodes[k])));
     }
   }
-  return out + "\\end{align*}\n";
+  std::string body = fmt::format("\n{} assignments, in this order.\n", form.size());
+  for (const std::string& note : form.notes)
+    body += fmt::format("\nNote: {}.\n", escaped_latex(note));
+  for (std::size_t i = 0; i < lines.size(); i += kLines) {
+    body += "\\begin{align*}\n";
+    for (std::size_t k = i; k < std::min(lines.size(), i + kLines); ++k) {
+      body += fmt::format("{}{}\n", lines[k],
+                          k + 1 < std::min(lines.size(), i + kLines) ? " \\\\" : "");
+    }
+    body += "\\end{align*}\n";
+  }
+  return latex_document(fmt::format("Recursive equations of motion of {}", form.robot), body);
 }
 
 std::string write_function(const RecursiveForm& form, Language language) {
   SourceWriter text(language);
   std::vector<SourceWriter::Output> outputs;
   for (const auto& o : form.outputs) outputs.push_back({o.name, o.rows * o.cols});
-  text.open(identifier(form.robot), form.robot, form.nv, form.parameters, form.defaults, outputs);
+  text.open(identifier(form.robot), form.robot, form.nv, form.parameters, form.defaults, outputs,
+            form.notes, form.friction);
   const auto input = [&](const std::string& name) -> std::string {
     for (std::size_t i = 0; i < form.parameters.size(); ++i) {
       if (form.parameters[i] == name) return fmt::format("p[{}]", i);

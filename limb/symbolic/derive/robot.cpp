@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "limb/base/text_file.hpp"
+#include "limb/dynamics/constraints/actuated.hpp"
 #include "limb/model/core/builtin.hpp"
 #include "limb/model/recipe/read_recipe.hpp"
+#include "limb/symbolic/derive/euler_joints.hpp"
 #include "limb/symbolic/derive/exact_description.hpp"
 
 namespace limb::symbolic {
@@ -37,15 +39,6 @@ RecipeParameter<T> parameters_of(const std::shared_ptr<Ring>& ring, const std::s
   };
 }
 
-void refuse_joint(const std::string& name, JointType type) {
-  if (type != JointType::free && type != JointType::planar && type != JointType::spherical) return;
-  throw Error(
-      fmt::format("symbolic: joint '{}' is {}: its velocities are not time derivatives of "
-                  "coordinates, so it has "
-                  "no closed form (use the recursive form)",
-                  name, limb::to_text(type)));
-}
-
 template <typename S>
 void refuse(const Description<S>& description) {
   for (const auto& loop : description.loops) {
@@ -61,21 +54,24 @@ void refuse(const Description<S>& description) {
         "only for linear couplings",
         coupling.joint));
   }
-  for (const auto& joint : description.joints) refuse_joint(joint.name, joint.type);
 }
 
+/// `names`: the named parameters of a recipe are symbols.
 Description<T> read(const std::shared_ptr<Ring>& ring, const std::string& path,
-                    const RobotOptions& options) {
+                    const RobotOptions& options, bool names, std::vector<std::string>& notes) {
   // Read as numbers first, which reports every error of the file with its line.
   const Description<double> numbers = load_description(path, options.read);
   refuse(numbers);
   std::string text =
       is_builtin(path) ? std::string(builtin_text(path)) : read_text_file("load", path);
   const bool recipe = is_builtin(path) || robot_format(path, text) == RobotFormat::recipe;
-  if (!recipe || options.parameters == Parameters::numbers) return exact_numbers(numbers);
+  if (!recipe || !names) return exact_numbers(numbers);
   Diagnostics diagnostics;
-  auto description =
-      parse_recipe<T>(std::move(text), path, options.read, diagnostics, parameters_of(ring, path));
+  const auto angle = [&](const std::string& owner, const T& value) {
+    return exact_angle(value, owner, notes);
+  };
+  auto description = parse_recipe<T>(std::move(text), path, options.read, diagnostics,
+                                     parameters_of(ring, path), angle);
   throw_first_error("load", diagnostics);
   return description;
 }
@@ -99,6 +95,9 @@ void add_coordinates(Robot& robot) {
       robot.coordinates.push_back(
           {body.name, is_angle(body.joint.type(), k), q, v, *robot.ring->symbol(v).rate});
     }
+  }
+  for (std::size_t i = 0; i < robot.coordinates.size(); ++i) {
+    robot.coordinates[i].actuated = is_actuated(model, static_cast<int>(i));
   }
 }
 
@@ -129,18 +128,21 @@ Robot make_robot(const std::shared_ptr<Ring>& ring, Description<T> description,
   Robot robot;
   robot.ring = ring;
   ExactOptions exact;
-  if (options.parameters == Parameters::symbols) exact = {1e-5, ring};
+  if (options.parameters == Parameters::symbols) exact.names = ring;
   make_exact(description, exact, robot.notes);
+  replace_manifold_joints(description, options.base, robot.notes);
   for (const auto& joint : description.joints) {
     if (joint.friction.is_zero()) continue;
-    robot.notes.push_back(fmt::format(
-        "joint '{}': Coulomb friction is ignored, its sign has no closed form", joint.name));
+    robot.notes.push_back(
+        fmt::format("joint '{}': Coulomb friction is not a polynomial; pages and functions add it "
+                    "to tau as the "
+                    "sign of a velocity",
+                    joint.name));
   }
   if (options.parameters == Parameters::symbols) {
-    name_parameters(ring, build_model(description, options.base), description);
+    name_parameters(ring, build_model(description, Base::described), description);
   }
-  robot.model = build_model(description, options.base);
-  for (const auto& body : robot.model.bodies()) refuse_joint(body.name, body.joint.type());
+  robot.model = build_model(description, Base::described);
   if (robot.model.nv() == 0) {
     throw Error(fmt::format("symbolic: robot '{}' has no movable joint", description.name));
   }
@@ -148,10 +150,33 @@ Robot make_robot(const std::shared_ptr<Ring>& ring, Description<T> description,
   return robot;
 }
 
-Robot load_robot(const std::string& path, const RobotOptions& options) {
+namespace {
+
+Robot load(const std::string& path, const RobotOptions& options, bool names,
+           std::vector<std::string> notes) {
   const std::shared_ptr<Ring> ring = Ring::make(options.limits);
+  ring->set_progress(options.progress);
   const RingScope scope(ring);
-  return make_robot(ring, read(ring, path, options), options);
+  Description<T> description = read(ring, path, options, names, notes);
+  Robot robot = make_robot(ring, std::move(description), options);
+  robot.notes.insert(robot.notes.begin(), notes.begin(), notes.end());
+  return robot;
+}
+
+}  // namespace
+
+Robot load_robot(const std::string& path, const RobotOptions& options) {
+  if (options.parameters == Parameters::numbers) return load(path, options, false, {});
+  try {
+    return load(path, options, true, {});
+  } catch (const Error& error) {
+    // A mass centre is a quotient, and a sum of symbols has no inverse.
+    const std::string text = error.what();
+    if (text.find("division by") == text.npos) throw;
+    return load(path, options, false,
+                {"a value of the recipe is divided by a sum of its parameters, such as the mass of "
+                 "a link with several solids: its parameters are numbers here"});
+  }
 }
 
 }  // namespace limb::symbolic

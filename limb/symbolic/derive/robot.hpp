@@ -13,7 +13,7 @@ namespace limb::symbolic {
 enum class Parameters {
   named,    ///< named parameters of a recipe are symbols; other numbers stay exact numbers
   numbers,  ///< all stay exact numbers
-  symbols,  ///< numbers become symbols m1, l1, c1, Ixx1, g; zeros and quarter turns stay
+  symbols,  ///< numbers become symbols m1, l1, lc1, Ixx1, g; zeros and quarter turns stay
 };
 
 struct RobotOptions {
@@ -21,6 +21,7 @@ struct RobotOptions {
   Base base = Base::described;
   ReadOptions read;
   RingLimits limits;
+  Ring::Progress progress;  ///< of the derivation and the pages made of it
 };
 
 /// One generalized coordinate.
@@ -28,6 +29,7 @@ struct Coordinate {
   std::string joint;  ///< the joint that owns it
   bool is_angle;
   SymbolId q, v, a;
+  bool actuated = true;  ///< whether a motor acts on it; else its generalized force is zero
 };
 
 struct Robot {
@@ -42,9 +44,9 @@ struct Robot {
 };
 
 /// Any robot file or builtin:NAME. Coordinates are q1, q2, ..., their time derivatives qd1, ... and
-/// qdd1, ...
-/// @throws Error for files that load_model rejects, and for robots without a closed form: free,
-/// planar and spherical joints, closed loops.
+/// qdd1, ...; planar, spherical and free joints have displacements and angles (euler_joints.hpp).
+/// @throws Error for files that load_model rejects, and for robots without a closed form: closed
+/// loops, a free or spherical joint with more than three other joints.
 Robot load_robot(const std::string& path, const RobotOptions& options = {});
 /// The same from a description whose values belong to the ring.
 Robot make_robot(const std::shared_ptr<Ring>& ring, Description<Polynomial> description,

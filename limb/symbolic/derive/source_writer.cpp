@@ -12,9 +12,22 @@ std::string number_literal(double value) {
   return value < 0 ? fmt::format("({})", text) : text;
 }
 
+namespace {
+
+/// Without what could end a comment: names in files may contain anything.
+std::string in_comment(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r' || c == '*' || c == '\\') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
 void SourceWriter::open(const std::string& name, const std::string& robot, int n,
                         const std::vector<std::string>& parameters,
-                        const std::vector<double>& defaults, const std::vector<Output>& outputs) {
+                        const std::vector<double>& defaults, const std::vector<Output>& outputs,
+                        const std::vector<std::string>& notes, bool friction) {
   outputs_ = outputs;
   std::string list, values, sizes;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -23,11 +36,15 @@ void SourceWriter::open(const std::string& name, const std::string& robot, int n
   }
   for (const Output& o : outputs)
     sizes += fmt::format("{}{}[{}]", sizes.empty() ? "" : ", ", o.name, o.size);
-  const std::string equation = "tau = M(q) qdd + V(q, qd) + G(q) + D qd, SI units and rad";
+  const std::string equation =
+      fmt::format("tau = M(q) qdd + V(q, qd) + G(q) + D qd{}, SI units and rad",
+                  friction ? " + fc sign(qd)" : "");
   if (is_c()) {
     text_ += fmt::format("/* Equations of motion of '{}', written by limb: {}.\n", robot, equation);
-    text_ += fmt::format("   Parameters p: {}. Results: {}; matrices by rows. */\n",
+    text_ += fmt::format("   Parameters p: {}. Results: {}; matrices by rows.",
                          list.empty() ? "none" : list, sizes);
+    for (const std::string& note : notes) text_ += fmt::format("\n   Note: {}.", in_comment(note));
+    text_ += " */\n";
     text_ += "#include <math.h>\n\n";
     if (!parameters.empty()) {
       text_ += fmt::format("const double {}_defaults[{}] = {{{}}};\n\n", name, parameters.size(),
@@ -40,6 +57,7 @@ void SourceWriter::open(const std::string& name, const std::string& robot, int n
   } else {
     text_ += fmt::format("\"\"\"Equations of motion of '{}', written by limb: {}.\"\"\"\n", robot,
                          equation);
+    for (const std::string& note : notes) text_ += fmt::format("# Note: {}.\n", in_comment(note));
     text_ += fmt::format("import math\n\n{}_defaults = [{}]  # {}\n\n\n", name, values,
                          list.empty() ? "no parameters" : list);
     text_ += fmt::format("def {}(p, q, qd, qdd):\n", name);
@@ -61,6 +79,8 @@ void SourceWriter::add_to(const std::string& target, const std::string& value) {
                   : fmt::format("    {} += {}\n", target, value);
 }
 std::string SourceWriter::call(const std::string& function, const std::string& x) const {
+  // Neither language has a sign function; comparisons are 0 or 1 in both.
+  if (function == "sign") return fmt::format("(({0} > 0.0) - ({0} < 0.0))", x);
   return fmt::format("{}{}({})", is_c() ? "" : "math.", function, x);
 }
 

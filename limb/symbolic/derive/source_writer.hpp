@@ -18,14 +18,16 @@ class SourceWriter {
   explicit SourceWriter(Language language) : language_(language) {}
 
   /// The head of a function NAME(p, q, qd, qdd) with its outputs; n is the number of velocities.
+  /// The notes are comments; so is the equation, with or without Coulomb friction.
   void open(const std::string& name, const std::string& robot, int n,
             const std::vector<std::string>& parameters, const std::vector<double>& defaults,
-            const std::vector<Output>& outputs);
+            const std::vector<Output>& outputs, const std::vector<std::string>& notes,
+            bool friction);
   /// Declares a variable.
   void declare(const std::string& name, const std::string& value);
   void assign(const std::string& target, const std::string& value);
   void add_to(const std::string& target, const std::string& value);
-  /// sin(x) or math.sin(x)
+  /// sin(x) or math.sin(x); also for cos, sqrt, sign
   std::string call(const std::string& function, const std::string& x) const;
   /// Ends the function and returns the text.
   std::string close();

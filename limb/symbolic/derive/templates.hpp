@@ -14,6 +14,6 @@ extern template Model<symbolic::Polynomial> build_model(const Description<symbol
                                                         Base);
 extern template Description<symbolic::Polynomial> parse_recipe(
     std::string, const std::string&, const ReadOptions&, Diagnostics&,
-    const RecipeParameter<symbolic::Polynomial>&);
+    const RecipeParameter<symbolic::Polynomial>&, const RecipeAngle<symbolic::Polynomial>&);
 
 }  // namespace limb

@@ -185,6 +185,10 @@ Traced sqrt(const Traced& a) {
   return unary(Op::sqrt, a, [](double x) { return std::sqrt(x); });
 }
 
+Traced sign(const Traced& a) {
+  return unary(Op::sign, a, [](double x) { return (x > 0) - (x < 0); });
+}
+
 Traced select(TracedComparison, const Traced&, const Traced&) {
   fail_computation("symbolic", "a branch on a value has no recursive form");
 }

@@ -11,7 +11,7 @@ namespace limb::symbolic {
 
 /// An assignment, an input or a constant. Operands are indices of earlier nodes.
 struct TapeNode {
-  enum class Op { input, constant, negate, add, subtract, multiply, divide, sin, cos, sqrt };
+  enum class Op { input, constant, negate, add, subtract, multiply, divide, sin, cos, sqrt, sign };
   Op op;
   int a = -1, b = -1;
   double value = 0;  ///< of a constant
@@ -86,6 +86,8 @@ class Traced {
   friend Traced sin(const Traced& a);
   friend Traced cos(const Traced& a);
   friend Traced sqrt(const Traced& a);
+  /// -1, 0 or 1
+  friend Traced sign(const Traced& a);
 
  private:
   int node_ = -1;

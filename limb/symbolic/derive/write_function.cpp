@@ -28,7 +28,8 @@ class FunctionWriter {
                {{"M", static_cast<int>(n * n)},
                 {"V", static_cast<int>(n)},
                 {"G", static_cast<int>(n)},
-                {"tau", static_cast<int>(n)}});
+                {"tau", static_cast<int>(n)}},
+               d_.robot.notes, !d_.form.friction.empty());
     read_inputs();
     declare_trigs();
     for (Eigen::Index i = 0; i < n; ++i) {
@@ -51,6 +52,12 @@ class FunctionWriter {
       total += fmt::format("V[{}] + G[{}]", i, i);
       text_.assign(fmt::format("tau[{}]", i), total);
       if (!d_.form.damping[i].is_zero()) add_terms(fmt::format("tau[{}]", i), d_.form.damping[i]);
+      for (const CoulombFriction& f : d_.form.friction) {
+        if (f.size[i].is_zero()) continue;
+        text_.add_to(
+            fmt::format("tau[{}]", i),
+            fmt::format("({})*{}", sum(f.size[i]), text_.call("sign", enclosed(f.velocity))));
+      }
     }
     return text_.close();
   }
@@ -133,6 +140,20 @@ class FunctionWriter {
     }
     return (text.empty() ? "1.0" : text) + over;
   }
+  std::string sum(const P& x) {
+    std::string text;
+    for (const Term& term : ordered_terms(x)) {
+      const bool negative = term.coefficient.is_negative();
+      text += text.empty() ? (negative ? "-" : "") : negative ? " - " : " + ";
+      text += product(x, term);
+    }
+    return text;
+  }
+  /// In parentheses if it has several terms or a sign.
+  std::string enclosed(const P& x) {
+    const std::string text = sum(x);
+    return text.find_first_of(" -") == text.npos ? text : fmt::format("({})", text);
+  }
   void assign_sum(const std::string& left, const P& x) {
     if (x.is_zero()) return text_.assign(left, "0.0");
     add_terms(left, x, true);
@@ -171,6 +192,10 @@ class FunctionWriter {
     for (const P& x : d_.form.M.reshaped()) collect_symbols(x);
     for (const Vector* v : {&d_.form.V, &d_.form.G, &d_.form.damping}) {
       for (const P& x : *v) collect_symbols(x);
+    }
+    for (const CoulombFriction& f : d_.form.friction) {
+      collect_symbols(f.velocity);
+      for (const P& x : f.size) collect_symbols(x);
     }
   }
 

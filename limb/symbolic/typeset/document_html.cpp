@@ -34,6 +34,9 @@ math .dot { font-size: 0.9em; }
 .right math { text-indent: 0; }
 .right mtd { padding: 0.22em 0.5em; }
 .matrix { display: inline-block; max-width: 100%; overflow-x: auto; overflow-y: hidden; vertical-align: middle; text-indent: 0; padding: 0.25em 0; }
+figure { margin: 1.2rem auto; text-align: center; }
+svg.robot { max-width: 100%; height: auto; }
+svg .joint { fill: var(--paper); }
 footer { margin-top: 4rem; color: var(--soft); font-size: 0.88rem; text-align: center; }
 @media (max-width: 34rem) {
   body { font-size: 1rem; padding: 1.6rem 1rem 3rem; }
@@ -41,7 +44,8 @@ footer { margin-top: 4rem; color: var(--soft); font-size: 0.88rem; text-align: c
   .equations { padding-left: 0.2rem; }
   .right { padding-left: 0.9em; text-indent: -0.9em; }
 }
-@media print { body { max-width: none; padding: 0; font-size: 10.5pt; } h2, h3 { break-after: avoid; } }
+@media print { body { max-width: none; padding: 0; font-size: 10.5pt; } h2, h3 { break-after: avoid; }
+  .equations, .matrix { overflow: visible; } }
 )";
 
 std::string escaped(const std::string& text) {
@@ -65,6 +69,13 @@ std::string escaped(const std::string& text) {
     }
   }
   return result;
+}
+
+/// SVG inside HTML needs no namespace.
+std::string without_namespace(std::string svg) {
+  const std::string attribute = " xmlns=\"http://www.w3.org/2000/svg\"";
+  if (const std::size_t at = svg.find(attribute); at != svg.npos) svg.erase(at, attribute.size());
+  return svg;
 }
 
 std::string html_text(const std::string& text) {
@@ -125,6 +136,9 @@ std::string to_html(const Document& document) {
         text += fmt::format("<{}>{}</{}>\n", tag, html_text(block.text), tag);
         break;
       }
+      case Block::Kind::figure:
+        text += "<figure>\n" + without_namespace(block.text) + "</figure>\n";
+        break;
       case Block::Kind::paragraph:
         text += "<p>" + html_text(block.text) + "</p>\n";
         break;

@@ -91,6 +91,8 @@ std::string to_text(const Document& document) {
         out += "\n" + title + "\n" + std::string(title.size(), block.level == 1 ? '-' : '.') + "\n";
         break;
       }
+      case Block::Kind::figure:
+        break;
       case Block::Kind::paragraph:
         out += "\n" + wrapped(replace_formulas(
                           block.text, [](const std::string& t) { return t; }, unbreakable_text));

@@ -20,7 +20,7 @@ struct Command {
   std::string_view text;
 };
 
-constexpr std::array<Command, 61> kCommands = {{
+constexpr std::array<Command, 62> kCommands = {{
     {"alpha", Kind::letter, "α"},    {"beta", Kind::letter, "β"},    {"gamma", Kind::letter, "γ"},
     {"delta", Kind::letter, "δ"},    {"epsilon", Kind::letter, "ϵ"}, {"zeta", Kind::letter, "ζ"},
     {"eta", Kind::letter, "η"},      {"theta", Kind::letter, "θ"},   {"iota", Kind::letter, "ι"},
@@ -41,7 +41,7 @@ constexpr std::array<Command, 61> kCommands = {{
     {"text", Kind::upright, ""},     {"mathbf", Kind::letter, ""},   {"begin", Kind::matrix, ""},
     {"lVert", Kind::sign, "‖"},      {"rVert", Kind::sign, "‖"},     {"dd", Kind::upright, "d"},
     {"to", Kind::sign, "→"},         {"ell", Kind::letter, "ℓ"},     {"star", Kind::sign, "⋆"},
-    {"bullet", Kind::sign, "•"},
+    {"bullet", Kind::sign, "•"},     {"mathcal", Kind::letter, ""},
 }};
 
 class Parser {
@@ -171,11 +171,24 @@ class Parser {
 
   std::string braced_text() {
     if (peek() != '{') refuse("expected '{'");
-    const std::size_t end = source_.find('}', at_);
-    if (end == source_.npos) refuse("no closing brace");
-    const std::string text = source_.substr(at_ + 1, end - at_ - 1);
-    at_ = end + 1;
+    std::string text;
+    for (++at_; peek() != '}'; ++at_) {
+      if (peek() == '\\') ++at_;  // an escaped character: left\_knee
+      if (at_ >= source_.size()) refuse("no closing brace");
+      text += source_[at_];
+    }
+    ++at_;
     return text;
+  }
+
+  /// The letters of twists and wrenches, in script.
+  std::string script_letter(const std::string& letter) const {
+    static constexpr std::pair<std::string_view, std::string_view> kLetters[] = {
+        {"A", "𝒜"}, {"F", "ℱ"}, {"G", "𝒢"}, {"V", "𝒱"}};
+    for (const auto& [plain, script] : kLetters) {
+      if (letter == plain) return std::string(script);
+    }
+    refuse(fmt::format("no script letter '{}'", letter));
   }
 
   MathNode parse_command() {
@@ -204,7 +217,9 @@ class Parser {
         return parse_matrix();
       case Kind::letter:
       case Kind::upright:
-        if (name == "mathrm" || name == "text" || name == "mathbf") {
+        if (name == "mathcal") {
+          node.text = script_letter(braced_text());
+        } else if (name == "mathrm" || name == "text" || name == "mathbf") {
           node.text = braced_text();
           node.bold = name == "mathbf";
         }

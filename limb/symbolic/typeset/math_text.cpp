@@ -43,7 +43,8 @@ std::string ascii(const std::string& text) {
       {"υ", "upsilon"}, {"ϕ", "phi"},   {"χ", "chi"},   {"ψ", "psi"},   {"ω", "w"},
       {"π", "pi"},      {"Γ", "Gamma"}, {"Δ", "Delta"}, {"Θ", "Theta"}, {"Λ", "Lambda"},
       {"Ω", "Omega"},   {"‖", "|"},     {"ℓ", "l"},     {"⋆", "*"},     {"•", "*"},
-      {"˙", "d"},       {"¨", "dd"}};
+      {"˙", "d"},       {"¨", "dd"},    {"𝒜", "A"},     {"ℱ", "F"},     {"𝒢", "G"},
+      {"𝒱", "V"}};
   for (const auto& [from, to] : kSpelled) {
     if (text == from) return to;
   }
@@ -86,7 +87,13 @@ TextBox script(const MathNode& node) {
   const std::string below = single(node.parts[1]), above = single(node.parts[2]);
   if (box.lines.empty() && below.empty()) return line(above);  // a leading superscript: {}^1 w
   const bool word = box.lines.empty() ? false : box.lines[box.baseline] == "sum";
-  if (!below.empty()) box = beside(box, line(word ? "_{" + below + "}" : below));
+  if (!below.empty()) {
+    // z_(j-1), since zj - 1 would be a difference
+    const bool sum = below.find(' ') != below.npos;
+    std::string index = below;
+    if (sum) std::erase(index, ' ');
+    box = beside(box, line(word ? "_{" + index + "}" : sum ? "_(" + index + ")" : index));
+  }
   if (!above.empty()) {
     box =
         beside(box, line(above.size() == 1 || !compound(above) ? "^" + above : "^(" + above + ")"));

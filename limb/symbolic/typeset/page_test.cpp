@@ -141,6 +141,61 @@ TEST(Page, NumbersHaveFewDigits) {
   EXPECT_NE(page.find("34.335 c1 + 11.772 c12"), std::string::npos) << page;
 }
 
+// From ten coordinates on, c12 would be cos q12 or cos(q1 + q2), and B110 entry (1, 10) or (11, 0).
+TEST(Page, IndicesCannotBeMisread) {
+  RobotOptions fixed;
+  fixed.base = Base::fixed;
+  DeriveOptions quantities;
+  quantities.quantities = {Quantity::M, Quantity::B, Quantity::christoffel, Quantity::tau};
+  quantities.complete = true;
+  const Derivation d = derive(load_robot("builtin:quadruped", fixed), quantities);
+  const Document document = write_page(d, {.plain_names = true});
+  const std::string page = to_text(document), latex = to_latex(document);
+  for (const char* expected : {"c2,3", "c11,12", "m1,2 = m2,1", "B10,66", "m11,11,12", "tau12 ="}) {
+    EXPECT_NE(page.find(expected), std::string::npos) << expected;
+  }
+  for (const char* wrong : {"c23", "m12 =", "m1112", "B1066"}) {
+    EXPECT_EQ(page.find(wrong), std::string::npos) << wrong;
+  }
+  EXPECT_NE(latex.find("c_{11,12}"), std::string::npos);
+  EXPECT_NE(latex.find("\\tau_{12} &="), std::string::npos);
+  EXPECT_EQ(latex.find("\\tau_12"), std::string::npos);
+  const std::string steps = to_latex(write_page(d, {.steps = true}));
+  EXPECT_NE(steps.find("p_{C_{12}}"), std::string::npos);
+  EXPECT_EQ(steps.find("_12"), std::string::npos) << "an index of two digits without braces";
+  EXPECT_NE(to_html(document).find("<mn>11</mn><mo>,</mo><mn>12</mn>"), std::string::npos);
+  // Below ten coordinates nothing can be misread.
+  const std::string small = to_text(write_page(derive(load_robot("builtin:rr"))));
+  EXPECT_NE(small.find("c12"), std::string::npos);
+}
+
+TEST(Page, RowsWithoutAMotorAreZero) {
+  const Derivation d = derive(load_robot("builtin:cartpole"));
+  const std::string page = to_text(write_page(d, {.plain_names = true}));
+  EXPECT_NE(page.find("    tau1 = (m1 + m2) qdd1"), std::string::npos) << page;
+  EXPECT_NE(page.find("    0 = m2 l c2 qdd1"), std::string::npos) << page;
+  EXPECT_EQ(page.find("tau2"), std::string::npos);
+  EXPECT_NE(page.find("No motor acts on q2"), std::string::npos);
+  const std::string steps = to_text(write_page(d, {.steps = true, .plain_names = true}));
+  EXPECT_EQ(steps.find("tau2 ="), std::string::npos) << steps;
+}
+
+// Symbols for the numbers of a file must not be the letters of cosines and sines.
+TEST(Page, MassCentresHaveTheirOwnLetters) {
+  RobotOptions symbols;
+  symbols.parameters = Parameters::symbols;
+  DeriveOptions gravity;
+  gravity.quantities = {Quantity::G};
+  const Derivation d = derive(load_robot("builtin:arm6", symbols), gravity);
+  for (const Symbol& s : d.robot.ring->symbols()) {
+    const bool cosine = s.name.size() > 1 && (s.name[0] == 'c' || s.name[0] == 's') &&
+                        s.name[1] >= '0' && s.name[1] <= '9';
+    EXPECT_FALSE(cosine) << s.name;
+  }
+  // With such letters, sines and cosines would be spelled out.
+  EXPECT_EQ(to_text(write_page(d, {.plain_names = true})).find("cos(q"), std::string::npos);
+}
+
 TEST(Page, HasTheRequestedMethod) {
   DeriveOptions options;
   options.method = DerivationMethod::lagrange;

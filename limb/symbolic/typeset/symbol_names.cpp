@@ -69,6 +69,7 @@ SymbolNames::SymbolNames(const Ring& ring, const std::vector<CoordinateLetter>& 
       if (short_name) short_functions_ = false;
     }
   }
+  separate_indices_ = coordinates.size() > 9;
   for (std::size_t i = 0; i < coordinates.size(); ++i) {
     const std::string number = std::to_string(i + 1);
     const CoordinateLetter letter = i < letters.size() ? letters[i] : CoordinateLetter::q;
@@ -93,19 +94,19 @@ SymbolNames::SymbolNames(const Ring& ring, const std::vector<CoordinateLetter>& 
 std::optional<std::string> SymbolNames::subscript(const Angle& angle) const {
   if (!short_functions_) return std::nullopt;
   std::string text;
-  bool long_index = false;
   for (const AnglePart& part : angle) {
     if (part.symbol >= AnglePart::kHalfTurn || !part.factor.is_one() ||
         index_[part.symbol].empty()) {
       return std::nullopt;
     }
-    long_index = long_index || index_[part.symbol].size() > 1;
-  }
-  for (const AnglePart& part : angle) {
-    if (long_index && !text.empty()) text += ',';
+    if (separate_indices_ && !text.empty()) text += ',';
     text += index_[part.symbol];
   }
   return text;
+}
+
+std::string joined_indices(std::initializer_list<int> indices, int largest, bool comma) {
+  return fmt::format("{}", fmt::join(indices, comma || largest > 9 ? "," : ""));
 }
 
 }  // namespace limb::symbolic

@@ -143,4 +143,17 @@ Formula textbook_form(const Polynomial& x) {
   return *best;
 }
 
+Formula expanded_form(const Polynomial& x) {
+  if (x.is_constant()) return Formula::of_number(x.constant());
+  AtomTable table(*x.ring());
+  std::optional<Formula> best;
+  for (const DisplaySum& sum : display_sums(x, table)) {
+    std::vector<Formula> parts;
+    for (const DisplayTerm& term : sum) parts.push_back(term.formula());
+    Formula candidate = ordered_sum(table, std::move(parts));
+    if (!best || print_cost(candidate) < print_cost(*best)) best = std::move(candidate);
+  }
+  return *best;
+}
+
 }  // namespace limb::symbolic

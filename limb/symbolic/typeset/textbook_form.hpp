@@ -12,4 +12,8 @@ namespace limb::symbolic {
 /// docs/symbolic.md, "From polynomial to formula"
 Formula textbook_form(const Polynomial& x);
 
+/// The shortest sum of products, without parentheses:
+/// \tfrac{2}{3} m l^2 \dot{\theta}_1^2 + \tfrac{1}{2} m l^2 ...
+Formula expanded_form(const Polynomial& x);
+
 }  // namespace limb::symbolic
