@@ -7,8 +7,8 @@
 #include "bench/mujoco_model.hpp"
 #include "bench/side_by_side.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
-#include "limb/model/testing/shared.hpp"
 #include "limb/model/core/load.hpp"
+#include "limb/model/testing/shared.hpp"
 #include "limb/sim/forces/wrench_laws.hpp"
 #include "limb/sim/world/simulation.hpp"
 
