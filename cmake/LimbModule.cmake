@@ -72,6 +72,19 @@ function(limb_slow_tests)
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${limb_slow_test_timeout})
 endfunction()
 
+# limb_threaded_tests(NAME...): tests that start threads, label `threads`. The thread sanitizer runs these
+# only: a program with one thread has no races. C++ tests that start threads and are not listed fail.
+function(limb_threaded_tests)
+  foreach(name ${ARGN})
+    set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT LIMB_THREADS=1)
+    string(REPLACE "/" "_" target ${name})
+    if(TARGET ${target})
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL FALSE)
+    endif()
+  endforeach()
+endfunction()
+
 # limb_test_properties(NAME LABEL [PROPERTY VALUE...]): what every test has. Exit status 77 means
 # skipped; the reasons go to a file of the test's own, which `./run test` summarises.
 function(limb_test_properties name label)
@@ -90,6 +103,9 @@ function(limb_test module file)
   # The library under test keeps its flags; the tests themselves are optimised for compile time.
   target_compile_options(${target} PRIVATE ${limb_test_options})
   target_precompile_headers(${target} REUSE_FROM limb_test_headers)
+  if(LIMB_SANITIZE MATCHES thread)
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
   add_test(NAME ${module}/${stem} COMMAND ${target})
   limb_test_properties(${module}/${stem} ${module})
 endfunction()

@@ -2,12 +2,12 @@
 // strategy, layout and precision.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/batch/compiled.hpp"
 #include "limb/batch/expand.hpp"
 #include "limb/codegen/c/emit_c.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
 #include "limb/math/testing/compare.hpp"
-#include "limb/math/testing/sanitized.hpp"
 #include "limb/model/core/load.hpp"
 
 namespace limb {

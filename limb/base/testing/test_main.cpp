@@ -2,17 +2,48 @@
 // why. The exit status is 77, "skipped" to ctest, if nothing failed and every test skipped. The
 // reasons are printed and, for the summary of `./run test`, written to the file LIMB_SKIPS: one
 // line "test<TAB>reason" each.
+//
+// A test that starts threads must be listed (limb_threaded_tests in CMake), because the thread
+// sanitizer runs only those: otherwise it fails under ctest, which sets LIMB_THREADS for listed
+// ones.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "limb/base/testing/left_out.hpp"
+#include "limb/base/testing/sanitized.hpp"
 
 namespace {
+
+std::atomic<bool> started_threads = false;
+
+}  // namespace
+
+#if !LIMB_SANITIZED  // sanitizers replace this function themselves
+/// Takes the place of the C library's function in this program.
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                              void* (*start)(void*), void* argument) {
+  started_threads = true;
+  using Function = decltype(&pthread_create);
+  static const auto create = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "pthread_create"));
+  return create(thread, attributes, start, argument);
+}
+#endif
+
+namespace {
+
+/// Whether ctest runs this program without knowing that it starts threads.
+bool starts_threads_unlisted() {
+  return started_threads && std::getenv("LIMB_SKIPS") != nullptr &&
+         std::getenv("LIMB_THREADS") == nullptr;
+}
 
 constexpr int kSkipped = 77;
 using Skips = std::vector<std::pair<std::string, std::string>>;
@@ -72,5 +103,10 @@ int main(int argc, char** argv) {
   }
   if (!write_skips(skips)) return EXIT_FAILURE;
   if (status != 0) return status;
+  if (starts_threads_unlisted()) {
+    std::cerr << "this test starts threads: list it in limb_threaded_tests(), so that the thread "
+                 "sanitizer runs it\n";
+    return EXIT_FAILURE;
+  }
   return program.skipped_test_count() > 0 && program.successful_test_count() == 0 ? kSkipped : 0;
 }

@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "limb/base/testing/left_out.hpp"
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/base/testing/temporary_folder.hpp"
 
 namespace limb::testing {
@@ -27,6 +29,9 @@ TEST(Case, DISABLED_SkipsToo) {
 TEST(Case, DISABLED_LeavesOut) {
   leave_out("no clang++");
 }
+TEST(Case, DISABLED_StartsAThread) {
+  std::thread([] {}).join();
+}
 
 struct Outcome {
   int status = -1;
@@ -39,20 +44,30 @@ std::string text_of(const std::filesystem::path& path) {
   return text.str();
 }
 
-Outcome run(const std::string& filter) {
+Outcome run(const std::string& filter, const std::string& environment = "") {
   const TemporaryFolder folder;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   // A file of an earlier run must not stay.
   std::filesystem::create_directory(folder.path() / "skips");
   std::ofstream(folder.path() / "skips/some_test.txt") << "old\told\n";
   const int status =
-      std::system(("LIMB_SKIPS='" + folder.file("skips/some_test.txt") + "' '" + program +
-                   "' --gtest_also_run_disabled_tests '--gtest_filter=" + filter + "' > '" +
-                   folder.file("printed") + "' 2>&1")
+      std::system((environment + " LIMB_SKIPS='" + folder.file("skips/some_test.txt") + "' '" +
+                   program + "' --gtest_also_run_disabled_tests '--gtest_filter=" + filter +
+                   "' > '" + folder.file("printed") + "' 2>&1")
                       .c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(folder.file("printed")),
           text_of(folder.file("skips/some_test.txt"))};
 }
+
+#if !LIMB_SANITIZED
+TEST(TestMain, ThreadsMustBeListed) {
+  const Outcome unlisted = run("Case.DISABLED_StartsAThread", "unset LIMB_THREADS;");
+  EXPECT_EQ(unlisted.status, 1);
+  EXPECT_NE(unlisted.printed.find("list it in limb_threaded_tests()"), std::string::npos);
+  EXPECT_EQ(run("Case.DISABLED_StartsAThread", "LIMB_THREADS=1").status, 0);
+  EXPECT_EQ(run("Case.DISABLED_Passes", "unset LIMB_THREADS;").status, 0);
+}
+#endif
 
 TEST(TestMain, OnlySkippedTestsExitWith77) {
   const Outcome both = run("Case.DISABLED_Skips*");

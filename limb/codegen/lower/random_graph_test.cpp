@@ -2,10 +2,10 @@
 // fuzz/program_fuzz.cpp, but with random bytes.
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/random_graph.hpp"
-#include "limb/math/testing/sanitized.hpp"
 
 namespace limb {
 namespace {

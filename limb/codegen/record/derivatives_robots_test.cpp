@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "limb/base/testing/left_out.hpp"
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/codegen/program.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
 #include "limb/dynamics/recursive/aba_impl.hpp"
 #include "limb/dynamics/recursive/rnea_impl.hpp"
-#include "limb/math/testing/sanitized.hpp"
 #include "limb/model/core/builtin.hpp"
 #include "limb/model/core/model_impl.hpp"
 #include "limb/model/testing/shared.hpp"

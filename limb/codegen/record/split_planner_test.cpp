@@ -7,11 +7,11 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/base/testing/worst.hpp"
 #include "limb/codegen/testing/aligned_rows.hpp"
 #include "limb/codegen/testing/check_back_ends.hpp"
 #include "limb/math/testing/compare.hpp"
-#include "limb/math/testing/sanitized.hpp"
 #include "limb/model/core/builtin.hpp"
 #include "limb/model/testing/shared.hpp"
 

@@ -5,7 +5,7 @@
 #include "limb/codegen/record/evaluate_impl.hpp"
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
-#include "limb/math/testing/sanitized.hpp"
+#include "limb/base/testing/sanitized.hpp"
 
 namespace limb::testing {
 

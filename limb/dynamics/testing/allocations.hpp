@@ -4,22 +4,15 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "limb/base/testing/sanitized.hpp"
+
 /// Counts the calls of malloc in a test program: operator new and Eigen both call it. To be
 /// included by one file of the program. Sanitizers replace malloc; with them nothing is counted.
 namespace limb::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LIMB_COUNTS_ALLOCATIONS 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define LIMB_COUNTS_ALLOCATIONS 0
-#endif
-#endif
-#if !defined(LIMB_COUNTS_ALLOCATIONS) && defined(__GLIBC__)
+#if defined(__GLIBC__) && !LIMB_SANITIZED
 #define LIMB_COUNTS_ALLOCATIONS 1
-#endif
-#if !defined(LIMB_COUNTS_ALLOCATIONS)
+#else
 #define LIMB_COUNTS_ALLOCATIONS 0
 #endif
 
