@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "limb/base/error.hpp"
+#include "limb/codegen/lower/argument_places.hpp"
 
 namespace limb::codegen {
 namespace {
@@ -15,25 +16,13 @@ std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Array and entry of each number of all inputs, or of all outputs.
-struct Place {
-  int array, entry;
-};
-std::vector<Place> places_of(const std::vector<Array>& arrays) {
-  std::vector<Place> places;
-  for (std::size_t k = 0; k < arrays.size(); ++k) {
-    for (int j = 0; j < arrays[k].size(); ++j) places.push_back({static_cast<int>(k), j});
-  }
-  return places;
-}
-
 class StatementWriter {
  public:
   StatementWriter(const Code& code, const CDialect& dialect)
       : code_(code),
         dialect_(dialect),
-        inputs_(places_of(code.inputs)),
-        outputs_(places_of(code.outputs)),
+        inputs_(argument_places(code.inputs)),
+        outputs_(argument_places(code.outputs)),
         names_(code.instructions.size()),
         last_(code.instructions.size(), 0),
         slot_(code.instructions.size(), -1) {
@@ -134,7 +123,7 @@ class StatementWriter {
 
   const Code& code_;
   const CDialect& dialect_;
-  std::vector<Place> inputs_, outputs_;
+  std::vector<ArgumentPlace> inputs_, outputs_;
   std::vector<std::string> names_;
   std::vector<std::size_t> last_;
   std::vector<int> slot_, free_;
@@ -204,7 +193,7 @@ CStatements write_statements(const Code& code, const CDialect& dialect) {
 }
 
 std::string c_unused_inputs(const Code& code) {
-  const std::vector<Place> places = places_of(code.inputs);
+  const std::vector<ArgumentPlace> places = argument_places(code.inputs);
   std::vector<char> used(code.inputs.size(), 0);
   for (const Instruction& x : code.instructions) {
     if (x.opcode == Opcode::input) used[at(places[at(x.a)].array)] = 1;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "limb/base/error.hpp"
+#include "limb/codegen/lower/argument_places.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/lower/register_order.hpp"
 
@@ -31,18 +32,6 @@ int padded(int entries) {
   return entries | 1;
 }
 
-/// Array and entry of a number of all arguments, or of all results.
-struct Place {
-  int array, entry;
-};
-std::vector<Place> places_of(const std::vector<Array>& arrays) {
-  std::vector<Place> places;
-  for (std::size_t k = 0; k < arrays.size(); ++k) {
-    for (int j = 0; j < arrays[k].size(); ++j) places.push_back({static_cast<int>(k), j});
-  }
-  return places;
-}
-
 /// Results of one array that are in shared memory at the same time.
 struct Chunk {
   std::vector<int> entries;  ///< sorted, so that neighbours are written by neighbouring threads
@@ -56,8 +45,8 @@ class PtxWriter {
         options_(options),
         wide_(options.precision == Precision::f64),
         bytes_(wide_ ? 8 : 4),
-        inputs_(places_of(code.inputs)),
-        outputs_(places_of(code.outputs)) {
+        inputs_(argument_places(code.inputs)),
+        outputs_(argument_places(code.outputs)) {
     kernel_.name = std::move(name);
     kernel_.operations = code.operation_count();
     masks_.assign(code.instructions.size(), 0);
@@ -109,7 +98,7 @@ class PtxWriter {
     }
     for (const Instruction& x : code_.instructions) {
       if (x.opcode != Opcode::store) continue;
-      const Place& place = outputs_[at(x.b)];
+      const ArgumentPlace& place = outputs_[at(x.b)];
       std::vector<Chunk>& chunks = chunks_[at(place.array)];
       const std::size_t most = at(whole_[at(place.array)] != 0 ? kWhole : kChunk);
       if (chunks.empty() || chunks.back().entries.size() == most) chunks.emplace_back();
@@ -402,7 +391,7 @@ class PtxWriter {
 
   // --- Memory.
 
-  void load(int i, const Place& from) {
+  void load(int i, const ArgumentPlace& from) {
     if (options_.layout == Layout::rows) {
       return line("ld.shared.{} %v{}, [%r{}+{}];", type(), i, row_[at(from.array)],
                   from.entry * bytes_);
@@ -418,7 +407,7 @@ class PtxWriter {
     return to;
   }
 
-  void store(const Place& to, const std::string& number) {
+  void store(const ArgumentPlace& to, const std::string& number) {
     const std::size_t array = at(to.array);
     if (options_.layout != Layout::rows) {
       const int where = column(arrays_[code_.inputs.size() + array], to.entry);
@@ -501,7 +490,7 @@ class PtxWriter {
   const PtxOptions& options_;
   bool wide_;
   int bytes_;
-  std::vector<Place> inputs_, outputs_;
+  std::vector<ArgumentPlace> inputs_, outputs_;
   PtxKernel kernel_;
   std::string body_, tables_;
   std::vector<char> masks_;  ///< instructions whose value is a condition
