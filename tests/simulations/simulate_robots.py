@@ -4,9 +4,11 @@ how the energy changed, and the deepest overlap.
 
     python3 tests/simulations/simulate_robots.py --output runs.tsv
     ... --poses 1 --duration 0.5 --only cassie          fewer runs
+    ... FOLDER ... --every 5                            every fifth file of other folders
 
 Files are those of the agreement tests (tests/agreement/robot_collections.py), with the recipes of models/ and
-of the reference folder. A run is one line of runs.tsv; a run of a robot that limb does not accept counts as refused.
+of the reference folder, or those of the given folders. A run is one line of runs.tsv; a run of a robot that limb does
+not accept counts as refused.
 """
 
 import argparse
@@ -22,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/agreement"))
-from robot_collections import collections, robot_files  # noqa: E402
+from robot_collections import collections, is_mjcf, robot_files  # noqa: E402
 
 LIMB = Path(os.environ.get("LIMB_CLI", ROOT / "build/limb")).resolve()
 COLUMNS = ("file", "case", "verdict", "t", "energy_start", "energy_end", "closure", "exchanged", "penetration", "wall", "message")
@@ -37,6 +39,13 @@ def all_files():
         for path in sorted(folder.glob("*.toml")):
             files.append((f"{folder.name}/{path.name}", path))
     return files
+
+
+def files_in(folders):
+    """(id, path) of the URDF and MJCF files in these folders."""
+    return [(path.relative_to(folder.resolve().parent).as_posix(), path) for folder in folders
+            for path in sorted(folder.resolve().rglob("*"))
+            if path.suffix == ".urdf" or (path.suffix in (".xml", ".mjcf") and path.is_file() and is_mjcf(path))]
 
 
 def scenario(path, case, pose, duration, folder, clearance):
@@ -96,6 +105,8 @@ def cases(poses):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path, help="folders of robot files, default: the files at hand")
+    parser.add_argument("--every", type=int, default=1, help="only every Nth file")
     parser.add_argument("--poses", type=int, default=5, help="random poses per robot and case, default 5")
     parser.add_argument("--duration", type=float, default=2, help="s simulated per run, default 2")
     parser.add_argument("--max-wall", type=float, default=60, help="s of computing per run, default 60")
@@ -104,18 +115,18 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--output", type=Path, help="all runs as a .tsv file")
     options = parser.parse_args()
-    jobs = [(name, path, case, pose) for name, path in all_files() if options.only in name
+    files = files_in(options.folders) if options.folders else all_files()
+    jobs = [(name, path, case, pose) for name, path in files[::options.every] if options.only in name
             for case, pose in cases(options.poses) if options.case in ("", case)]
     rows = []
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool, open(options.output or os.devnull, "w") as output:
+        print("\t".join(COLUMNS), file=output)
         tasks = [pool.submit(run, *job, options.duration, options.max_wall) for job in jobs]
         for i, task in enumerate(tasks):
             rows.append(task.result())
+            print("\t".join(rows[-1][c] for c in COLUMNS), file=output, flush=True)
             if sys.stderr.isatty():
                 print(f"\r{i + 1} of {len(tasks)} runs", end="", file=sys.stderr)
-    if options.output:
-        lines = ["\t".join(COLUMNS)] + ["\t".join(row[c] for c in COLUMNS) for row in rows]
-        options.output.write_text("\n".join(lines) + "\n")
     for case in ("alone", "dropped"):
         verdicts = Counter(row["verdict"] for row in rows if row["case"].startswith(case))
         print(f"{case}: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))

@@ -1,6 +1,7 @@
 #include "limb/sim/contact/cone_solver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace limb {
@@ -55,6 +56,54 @@ void find_principal_axes(const MatrixX<double>& A, int n, int i, Block& w) {
     if (s <= kNegligible * largest) s = 0;
   }
 }
+
+/// Few unknowns with a positive definite matrix, such as those of four feet that stick: Gaussian
+/// elimination of the upper triangle in two packs per row, with the right-hand side as a column.
+class SmallSystem {
+ public:
+  static constexpr int kMost = 15;
+
+  double* row(int i) { return rows_[at(i)].data(); }
+  /// Solves for n unknowns: row(i) has row i of the matrix from column i on, x the right-hand side.
+  /// @returns false if the matrix is not positive definite.
+  bool solve(int n, double* x) {
+    for (int i = 0; i < n; ++i) {
+      row(i)[n] = x[i];
+      for (int j = n + 1; j <= kMost; ++j) row(i)[j] = 0;
+    }
+    for (int k = 0; k < n; ++k) {
+      if (!(row(k)[k] > 0)) return false;
+      // Row k of the unit triangular factor replaces that of the matrix; the entries before the
+      // diagonal are not used.
+      const double inverse = 1 / row(k)[k];
+      if (k < kLanes) {
+        const Lanes first = lanes(k, 0), second = lanes(k, kLanes);
+        lanes(k, 0) = inverse * first;
+        lanes(k, kLanes) = inverse * second;
+        for (int i = k + 1; i < n; ++i) {
+          const double factor = row(k)[i];
+          lanes(i, 0) -= factor * first;
+          lanes(i, kLanes) -= factor * second;
+        }
+      } else {
+        const Lanes second = lanes(k, kLanes);
+        lanes(k, kLanes) = inverse * second;
+        for (int i = k + 1; i < n; ++i) lanes(i, kLanes) -= row(k)[i] * second;
+      }
+    }
+    for (int i = 0; i < n; ++i) x[i] = row(i)[n];
+    for (int k = n - 1; k > 0; --k) {
+      for (int i = 0; i < k; ++i) x[i] -= row(i)[k] * x[k];
+    }
+    return true;
+  }
+
+ private:
+  using Lanes = Eigen::Array<double, kLanes, 1>;
+  Eigen::Map<Lanes> lanes(int i, int column) { return Eigen::Map<Lanes>(row(i) + column); }
+
+  std::array<std::array<double, kMost + 1>, kMost> rows_;
+};
 
 }  // namespace
 
@@ -479,6 +528,18 @@ bool ConeSolver::newton_step() {
   const int m = static_cast<int>(free_.size());
   if (all_stick()) {
     // A p = -b of the free impulses: symmetric.
+    if (m <= SmallSystem::kMost) {
+      SmallSystem system;
+      for (int k = 0; k < m; ++k) {
+        const int i = free_[at(k)];
+        const double* const a = A.col(i).data();
+        double* const row = system.row(k);
+        for (int l = 0; l < m; ++l) row[l] = a[free_[at(l)]];
+        row[k] += kRegularization / rho_of(i);
+        step_[k] = -u_[i];
+      }
+      if (system.solve(m, step_.data())) return add_step(m);
+    }
     for (int k = 0; k < m; ++k) {
       const int i = free_[at(k)];
       gather_row(k, 1, i, 0, i);

@@ -1,6 +1,8 @@
 // Contact on robots: a quadruped that stands, and robots dropped in random poses.
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "limb/base/testing/worst.hpp"
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/testing/allocations.hpp"
@@ -100,6 +102,37 @@ WorldOptions frictionless() {
   options.friction = WorldOptions::Friction::none;
   options.stops = WorldOptions::Stops::hard;
   return options;
+}
+
+/// Links of one robot do not come closer because all of it moves: a falling robot has no more
+/// candidates for self-contact than one at rest, and its joints move the same way.
+TEST(SelfContact, DoesNotDependOnTheVelocityOfTheWholeRobot) {
+  testing::DropRobot robot("builtin:humanoid");
+  robot.setup.ground = {};
+  robot.setup.parameters.self_contact = true;
+  const auto [q, v] = testing::drop_state(robot, 3);
+  const int base = 6, joints = robot.model.nv() - base;
+  std::vector<std::vector<int>> candidates;
+  std::vector<Vector> velocities;
+  for (const double speed : {0., 100.}) {  // m/s, of the base in its axes
+    World world(robot.model, frictionless());
+    world.set_contact(robot.setup);
+    Simulation simulation(world, {.step = 1e-3});
+    Vector start = v;
+    start.head(base).setZero();
+    start[2] = speed;
+    simulation.set_state(0, q, start);
+    auto& counts = candidates.emplace_back();
+    for (int i = 1; i <= 100; ++i) {
+      simulation.run_until(1e-3 * i);
+      counts.push_back(world.contacts()->report().contacts);
+    }
+    velocities.push_back(simulation.state().v.tail(joints));
+  }
+  EXPECT_GT(std::accumulate(candidates[0].begin(), candidates[0].end(), 0), 0);
+  EXPECT_EQ(candidates[0], candidates[1]);
+  // Rounding at positions of 10 m, and accelerations of free flight at 100 m/s.
+  EXPECT_LT(max_abs(velocities[0] - velocities[1]), 1e-6);
 }
 
 class RandomDrops : public ::testing::TestWithParam<const char*> {};

@@ -97,8 +97,8 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       fail("Contacts", name + ".hull", "null", "the convex hull of a mesh");
     }
     placed_.push_back({shape.kind, shape.size, {}, shape.hull.get()});
-    travel_.push_back(0);
-    margins_.push_back(0);
+    travel_.emplace_back();
+    margins_.emplace_back();
   }
   const std::size_t columns = at(setup_.ground.size()) + setup_.shapes.size();
   const auto check_table = [&](const char* name, const std::vector<std::vector<double>>& table) {
@@ -136,6 +136,11 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
     return a.value() > 0 && b.value() > 0 && model.body(b).parent == a;
   };
   const auto& kinematics = delassus_.update_kinematics(model, q);
+  for (const ContactShape& shape : setup_.shapes) {
+    const BodyId root = root_of(shape.body);
+    const bool free = root.value() > 0 && model.body(root).joint.type() == JointType::free;
+    base_of_.push_back(free ? root.value() : 0);
+  }
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     placed_[i].X_WS = kinematics.X_WB[at(setup_.shapes[i].body.value())] * setup_.shapes[i].X_BS;
     for (std::size_t j = 0; j < i; ++j) {
@@ -148,10 +153,12 @@ Contacts::Contacts(const Model<double>& model, ContactSetup setup)
       if (collision_points_.size() > 0 && overlap_by_design(i, j)) continue;
       pairs_.push_back({static_cast<int>(i), static_cast<int>(j),
                         is_capsule(setup_.shapes[i].kind) && is_capsule(setup_.shapes[j].kind),
+                        base_of_[i] > 0 && base_of_[i] == base_of_[j],
                         -std::numeric_limits<double>::infinity()});
     }
   }
-  moved_.assign(placed_.size(), 0);
+  moved_.resize(placed_.size());
+  inner_pose_.resize(placed_.size());
 }
 
 double Contacts::given(const std::vector<std::vector<double>>& table, int shape, int other) const {
@@ -191,15 +198,17 @@ double Contacts::max_travel(const Model<double>& model, const VectorX<double>& v
   constexpr double kNegligible = 1e-5;
   const double bound = h * delassus_.speed_bound(model, v, reach_);
   if (bound < kNegligible) {
-    std::fill(travel_.begin(), travel_.end(), bound);
+    std::fill(travel_.begin(), travel_.end(), Travel{bound, bound});
     return bound;
   }
   const auto& speeds = delassus_.speed_bounds(model, v);
   double farthest = 0;
   for (std::size_t i = 0; i < placed_.size(); ++i) {
     const auto body = at(setup_.shapes[i].body.value());
-    travel_[i] = h * (speeds[body].linear + speeds[body].angular * body_radius_[i]);
-    farthest = std::max(farthest, travel_[i]);
+    const DelassusMatrix::Speed& speed = speeds[body];
+    travel_[i] = {h * (speed.linear + speed.angular * body_radius_[i]),
+                  h * (speed.inner_linear + speed.inner_angular * body_radius_[i])};
+    farthest = std::max(farthest, travel_[i].world);
   }
   return farthest;
 }
@@ -217,8 +226,15 @@ void Contacts::find_candidates() {
     }
     const Pose<double> X_WS = X_WB * shape.X_BS;
     if (!pairs_.empty()) {  // no point of the shape moves farther
-      const Pose<double>& last = placed_[i].X_WS;
-      moved_[i] = (X_WS.p - last.p).norm() + shape_radius_[i] * (X_WS.R - last.R).norm();
+      const auto distance = [&](const Pose<double>& a, const Pose<double>& b) {
+        return (a.p - b.p).norm() + shape_radius_[i] * (a.R - b.R).norm();
+      };
+      moved_[i].world = distance(X_WS, placed_[i].X_WS);
+      if (base_of_[i] > 0) {
+        const Pose<double> inner = kinematics.X_WB[at(base_of_[i])].inverse() * X_WS;
+        moved_[i].inner = distance(inner, inner_pose_[i]);
+        inner_pose_[i] = inner;
+      }
     }
     placed_[i].X_WS = X_WS;
   }
@@ -230,14 +246,16 @@ void Contacts::find_candidates() {
       const int shape = static_cast<int>(i), index = other++;
       if (!setup_.friction.empty() && std::isnan(given(setup_.friction, shape, index))) return;
       collision_points_.clear();
-      collide(placed_[i], solid, margins_[i], collision_points_);
+      collide(placed_[i], solid, margins_[i].world, collision_points_);
       add_candidates(shape, index, solid.surface);
     };
     for (const auto& solid : ground.half_spaces()) collide_with(solid);
     for (const auto& solid : ground.boxes()) collide_with(solid);
     for (const auto& solid : ground.height_fields()) collide_with(solid);
   }
-  for (Pair& pair : pairs_) find_pair(pair, margins_[at(pair.first)] + margins_[at(pair.second)]);
+  for (Pair& pair : pairs_) {
+    find_pair(pair, margins_[at(pair.first)].of(pair) + margins_[at(pair.second)].of(pair));
+  }
 }
 
 /// The least distance of a pair is known from an earlier step, less what its shapes have moved
@@ -246,7 +264,7 @@ void Contacts::find_pair(Pair& pair, double margin) {
   constexpr double kAhead = 0.05;  // m; a larger distance is not computed
   const std::size_t i = at(pair.first), j = at(pair.second);
   constexpr double kRoundingOfDistance = 1e-12;
-  pair.distance -= moved_[i] + moved_[j] + kRoundingOfDistance;
+  pair.distance -= moved_[i].of(pair) + moved_[j].of(pair) + kRoundingOfDistance;
   if (pair.distance > margin) return;
   const double spheres =
       (placed_[i].X_WS.p - placed_[j].X_WS.p).norm() - shape_radius_[i] - shape_radius_[j];
@@ -312,7 +330,9 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
   // and a landing at a time of its own would let a light leg hop for ever.
   slow_ = std::max(setup_.parameters.restitution_speed, 2 * h * model.gravity().norm());
   max_travel(model, before.v, h);
-  for (std::size_t i = 0; i < margins_.size(); ++i) margins_[i] = slack + kFarther * travel_[i];
+  for (std::size_t i = 0; i < margins_.size(); ++i) {
+    margins_[i] = {slack + kFarther * travel_[i].world, slack + kFarther * travel_[i].inner};
+  }
   add_time(&ContactTimes::kinematics);
   for (int pass = 0; pass < kPasses; ++pass) {
     v = v_free_;
@@ -324,8 +344,10 @@ void Contacts::apply(const Model<double>& model, const RobotState<double>& befor
         !(h * delassus_.speed_bound(model, velocity_change_, reach_) <= slack)) {
       max_travel(model, v, h);
       for (std::size_t i = 0; i < margins_.size(); ++i) {
-        again |= travel_[i] > margins_[i];
-        margins_[i] = std::max(margins_[i], kNear + kFarther * travel_[i]);
+        const Travel &now = travel_[i], &margin = margins_[i];
+        again |= now.world > margin.world || now.inner > margin.inner;
+        margins_[i] = {std::max(margin.world, kNear + kFarther * now.world),
+                       std::max(margin.inner, kNear + kFarther * now.inner)};
       }
     }
     if (!again) break;
@@ -811,7 +833,8 @@ void Contacts::limit_path_deviation(const Model<double>& model, double h,
   // self-contact may move.
   const double linear = delassus_.speed_bound(model, v, 0),
                angular = delassus_.speed_bound(model, v, 1) - linear;
-  const double margin = *std::max_element(margins_.begin(), margins_.end());
+  double margin = 0;
+  for (const Travel& each : margins_) margin = std::max(margin, each.world);
   const double bound =
       (pairs_.empty() ? 2 : 4) * angular * (angular * (reach_ + 2 * margin) + linear);
   if (h * h / 2 * bound <= allowed) return;

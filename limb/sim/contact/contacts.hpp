@@ -172,7 +172,13 @@ class Contacts {
   struct Pair {
     int first, second;
     bool capsules;    ///< the least gap is the distance
+    bool same_base;   ///< one free base moves both, which does not change their distance
     double distance;  ///< m, lower bound
+  };
+  /// How far a shape moves at most, relative to the world and to its free base (if it has one).
+  struct Travel {
+    double world = 0, inner = 0;  ///< m
+    double of(const Pair& pair) const { return pair.same_base ? inner : world; }
   };
   double max_travel(const Model<double>& model, const VectorX<double>& v, double h);
   void find_candidates();
@@ -202,11 +208,13 @@ class Contacts {
   std::vector<double> shape_radius_,
       body_radius_;   ///< bounds about the origin of the shape, of the body
   double reach_ = 0;  ///< m, largest distance of a point from the joints that move it
-  /// m, of each shape: how far it moves at most, and the margin of the collision search.
-  std::vector<double> travel_, margins_;
+  /// How far each shape moves at most in the step, and the margin of the collision search.
+  std::vector<Travel> travel_, margins_;
   VectorX<double> velocity_change_;
   std::vector<Pair> pairs_;
-  std::vector<double> moved_;  ///< m; of each shape since the last search, upper bound
+  std::vector<int> base_of_;              ///< body of each shape's free base, 0: none
+  std::vector<Travel> moved_;             ///< of each shape since the last search
+  std::vector<Pose<double>> inner_pose_;  ///< of each shape relative to its free base, then
   ConfigurationSpace<double> space_;
   DelassusMatrix delassus_;
   ConeSolver solver_;

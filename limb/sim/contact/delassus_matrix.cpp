@@ -95,7 +95,8 @@ DelassusMatrix::DelassusMatrix(const Model<double>& model)
     const bool turns = joint.type() == JointType::revolute || joint.type() == JointType::continuous;
     const Vector3<double>& p_PJ = model.bodies()[body].X_PJ.p;
     links_[body] = {model.bodies()[body].parent.value(), model.bodies()[body].v_start,
-                    model.bodies()[body].v_start + joint.nv(), turns ? p_PJ.norm() : -1};
+                    model.bodies()[body].v_start + joint.nv(), turns ? p_PJ.norm() : -1,
+                    joint.type() == JointType::free && model.bodies()[body].parent.value() == 0};
     std::vector<double> q(at(joint.nq()));
     joint.neutral(q.data());
     Motion<double> S[6];
@@ -144,13 +145,21 @@ const std::vector<DelassusMatrix::Speed>& DelassusMatrix::speed_bounds(const Mod
     const auto parent = at(link.parent);
     Speed speed = speeds_[parent];
     if (parent > 0) {
-      speed.linear +=
-          speed.angular *
-          (link.arm >= 0 ? link.arm : (kinematics_.X_WB[i].p - kinematics_.X_WB[parent].p).norm());
+      const double arm =
+          link.arm >= 0 ? link.arm : (kinematics_.X_WB[i].p - kinematics_.X_WB[parent].p).norm();
+      speed.linear += speed.angular * arm;
+      speed.inner_linear += speed.inner_angular * arm;
     }
+    double linear = 0, angular = 0;
     for (int j = link.v_begin; j < link.v_end; ++j) {
-      speed.linear += std::abs(joint_v[j]) * unit_speeds_[at(j)].linear;
-      speed.angular += std::abs(joint_v[j]) * unit_speeds_[at(j)].angular;
+      linear += std::abs(joint_v[j]) * unit_speeds_[at(j)].linear;
+      angular += std::abs(joint_v[j]) * unit_speeds_[at(j)].angular;
+    }
+    speed.linear += linear;
+    speed.angular += angular;
+    if (!link.free_base) {
+      speed.inner_linear += linear;
+      speed.inner_angular += angular;
     }
     speeds_[i] = speed;
   }

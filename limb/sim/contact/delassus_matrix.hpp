@@ -37,9 +37,10 @@ class DelassusMatrix {
   const Kinematics<double>& update_kinematics(const Model<double>& model, const VectorX<double>& q);
   const Kinematics<double>& kinematics() const { return kinematics_; }
   /// Upper bounds of the speed of each body's origin, m/s, and of its angular speed, rad/s: sums
-  /// over the joints between the body and the root.
+  /// over the joints between the body and the root. The inner ones are relative to the free base of
+  /// the body, if it has one.
   struct Speed {
-    double linear = 0, angular = 0;
+    double linear = 0, angular = 0, inner_linear = 0, inner_angular = 0;
   };
   const std::vector<Speed>& speed_bounds(const Model<double>& model, const VectorX<double>& v);
   /// m/s; the same for all points within the given distance of the joints that move them, by the
@@ -176,6 +177,7 @@ class DelassusMatrix {
   struct Link {
     int parent = 0, v_begin = 0, v_end = 0;
     double arm = -1;
+    bool free_base = false;
   };
   std::vector<Link> links_;
   bool has_plain_columns_ = false;  ///< no couplings: each velocity is that of one joint

