@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -45,12 +46,23 @@ struct FaultyRun {
   double position_deviation = 0;             ///< stated, m
   double nees = 0;                           ///< at the end, of p, R and v: 9 expected
   double mean_nees = 0;                      ///< over the walk
+  /// Normalized squares at the end of position (3 expected), tilt (2), yaw (1), velocity (3), each
+  /// by its own block of the covariance.
+  std::array<double, 4> parts{};
+  Eigen::Matrix<double, 9, 1> error, sigma;
+  ImuNoise imu_noise;                        ///< in use at the end
+  double foot_scale = 0, contact_noise = 0;  ///< likewise
 };
 
 /// Walks with faults, from rest to rest.
-inline FaultyRun run_faulty(const SyntheticWalk& walk, const WalkErrors& errors,
-                            const WalkFaults& faults, EstimatorOptions options,
-                            std::uint64_t seed) {
+inline FaultyRun run_faulty(const SyntheticWalk& walk, WalkErrors errors, const WalkFaults& faults,
+                            EstimatorOptions options, std::uint64_t seed) {
+  // A unit has a bias of its own: that of the accelerometer as the initial covariance states it.
+  NoiseGenerator unit(derived_seed(seed, 13));
+  for (int i = 0; i < 3; ++i) {
+    errors.gyro_bias[i] += 5e-3 * unit.normal();
+    errors.accel_bias[i] += options.initial.accel_bias_deviation * unit.normal();
+  }
   NoiseGenerator random(derived_seed(seed, 12));
   const auto uniform = [&](double low, double high) {
     return low + (high - low) * 0.5 * std::erfc(-random.normal() / std::sqrt(2.0));
@@ -127,16 +139,27 @@ inline FaultyRun run_faulty(const SyntheticWalk& walk, const WalkErrors& errors,
     Eigen::Matrix<double, 9, 1> error;
     error << e.X_WB.p - q.head<3>(), so3::log<double>(R.transpose() * e.X_WB.R),
         e.v_WB - R * noisy.instant().v.head<3>();
+    run.error = error;
+    run.sigma = e.covariance.diagonal().cwiseSqrt();
     run.nees = error.dot(e.covariance.ldlt().solve(error));
     run.mean_nees += run.nees;
     ++rows;
     run.position_error = error.head<3>().norm();
     run.yaw_error = std::abs(error[5]);
     run.position_deviation = std::sqrt(e.covariance.topLeftCorner<3, 3>().trace());
+    const auto part = [&](int first, int size) {
+      const MatrixX<double> P = e.covariance.block(first, first, size, size);
+      const VectorX<double> x = error.segment(first, size);
+      return x.dot(P.ldlt().solve(x));
+    };
+    run.parts = {part(0, 3), part(3, 2), part(5, 1), part(6, 3)};
   }
   run.mean_nees /= std::max(rows, 1);
   run.verdict = estimator.verdict();
   run.diagnostics = estimator.diagnostics();
+  run.imu_noise = estimator.imu_noise();
+  run.foot_scale = estimator.foot_noise().scale();
+  run.contact_noise = estimator.foot_noise().contact_noise();
   return run;
 }
 
