@@ -28,7 +28,7 @@ int runs() {
   return given == nullptr ? 12 : std::atoi(given);
 }
 
-const SyntheticWalk& walk_of(int slips, int i) {
+const SyntheticWalk& walk_of(int slips, int i) {  // with other slips for other seeds
   static std::vector<std::unique_ptr<SyntheticWalk>> walks[2];
   auto& all = walks[slips > 0];
   while (static_cast<int>(all.size()) <= i) {
@@ -38,7 +38,8 @@ const SyntheticWalk& walk_of(int slips, int i) {
     walking.duration = 12;
     walking.rest = 1.2;
     walking.crouch = 0.25;
-    walking.slips = testing::random_slips(slips, walking.duration, 4, all.size());
+    walking.slips = testing::random_slips(slips, walking.duration, 4,
+                                          static_cast<std::size_t>(first_seed()) + all.size());
     all.push_back(std::make_unique<SyntheticWalk>(load_model("builtin:quadruped"), walking));
   }
   return *all[static_cast<std::size_t>(i)];
@@ -76,6 +77,7 @@ TEST_P(FaultyWalks, AreConsistentOrSaySo) {
     int verdicts[3] = {}, beyond = 0, silent = 0, inside = 0;
     double nees = 0, error = 0, worst = 0;
     std::array<double, 4> parts{};
+    double contact_noise = 0;
     const ChiSquareBand single = chi_square_band(9, 1);
     for (int seed = first_seed(); seed < first_seed() + runs(); ++seed) {
       EstimatorOptions options;
@@ -84,6 +86,7 @@ TEST_P(FaultyWalks, AreConsistentOrSaySo) {
                                            group.faults, options, static_cast<std::uint64_t>(seed));
       ASSERT_TRUE(std::isfinite(run.nees) && std::isfinite(run.position_error));
       ++verdicts[static_cast<int>(run.verdict.verdict)];
+      contact_noise += run.contact_noise / runs();
       error += run.position_error / runs();
       worst = std::isnan(worst) ? worst : std::max(worst, run.position_error);
       // Far from the truth, without a word.
@@ -109,6 +112,8 @@ TEST_P(FaultyWalks, AreConsistentOrSaySo) {
     EXPECT_LT(mean, group.high * band.high) << group.name;
     EXPECT_GT(mean, group.low * band.low) << group.name;
     EXPECT_LE(beyond, runs() / 100) << group.name;
+    // Whatever goes wrong, the random walk of the contacts is found.
+    EXPECT_NEAR(contact_noise / errors.creep, 1, 0.2) << group.name;
   }
 }
 
