@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -176,6 +177,10 @@ class Estimate final : public Verb {
       }
     };
     use_own();
+    // Numbers that are given hold.
+    options_.adapt =
+        choice.from_log && std::none_of(own_.begin(), own_.end(),
+                                        [](const OwnNumber& one) { return one.given.has_value(); });
     const Interrupt interrupt;
     check_output();
     const std::optional<InitialState> start = initial_state();
@@ -334,10 +339,6 @@ class Estimate final : public Verb {
     walking.rest = std::min(1.2, *walk_ / 2);
     WalkErrors errors;
     errors.imu = options_.imu;
-    // The walk of the biases of the sensor alone, unless it is given.
-    const ImuNoise cautious = EstimatorOptions{}.imu, sensor;
-    if (errors.imu.gyro_walk == cautious.gyro_walk) errors.imu.gyro_walk = sensor.gyro_walk;
-    if (errors.imu.accel_walk == cautious.accel_walk) errors.imu.accel_walk = sensor.accel_walk;
     errors.encoder = options_.encoder;
     errors.encoder_rate = 0.02;
     errors.creep = options_.contact_noise;

@@ -116,7 +116,10 @@ class LogTest(unittest.TestCase):
 
     def summary(self, log, *options, code=0):
         result = run("estimate", self.path(log), "--model", "builtin:quadruped", "--feet", FEET, "--json", *options)
-        self.assertEqual(result.returncode, code, result.stdout[-2000:] + result.stderr)
+        if code is None:  # any verdict
+            self.assertIn(result.returncode, (0, 3, 4), result.stderr)
+        else:
+            self.assertEqual(result.returncode, code, result.stdout[-2000:] + result.stderr)
         return json.loads(result.stdout)
 
     def error(self, log, *options, code=1):
@@ -236,6 +239,92 @@ class LogTest(unittest.TestCase):
         self.assertGreater(found["counts"]["fixes_used"], 20)
         end = [float(self.rows[-1][at[f"truth.q.base.{i}"]]) for i in range(3)]
         self.assertLess(math.dist(found["end"][:3], [end[0], end[1] + 0.2, end[2]]), 0.02)
+
+    def test_fixes_of_every_kind_with_a_delay(self):
+        """Yaw, orientation and velocity of the truth, 50 ms late: each reduces what it measures."""
+        at = {name: i for i, name in enumerate(self.header)}
+        plain, delay = self.summary("walk.csv"), 20
+
+        def truth(row, kind):
+            x, y, z, w = (float(row[at[f"truth.q.base.{i}"]]) for i in range(3, 7))
+            v = [float(row[at[f"truth.v.base.{i}"]]) for i in range(3)]
+            rpy = [math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)), math.asin(2 * (w * y - z * x)),
+                   math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))]
+            return {"yaw_fix": [rpy[2]], "orientation_fix": [x, y, z, w], "body_velocity_fix": v,
+                    "velocity_fix": times(rotation(*rpy), v)}[kind]
+
+        for kind, fields, deviation, of in (("yaw_fix", ["yaw"], 1e-3, [5]),
+                                            ("orientation_fix", list("xyzw"), 1e-3, [3, 4, 5]),
+                                            ("velocity_fix", list("xyz"), 2e-3, [6, 7, 8]),
+                                            ("body_velocity_fix", list("xyz"), 2e-3, [6, 7, 8])):
+            rows = []
+            for k, row in enumerate(self.rows):
+                fix = [""] * (len(fields) + 1)
+                if k % 40 == 0 and k >= delay:
+                    fix = [*map(str, truth(self.rows[k - delay], kind)), str(deviation)]
+                rows.append(row + fix)
+            self.write("fix.csv", [*self.header, *(f"{kind}.{f}" for f in fields), f"{kind}.deviation"], rows)
+            found = self.summary("fix.csv", "--fix-delay", 0.05)
+            self.assertGreater(found["counts"]["fixes_used"], 30, kind)
+            self.assertLessEqual(found["counts"]["fixes_rejected"], 3, kind)
+            for i in of:
+                self.assertLess(found["end_deviation"][i], plain["end_deviation"][i], kind)
+            # The truth without noise of its own: what was measured is better than its stated deviation.
+            row = self.rows[-1]
+            end = found["end"]
+            if kind == "yaw_fix":
+                self.assertLess(abs(end[5] - truth(row, kind)[0]), deviation)
+            if kind == "velocity_fix":
+                self.assertLess(math.dist(end[6:], truth(row, kind)), 2 * deviation)
+        # As if they were not late: compared with the wrong state, many are refused.
+        self.write("fix.csv", [*self.header, "velocity_fix.x", "velocity_fix.y", "velocity_fix.z",
+                               "velocity_fix.deviation"],
+                   [row + ([*map(str, truth(self.rows[k - 80], "velocity_fix")), "2e-3"]
+                           if k % 40 == 0 and k >= 80 else [""] * 4) for k, row in enumerate(self.rows)])
+        late, on_time = self.summary("fix.csv", code=None), self.summary("fix.csv", "--fix-delay", 0.2, code=None)
+        self.assertLess(on_time["counts"]["fixes_rejected"], late["counts"]["fixes_rejected"])
+
+    def test_contacts_as_probabilities_and_by_thresholds(self):
+        columns = [i for i, name in enumerate(self.header) if name.startswith("contact.")]
+        self.assertEqual(len(columns), 4)
+
+        def scaled(name, low, high):
+            return self.write(name, self.header,
+                              [[(str(high) if float(x) > 0 else str(low)) if i in columns else x
+                                for i, x in enumerate(row)] for row in self.rows])
+
+        expected = self.summary("walk.csv")
+        found = self.summary(scaled("probability.csv", 0.1, 0.9), "--contact-kind", "probability")
+        self.assertEqual(found["counts"]["contacts_made"], expected["counts"]["contacts_made"])
+        self.assertEqual(found["end"], expected["end"])
+        # A load cell with an offset of 20 N: by its own thresholds the same, by the default ones always in contact.
+        cell = scaled("cell.csv", 20, 70)
+        found = self.summary(cell, "--make-force", 50, "--break-force", 40)
+        self.assertEqual(found["end"], expected["end"])
+        stuck = self.summary(cell, "--make-force", 15, "--break-force", 10, code=None)
+        self.assertEqual(stuck["counts"]["contacts_broken"], 0)
+        self.assertGreater(stuck["counts"]["feet_rejected"], 10 * (1 + found["counts"]["feet_rejected"]))
+
+    def test_ground_soles_and_foot_radius(self):
+        plain = self.summary("walk.csv")
+        flat = self.summary("walk.csv", "--terrain", "flat")
+        self.assertGreater(flat["counts"]["heights_used"], 20)
+        self.assertEqual(flat["counts"]["heights_rejected"], 0)
+        self.assertLess(flat["end_deviation"][2], plain["end_deviation"][2])
+        self.assertLess(abs(flat["drift_height"]), 0.01)
+        steps = self.summary("walk.csv", "--terrain", "steps")
+        self.assertGreater(steps["counts"]["heights_used"], 20)
+        # The walk has point feet: with a radius, the estimate is off by the rolling that did not happen.
+        rolling = self.summary("walk.csv", "--foot-radius", 0.03, code=None)
+        self.assertGreater(math.dist(rolling["end"][:3], plain["end"][:3]), 0.01)
+        humanoid = ("--model", "builtin:humanoid", "--feet", "left_sole,right_sole", "--json")
+        result = run("estimate", self.path("two.csv"), *humanoid, "--make-walk", 5, "--seed", 3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        points = json.loads(result.stdout)
+        soles = json.loads(run("estimate", self.path("two.csv"), *humanoid, "--sole", "0.2,0.1").stdout)
+        self.assertLess(soles["end_deviation"][5], points["end_deviation"][5])
+        self.assertLess(soles["drift_position"], 0.05)
+        self.assertIn("4 feet with soles, expected at most 2", self.error("walk.csv", "--sole", "0.2,0.1"))
 
     def test_verdict_and_exit_status_of_an_outage(self):
         at = self.header.index("t")

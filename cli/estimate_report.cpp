@@ -47,7 +47,7 @@ const std::vector<LegendKey> TimeLine::kLegend = {
     {"refused by the gate", LegendKey::Kind::area, kRefused},
     {"slip, re-anchored", LegendKey::Kind::area, kSlip},
     {"IMU gap", LegendKey::Kind::area, kGap},
-    {"biases widened", LegendKey::Kind::area, kWidened}};
+    {"bias changed", LegendKey::Kind::area, kWidened}};
 
 void TimeLine::draw(Svg& svg, const Svg::Point& corner) const {
   const EstimateSeries& x = s_.series;
@@ -93,10 +93,11 @@ void TimeLine::draw(Svg& svg, const Svg::Point& corner) const {
   for (const auto& event : s_.events) {
     if (event.t < begin || event.t > end) continue;
     const bool of_foot = event.foot >= 0 && event.kind == EstimatorEvent::slip;
-    const std::size_t color = of_foot                                        ? kSlip
-                              : event.kind == EstimatorEvent::imu_gap        ? kGap
-                              : event.kind == EstimatorEvent::biases_widened ? kWidened
-                                                                             : kSlip;
+    const bool of_bias =
+        event.kind == EstimatorEvent::biases_widened || event.kind == EstimatorEvent::bias_step;
+    const std::size_t color = event.kind == EstimatorEvent::imu_gap ? kGap
+                              : of_bias                             ? kWidened
+                                                                    : kSlip;
     mark(event.t, of_foot ? static_cast<std::size_t>(event.foot) : feet_.size(), color, 2);
   }
 }
@@ -269,6 +270,8 @@ std::string event_size(const BaseEstimator::Event& event) {
       return fmt::format("{:.2f} m/s", event.size);
     case EstimatorEvent::biases_widened:
       return fmt::format("normalized mean square {:.0f}, 3 expected", event.size);
+    case EstimatorEvent::bias_step:
+      return fmt::format("{:.2g} rad/s", event.size);
     case EstimatorEvent::feet_recovered:
     case EstimatorEvent::fix_recovered:
     case EstimatorEvent::rest_recovered:

@@ -11,6 +11,7 @@ namespace limb {
 LeggedControllerOptions make_controller_options(const LeggedRobot& robot) {
   LeggedControllerOptions options;
   options.estimator.imu = kWalkingImu;
+  options.estimator.adapt = false;  // that noise is measured on walks, not at rest
   const double weight = robot.model.total_mass() * robot.model.gravity().norm();
   options.estimator.contact.make_force = 0.1 * weight;
   options.estimator.contact.break_force = 0.05 * weight;

@@ -21,6 +21,7 @@ class BaseEstimator(_limb.BaseEstimator):
     `filter` is "inekf" (right-invariant) or "eskf" (error state); `odometry` uses the "position" or the
     "velocity" of the feet. Further options are those of EstimatorOptions in C++, by name: gyro_noise, accel_noise,
     encoder, contact_noise, gate, rest, yaw, position, ground_height, ...; an unknown name is an error that lists them.
+    Noise is measured from these values on, unless `adapt=False`.
 
     Args:
         robot: The robot, on a free joint.

@@ -81,6 +81,10 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
                                           : Terrain::unknown;
       continue;
     }
+    if (name == "adapt") {
+      options.adapt = nb::cast<bool>(value);
+      continue;
+    }
     bool found = false;
     for (const Option& option : numbers) {
       if (name != option.name) continue;
@@ -90,7 +94,7 @@ EstimatorOptions options_of(const std::string& filter, const std::string& odomet
     if (found) continue;
     std::string all = "position";
     for (const Option& option : numbers) all += std::string(", ") + option.name;
-    all += ", terrain";
+    all += ", terrain, adapt";
     fail("BaseEstimator", "option", "'" + name + "'", "one of " + all);
   }
   return options;

@@ -78,6 +78,63 @@ def test_fixes_and_reset(dog, walk):
         estimator.estimate()
 
 
+@pytest.mark.parametrize("kind", ["yaw", "orientation", "velocity", "velocity in base axes", "position"])
+def test_late_fixes_reduce_what_they_measure(dog, walk, kind):
+    """Fixes of the truth of 0.1 s ago, ten per second."""
+    def turned(q):
+        x, y, z, w = q[3:7]
+        return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+
+    plain, _ = run(dog, walk)
+    estimator = estimate.BaseEstimator(dog, FEET, position=walk["q_true"][0][:3])
+    late, used = 20, []
+    for k, t in enumerate(walk["t"]):
+        estimator.imu(t, walk["gyro"][k], walk["accel"][k])
+        estimator.legs(t, walk["q"][k], walk["v"][k], walk["contact"][k])
+        if k < late or k % 20 or not estimator.ready:
+            continue
+        q, v, then = walk["q_true"][k - late], walk["v_true"][k - late], walk["t"][k - late]
+        R = turned(q)
+        if kind == "yaw":
+            used.append(estimator.yaw_fix(then, np.arctan2(R[1, 0], R[0, 0]), deviation=1e-3))
+        elif kind == "orientation":
+            used.append(estimator.orientation_fix(then, R, deviation=1e-3))
+        elif kind == "velocity":
+            used.append(estimator.velocity_fix(then, R @ v[:3], deviation=2e-3))
+        elif kind == "velocity in base axes":
+            used.append(estimator.velocity_fix(then, v[:3], deviation=2e-3, in_base_axes=True))
+        else:
+            used.append(estimator.position_fix(then, q[:3], deviation=2e-3))
+    # The first one may be of a time before there was an estimate.
+    assert len(used) > 30 and np.mean(used) > 0.9
+    part = {"yaw": slice(5, 6), "orientation": slice(3, 6), "position": slice(0, 3)}.get(kind, slice(6, 9))
+    before, after = plain.estimate().covariance, estimator.estimate().covariance
+    assert np.trace(after[part, part]) < np.trace(before[part, part])
+    assert np.linalg.norm(estimator.estimate().p - walk["q_true"][-1][:3]) < 0.02
+
+
+def test_contacts_by_force_and_by_probability(dog, walk):
+    """Thresholds of forces, and positions of the feet with probabilities of contact instead of joints."""
+    forces = np.where(walk["contact"] > 0, 70, 20)
+    start = walk["q_true"][0][:3]
+    results = []
+    for contact, options in ((walk["contact"], {}), (forces, {"make_force": 50, "break_force": 40})):
+        estimator = estimate.BaseEstimator(dog, FEET, position=start, **options)
+        found = estimate.run(estimator, walk["t"], walk["gyro"], walk["accel"], walk["q"], walk["v"], contact)
+        results.append(found["p"][-1])
+    assert np.array_equal(*results)
+    estimator = estimate.BaseEstimator(dog, FEET, position=start)
+    for k, t in enumerate(walk["t"]):
+        q = np.concatenate([[0, 0, 0, 0, 0, 0, 1], walk["q"][k][7:]])
+        p = np.concatenate([dog.frame_pose(q, name)[:3, 3] for name in FEET])
+        estimator.imu(t, walk["gyro"][k], walk["accel"][k])
+        estimator.foot_positions(t, p, np.where(walk["contact"][k] > 0, 0.9, 0.1), deviation=1e-3)
+    assert np.linalg.norm(estimator.estimate().p - walk["q_true"][-1][:3]) < 0.02
+    assert estimator.counts()["contacts_made"] > 10
+
+
 def test_errors(dog):
     with pytest.raises(limb.Error, match="FL_foot"):
         estimate.BaseEstimator(dog, ["FL_fot"])

@@ -105,6 +105,8 @@ std::vector<EstimatorDiagnostics::Named> EstimatorDiagnostics::counts() const {
           {"gaps_bridged", gaps_bridged},
           {"reanchored", reanchored},
           {"biases_widened", biases_widened},
+          {"standstills", standstills},
+          {"bias_steps", bias_steps},
           {"heights_used", heights_used},
           {"heights_rejected", heights_rejected},
           {"heights_widened", heights_widened},
@@ -136,6 +138,8 @@ const char* to_text(EstimatorEvent event) {
       return "reinitialized at rest";
     case EstimatorEvent::biases_widened:
       return "biases widened";
+    case EstimatorEvent::bias_step:
+      return "gyroscope bias changed";
     case EstimatorEvent::height_widened:
       return "height widened";
   }
@@ -150,13 +154,15 @@ BaseEstimator::BaseEstimator(LegKinematics legs, const EstimatorOptions& options
     : options_(options),
       legs_(std::move(legs)),
       filter_(make_filter(options.filter, filter_options(legs_.model(), options))),
-      rest_(options.initial, options.imu, legs_.model().gravity(), legs_.X_BS()),
+      rest_(options.initial, options.imu, legs_.model().gravity(), legs_.X_BS(), options.adapt),
       detectors_(static_cast<std::size_t>(legs_.feet()), ContactDetector(options.contact)),
       feet_(static_cast<std::size_t>(legs_.feet())),
       measured_(static_cast<std::size_t>(legs_.feet())),
       statistics_(static_cast<std::size_t>(legs_.feet())),
       points_(has_soles(options) ? kSolePoints : 1),
-      past_(kPast) {
+      past_(kPast),
+      imu_noise_(options.imu),
+      foot_noise_(options.contact_noise) {
   check_options(options);
   if (std::isfinite(options.ground_height) && options.terrain == Terrain::unknown) {
     options_.terrain = Terrain::flat;
@@ -193,10 +199,17 @@ void BaseEstimator::start_clock(double t) {
   feet_rejected_since_ = positions_rejected_since_ = yaws_rejected_since_ = std::nan("");
   for (auto& detector : detectors_) detector.reset();
   for (auto& foot : feet_) foot = {};
+  for (auto& foot : measured_) foot.lifted = kNever;
   imu_clock_.reset();
   leg_clock_.reset();
-  mean_ = {};
-  gyro_spread_ = accel_spread_ = 0;
+  imu_noise_ = options_.imu;
+  foot_noise_.reset();
+  filter_->set_contact_noise(options_.contact_noise);
+  variation_.reset();
+  standstill_.reset();
+  mean_sum_.setZero();
+  mean_variance_ = mean_level_ = 0;
+  shortest_swing_ = 0;
   past_next_ = past_count_ = 0;
 }
 
@@ -211,29 +224,42 @@ void BaseEstimator::record(double t, EstimatorEvent kind, int foot, double size)
   events_[event_count_++ % kEvents] = {t, kind, foot, size};
 }
 
-void BaseEstimator::add_variation(double T, const ImuSample& sample) {
-  // Exponential mean and mean square over half a second.
-  constexpr double kTime = 0.5;
-  if (gyro_spread_ == 0 && accel_spread_ == 0 && mean_.accel.isZero()) mean_ = sample;
-  const double share = std::min(1.0, T / kTime);
-  const Vec gyro = sample.gyro - mean_.gyro, accel = sample.accel - mean_.accel;
-  mean_.gyro += share * gyro;
-  mean_.accel += share * accel;
-  gyro_spread_ += share * (gyro.squaredNorm() - gyro_spread_);
-  accel_spread_ += share * (accel.squaredNorm() - accel_spread_);
-}
-
-ImuNoise BaseEstimator::gap_noise(double T, const ImuSample& before, const ImuSample& after) const {
-  // In a gap the true values differ from those that are held by their usual variation, and by half
-  // of the change over the gap, for all of it: a density of s sqrt(T). At least tenfold noise.
+Status BaseEstimator::predict_gap(const ImuSample& held, double begin,
+                                  const SignalVariation::Variance& at_begin, double end,
+                                  const SignalVariation::Variance& at_end) {
+  // At least tenfold noise: a robot at rest may move in a gap.
   constexpr double kGap = 10;
-  const auto density = [T](double noise, double spread, const Vec& change) {
-    return std::max(kGap * noise, std::sqrt(T * (spread + change.squaredNorm() / 4)));
+  ImuNoise noise = imu_noise_;
+  noise.gyro *= kGap;
+  noise.accel *= kGap;
+  const double T = end - begin;
+  const Vec force = held.accel - filter_->state().accel_bias;
+  if (const Status status = filter_->predict(held, T, noise); status != Status::ok) return status;
+  // The variances are means over a few strides: with about six of them, the next one has a
+  // Student distribution, whose variance is 6 / (6 - 2) times larger.
+  constexpr double kStudent = 1.5;
+  // What is held differs from the mean of the signal over a time t by a variance V(t), angle and
+  // velocity by t^2 V(t): the step adds what that grows by. As errors that are constant over the
+  // step, a rate e / T turns the force by half of e, and an acceleration e / T moves by e T / 2.
+  const auto growth = [&](const Vec& before, const Vec& after) -> Vec {
+    return kStudent * (end * end * after - begin * begin * before).cwiseMax(0);
   };
-  ImuNoise noise = options_.imu;
-  noise.gyro = density(noise.gyro, gyro_spread_, after.gyro - before.gyro);
-  noise.accel = density(noise.accel, accel_spread_, after.accel - before.accel);
-  return noise;
+  const Vec turn = growth(at_begin.gyro, at_end.gyro), push = growth(at_begin.accel, at_end.accel);
+  const Mat R = filter_->state().R_WS, lever = -R * skew<double>(force);
+  Eigen::Matrix<double, kCoreSize, 3> by_turn = Eigen::Matrix<double, kCoreSize, 3>::Zero(),
+                                      by_push = by_turn;
+  by_turn.middleRows<3>(ErrorIndex::rotation).setIdentity();
+  by_turn.middleRows<3>(ErrorIndex::velocity) = T / 2 * lever;
+  by_turn.middleRows<3>(ErrorIndex::position) = T * T / 6 * lever;
+  by_push.middleRows<3>(ErrorIndex::velocity) = R;
+  by_push.middleRows<3>(ErrorIndex::position) = T / 2 * R;
+  Matrix15 added = by_turn * turn.asDiagonal() * by_turn.transpose() +
+                   by_push * push.asDiagonal() * by_push.transpose();
+  const Vec moment = kStudent * std::pow(T, 4) * at_end.moment;
+  added.block<3, 3>(ErrorIndex::position, ErrorIndex::position) +=
+      R * moment.asDiagonal() * R.transpose();
+  filter_->widen((added + added.transpose()) / 2);
+  return Status::ok;
 }
 
 Status BaseEstimator::imu(double t, const ImuSample& sample) {
@@ -264,9 +290,11 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
     diagnostics_.rest_broken = static_cast<std::uint64_t>(rest_.restarts());
     if (done) {
       filter_->reset(rest_.state(), rest_.covariance());
+      imu_noise_ = rest_.noise();
       ready_ = true;
     }
-    if (!is_first) add_variation(silent, sample);
+    if (is_first || is_gap) variation_.restart();
+    variation_.add(silent, sample);
     return Status::ok;
   }
   if (T <= 0) return Status::ok;  // the first sample, at the time of the initial state
@@ -279,15 +307,18 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
     reset_velocity(kSpeed, std::min(kSpeed * T, kFarthest), kTilt);
     return Status::ok;
   }
-  ImuNoise noise = options_.imu;
+  ImuNoise noise = imu_noise_;
+  // Between two samples, their mean: of second order for motion that is smooth.
+  ImuSample held{(before.gyro + sample.gyro) / 2, (before.accel + sample.accel) / 2};
+  bool is_bridged = false;
   if (is_gap) {
     ++diagnostics_.imu_gaps;
     record(t, EstimatorEvent::imu_gap, -1, silent);
-    noise = gap_noise(T, before, sample);
+    // After joint samples have bridged the gap, this sample for the rest of it.
+    is_bridged = T < silent;
+    if (is_bridged) held = sample;
     gap_open_ = true;
     t_gap_ = t;
-  } else {
-    add_variation(T, sample);
   }
   const bool gyro_cut = is_saturated(sample.gyro, options_.gyro_range),
              accel_cut = is_saturated(sample.accel, options_.accel_range);
@@ -297,12 +328,20 @@ Status BaseEstimator::imu(double t, const ImuSample& sample) {
   if (gyro_cut) noise.gyro = std::max(noise.gyro, kExcess * options_.gyro_range * std::sqrt(T));
   if (accel_cut) noise.accel = std::max(noise.accel, kExcess * options_.accel_range * std::sqrt(T));
   if (gyro_cut || accel_cut) ++diagnostics_.imu_saturated;
-  // Between two samples, their mean: of second order for motion that is smooth.
-  const ImuSample held{(before.gyro + sample.gyro) / 2, (before.accel + sample.accel) / 2};
-  if (const Status status = filter_->predict(held, T, noise); status != Status::ok) {
+  const Status status =
+      is_gap
+          ? predict_gap(held, 0, {}, T, is_bridged ? variation_.of_last(T) : variation_.of_mean(T))
+          : filter_->predict(held, T, noise);
+  if (is_gap) {
+    variation_.restart();
+    standstill_.restart();
+  }
+  variation_.add(T, sample);
+  if (status != Status::ok) {
     ++diagnostics_.imu_not_finite;  // finite, but not plausible
     return status;
   }
+  if (standstill_.add(t, sample, imu_noise_)) measure_gyro_bias(t);
   monitor(t, sample);
   remember();
   return Status::ok;
@@ -352,7 +391,11 @@ bool BaseEstimator::bridge_gap(double t) {
   const double silent = t - t_imu_, T = t - t_;
   if (!has_imu_ || !(T > 0) || silent > options_.lost_gap) return false;
   if (!imu_clock_.is_gap(silent, options_.longest_gap)) return false;
-  if (filter_->predict(last_, T, gap_noise(silent, last_, last_)) != Status::ok) return false;
+  const double begin = silent - T;
+  if (predict_gap(last_, begin, variation_.of_last(begin), silent, variation_.of_last(silent)) !=
+      Status::ok) {
+    return false;
+  }
   ++diagnostics_.gaps_bridged;
   t_ = t_gap_ = t;
   gap_open_ = true;
@@ -381,7 +424,8 @@ Status BaseEstimator::legs(double t, VectorIn<double>& q, VectorIn<double>& v,
     foot.v_SF = legs_.v_SF(i).isZero() ? difference : legs_.v_SF(i);
     foot.p_SF = legs_.p_SF(i);
     foot.R_SF = legs_.R_SF(i);
-    foot.noise = legs_.noise(i, options_.encoder, options_.foot_error);
+    foot.assumed = legs_.noise(i, options_.encoder, options_.foot_error);
+    foot.noise = foot_noise_.scale() * foot.assumed;
   }
   return use_feet(t, forces);
 }
@@ -409,6 +453,7 @@ Status BaseEstimator::feet(double t, std::span<const FootSample> samples) {
     const double probability = samples[i].contact;
     foot.noise = R_SB * samples[i].covariance * R_SB.transpose() /
                  (probability > kLeast ? std::min(probability, 1.0) : kLeast);
+    foot.assumed = foot.noise;
     forces[i] = std::isnan(probability)    ? probability
                 : probability >= kLikely   ? options_.contact.make_force
                 : probability >= kUnlikely ? options_.contact.break_force
@@ -420,7 +465,14 @@ Status BaseEstimator::feet(double t, std::span<const FootSample> samples) {
 Status BaseEstimator::use_feet(double t, std::span<const double> forces) {
   if (std::isfinite(t_legs_)) leg_clock_.add(t - t_legs_);
   t_legs_ = t;
-  if (!ready_) return Status::not_ready;
+  std::array<bool, kMaxFeet> stands{};
+  if (!ready_) {
+    for (std::size_t i = 0; i < feet_.size(); ++i) {
+      stands[i] = forces[i] >= options_.contact.make_force;
+    }
+    adapt_noise(t, stands);
+    return Status::not_ready;
+  }
   if (leg_clock_.delay() > leg_clock_.period()) {
     // A sample that may have waited in a queue: its errors are those of the others in the queue, so
     // that many of them would be believed.
@@ -433,10 +485,12 @@ Status BaseEstimator::use_feet(double t, std::span<const double> forces) {
   // Without joint samples for long, feet may have been lifted and put down elsewhere.
   const bool may_have_stepped = t - t_legs_used_ > options_.longest_gap + leg_clock_.period();
   if (may_have_stepped && options_.odometry == Odometry::position) {
-    // A robot that walks has probably done so. Legs of one pair swing together and keep their
-    // distance, and contacts may be reported late: no foot is known to stand where it stood.
-    constexpr double kWalking = 2;
-    if (t_legs_used_ - t_contacts_ < kWalking) {
+    // A robot that walks has probably done so, if the time was enough for a swing. Legs of one pair
+    // swing together and keep their distance, and contacts may be reported late: then no foot is
+    // known to stand where it stood.
+    constexpr double kShare = 0.8;
+    const double silent = t - t_legs_used_;
+    if (is_walking(t_legs_used_) && !(silent < kShare * shortest_swing_)) {
       for (int i = 0; i < legs_.feet(); ++i) remove_foot(i);
     } else {
       drop_moved_feet(t);
@@ -444,11 +498,29 @@ Status BaseEstimator::use_feet(double t, std::span<const double> forces) {
   }
   t_legs_used_ = t;
   update_feet(t);
+  for (std::size_t i = 0; i < feet_.size(); ++i) stands[i] = feet_[i].stands && feet_[i].used;
+  adapt_noise(t, stands);
   if (options_.odometry == Odometry::velocity) return Status::ok;
   for (int i = 0; i < legs_.feet(); ++i) {
     if (feet_[static_cast<std::size_t>(i)].stands && !has_slot(i)) add_foot(i);
   }
   return Status::ok;
+}
+
+bool BaseEstimator::is_walking(double t) const {
+  constexpr double kWalking = 2;  // s since the last change of a contact
+  return t - t_contacts_ < kWalking;
+}
+
+void BaseEstimator::adapt_noise(double t, const std::array<bool, kMaxFeet>& stands) {
+  if (!options_.adapt || leg_clock_.delay() > 0) return;
+  std::array<FootNoise::Foot, kMaxFeet> feet;
+  const bool walks = ready_ && is_walking(t);
+  for (std::size_t i = 0; i < feet_.size(); ++i) {
+    feet[i] = {measured_[i].p_SF, measured_[i].assumed, stands[i], walks};
+  }
+  foot_noise_.add(t, feet.data(), legs_.feet());
+  filter_->set_contact_noise(foot_noise_.contact_noise());
 }
 
 bool BaseEstimator::has_slot(int foot) const {
@@ -567,14 +639,20 @@ void BaseEstimator::detect_contacts(double t, std::span<const double> forces) {
     if (!std::isfinite(forces[k])) ++diagnostics_.contacts_not_finite;
     const bool stood = feet_[k].stands, stands = detectors_[k].update(t, forces[k]);
     feet_[k].stands = stands;
-    if (stood != stands) t_contacts_ = t;
     if (stood && !stands) {
+      t_contacts_ = measured_[k].lifted = t;
       ++diagnostics_.contacts_broken;
       statistics_[k].time_in_contact += std::max(0.0, t - measured_[k].contact_since);
       remove_foot(i);
       feet_[k] = {};
     }
     if (!stood && stands) {
+      if (const double swing = t - measured_[k].lifted; std::isfinite(swing) && swing > 0) {
+        // The shortest one of the last ones: it is forgotten slowly.
+        constexpr double kGrowth = 1.05;
+        t_contacts_ = t;
+        shortest_swing_ = shortest_swing_ > 0 ? std::min(kGrowth * shortest_swing_, swing) : swing;
+      }
       ++diagnostics_.contacts_made;
       measured_[k].contact_since = t;
     }
@@ -592,7 +670,7 @@ BaseMeasurement BaseEstimator::measure_foot(int i, int point) const {
   Mat noise = legs_.noise(i, options_.encoder_rate, options_.foot_speed);
   const Mat lever = skew<double>(foot.p_SF);
   constexpr double kRate = 100;  // Hz, bandwidth after averaging
-  noise += options_.imu.gyro * options_.imu.gyro * kRate * lever * lever.transpose();
+  noise += imu_noise_.gyro * imu_noise_.gyro * kRate * lever * lever.transpose();
   return foot_velocity(filter_->state(), last_.gyro, foot.p_SF, foot.v_SF, noise);
 }
 
@@ -600,6 +678,7 @@ bool BaseEstimator::feet_agree(int i, int j) const {
   // A distance between feet does not depend on the state of the base. It has the noise of two legs
   // and the random walk of two feet.
   constexpr double kDeviations = 4;
+  const double contact_noise = filter_->options().contact_noise;
   const FilterState& x = filter_->state();
   const auto anchor = [&](int foot) {
     return x.p_WF[static_cast<std::size_t>(x.slot_of(slot_number(foot, 0)))];
@@ -607,9 +686,8 @@ bool BaseEstimator::feet_agree(int i, int j) const {
   const double now = (p_SP(i, 0) - p_SP(j, 0)).norm(), then = (anchor(i) - anchor(j)).norm();
   const double since = std::min(measured_[static_cast<std::size_t>(i)].contact_since,
                                 measured_[static_cast<std::size_t>(j)].contact_since);
-  const double variance =
-      (noise_of(i).trace() + noise_of(j).trace()) / 3 +
-      2 * options_.contact_noise * options_.contact_noise * (std::max(0.0, t_ - since) + 1);
+  const double variance = (noise_of(i).trace() + noise_of(j).trace()) / 3 +
+                          2 * contact_noise * contact_noise * (std::max(0.0, t_ - since) + 1);
   return std::abs(now - then) <= kDeviations * std::sqrt(variance);
 }
 
@@ -692,6 +770,8 @@ void BaseEstimator::update_feet(double t) {
   const bool all_refused = passed == 0;
   constexpr double kJudge = 2;  // times slip_time
   bool slipped = false;
+  Vec common = Vec::Zero();  // sum of the whitened innovations
+  int common_feet = 0;
   for (std::size_t k = 0; k < count; k += static_cast<std::size_t>(points)) {
     const int i = foot_of[k];
     FootStatus& foot = feet_[static_cast<std::size_t>(i)];
@@ -707,18 +787,14 @@ void BaseEstimator::update_feet(double t) {
       residual = std::max(residual, measured[p].residual.norm());
     }
     foot.used = all_passed && result.ok();
-    Measured& m = measured_[static_cast<std::size_t>(i)];
-    // Innovations beyond the gate count as if at it.
-    constexpr double kMemory = 1;  // s
-    const double age = std::isfinite(t_feet_used_) ? t - t_feet_used_ : 0;
-    const double fade = std::exp(-std::min(age, 1.0) / kMemory);
+    // Innovations beyond the gate count as if at it. A foot that stands for long shows the errors
+    // of its leg model, not those of the IMU.
     const double cut = std::min(1.0, std::sqrt(tests[k].gate / std::max(tests[k].nis, 1e-9)));
-    // A foot that stands for long shows the errors of its leg model, not those of the IMU.
     constexpr double kYoung = 1;  // s
     if (std::isfinite(tests[k].nis) && !gap_open_ && leg_clock_.delay() == 0 &&
-        t - m.contact_since < kYoung) {
-      m.sum = fade * m.sum + cut * tests[k].whitened;
-      m.variance = fade * fade * m.variance + 1;
+        t - measured_[static_cast<std::size_t>(i)].contact_since < kYoung) {
+      common += cut * tests[k].whitened;
+      ++common_feet;
     }
     if (all_passed) {
       foot.refused_since = std::nan("");
@@ -761,52 +837,84 @@ void BaseEstimator::update_feet(double t) {
   if (passed == 0 || !result.ok()) return;
   // Position is confirmed at once, velocity only after a while.
   if (t - t_gap_ >= options_.slip_time) gap_open_ = false;
+  const double age = std::isfinite(t_feet_used_) ? t - t_feet_used_ : 0;
   t_feet_used_ = t;
-  if (by_position && options_.gate < 1) test_innovation_means(t);
+  if (by_position && options_.gate < 1) test_innovation_means(t, age, common, common_feet);
   diagnostics_.feet_used += static_cast<std::uint64_t>(passed / points);
   diagnostics_.nis_sum += result.nis;
   diagnostics_.nis_rows += static_cast<std::uint64_t>(result.rows);
 }
 
-void BaseEstimator::test_innovation_means(double t) {
-  // White innovations have a normalized sum that is chi-square distributed with three degrees of
-  // freedom; if the assumed noise is larger than the true one, it is smaller. The random walk of
-  // the biases covers their usual changes: only what exceeds these by far, and for two feet at
-  // least, since a slip moves one, is a change that the filter would follow too late.
-  constexpr double kBound = 100, kPause = 0.2;  // s
-  int feet = 0, beyond = 0;
-  double largest = 0;
-  for (int i = 0; i < legs_.feet(); ++i) {
-    const Measured& m = measured_[static_cast<std::size_t>(i)];
-    if (!feet_[static_cast<std::size_t>(i)].used || m.variance < 3) continue;
-    ++feet;
-    const double square = m.sum.squaredNorm() / m.variance;
-    largest = std::max(largest, square);
-    beyond += square > kBound;
-  }
-  if (beyond < 2 || 2 * beyond < feet || t - t_biases_ < kPause) return;
+void BaseEstimator::test_innovation_means(double t, double age, const Vec& common, int feet) {
+  // A wrong bias moves all feet alike. The sum of their whitened innovations is white noise; its
+  // variance is measured, since feet share the error of the base. Its fading sum, normalized, is
+  // chi-square distributed with three degrees of freedom: beyond 16 with a probability of 1.1e-3.
+  // A slip moves one foot only, and is cut at the gate.
+  constexpr double kBound = 16, kPause = 0.5, kMemory = 0.5, kLevel = 5;  // s
+  age = std::min(age, 1.0);
+  const double fade = std::exp(-age / kMemory);
+  mean_sum_ *= fade;
+  mean_variance_ *= fade * fade;
+  if (feet < 2) return;
+  const double share = std::min(1.0, age / kLevel), square = common.squaredNorm() / 3;
+  mean_level_ = mean_level_ > 0 ? mean_level_ + share * (square - mean_level_) : feet;
+  mean_sum_ += common;
+  mean_variance_ += std::max(mean_level_, 0.5 * feet);
+  const double largest = mean_sum_.squaredNorm() / mean_variance_;
+  if (!(largest > kBound) || t - t_biases_ < kPause) return;
   t_biases_ = t;
   ++diagnostics_.biases_widened;
   record(t, EstimatorEvent::biases_widened, -1, largest);
-  const double size = std::min(3.0, std::sqrt(largest / kBound));
-  // Steps of the bias of a MEMS unit.
-  const double gyro = 5e-3 * size, accel = 0.05 * size;  // rad/s, m/s^2
-  // Since the step, for a second or two, heading and position have drifted.
-  const double turn = 2 * gyro, drift = 0.01 * size;  // rad, m
+  // Steps of the biases of a MEMS unit, and what they have caused until now: gravity is felt
+  // elsewhere, so that tilt and velocity have followed. Rates about the vertical do not show so.
+  constexpr double kGyro = 2e-3, kAccel = 0.04, kTilt = 3e-3, kSpeed = 0.01, kDrift = 3e-3;
+  const double size = std::clamp(std::sqrt(largest / 50), 1.0, 3.0);
+  const Vec up = -filter_->options().gravity_W.stableNormalized(),
+            up_S = filter_->state().R_WS.transpose() * up;
+  const Mat level = Mat::Identity() - up_S * up_S.transpose();
   Matrix15 added = Matrix15::Zero();
-  const auto add = [&](int index, double deviation) {
-    added.block<3, 3>(index, index).diagonal().setConstant(deviation * deviation);
+  const auto add = [&](int index, double deviation, const Mat& directions) {
+    added.block<3, 3>(index, index) = size * size * deviation * deviation * directions;
   };
-  add(ErrorIndex::gyro_bias, gyro);
-  add(ErrorIndex::accel_bias, accel);
-  add(ErrorIndex::rotation, turn);
+  add(ErrorIndex::gyro_bias, kGyro, level);
+  add(ErrorIndex::accel_bias, kAccel, Mat::Identity());
+  add(ErrorIndex::rotation, kTilt, level);
+  add(ErrorIndex::velocity, kSpeed, Mat::Identity());
   filter_->widen(added);
-  filter_->widen_position(drift * drift * Mat::Identity());
-  monitor_.add_bias(t, largest);
-  for (Measured& m : measured_) {
-    m.sum.setZero();
-    m.variance = 0;
+  filter_->widen_position(size * size * kDrift * kDrift * Mat::Identity());
+  // What exceeds the bound by far is not a step of a bias that the filter follows.
+  constexpr double kFar = 100;
+  if (largest > kFar) monitor_.add_bias(t, largest);
+  mean_sum_.setZero();
+  mean_variance_ = 0;
+}
+
+void BaseEstimator::measure_gyro_bias(double t) {
+  // Not in free fall, and not on one foot only.
+  int standing = 0;
+  for (const FootStatus& foot : feet_) standing += foot.stands && foot.used;
+  if (!options_.adapt || standing < std::min(2, legs_.feet()) || legs_.imu_moves()) return;
+  ++diagnostics_.standstills;
+  const double noise = imu_noise_.gyro * imu_noise_.gyro / StandstillDetector::kWindow +
+                       options_.initial.gyro_bias_deviation * options_.initial.gyro_bias_deviation;
+  const BaseMeasurement m =
+      zero_rate(filter_->state(), standstill_.rate(), noise * Mat::Identity());
+  const FilterMatrix P = filter_->common_covariance();
+  double largest = 0;
+  for (int i = 0; i < 3; ++i) {
+    // Beyond 2.5 deviations the square itself is the best estimate of the variance of a step.
+    constexpr double kDeviations = 2.5;
+    const int index = ErrorIndex::gyro_bias + i;
+    const double square = m.residual[i] * m.residual[i], expected = P(index, index) + noise;
+    if (square <= kDeviations * kDeviations * expected) continue;
+    filter_->widen_step(index, square - expected);
+    largest = std::max(largest, std::sqrt(square));
   }
+  if (largest > 0) {
+    ++diagnostics_.bias_steps;
+    record(t, EstimatorEvent::bias_step, -1, largest);
+  }
+  if (!filter_->update(m).ok()) ++diagnostics_.updates_failed;
 }
 
 void BaseEstimator::recover_from_feet(double t) {

@@ -8,8 +8,11 @@
 #include "limb/estimate/contact/contact_detector.hpp"
 #include "limb/estimate/contact/leg_kinematics.hpp"
 #include "limb/estimate/estimator/consistency_monitor.hpp"
+#include "limb/estimate/estimator/foot_noise.hpp"
 #include "limb/estimate/estimator/rest_initializer.hpp"
 #include "limb/estimate/estimator/sample_clock.hpp"
+#include "limb/estimate/estimator/signal_variation.hpp"
+#include "limb/estimate/estimator/standstill_detector.hpp"
 #include "limb/estimate/filter/base_filter.hpp"
 
 /// Estimation of the floating base of a legged robot from its inertial sensor, joints and feet: a
@@ -32,15 +35,17 @@ enum class Terrain {
 struct EstimatorOptions {
   FilterKind filter = FilterKind::invariant;
   Odometry odometry = Odometry::position;
-  /// White noise of a typical MEMS unit. The random walk of the biases is that of such a unit on a
-  /// robot, where vibration, load and temperature change them: as much as steps of 2e-3 rad/s and
-  /// 0.03 m/s^2 every ten seconds, which have the same covariance.
-  ImuNoise imu{2e-4, 2.5e-3, 6e-4, 9e-3};
+  /// Of a typical MEMS unit. The random walks are twice to three times those of one at rest; steps
+  /// of the biases are found by their innovations.
+  ImuNoise imu{2e-4, 2.5e-3, 2.5e-4, 3e-3};
   double contact_noise = 2e-3;  ///< m/sqrt(s), random walk of a foot in contact
   double encoder = 1e-3;        ///< rad (m), standard deviation of joint positions
   double encoder_rate = 0.05;   ///< rad/s (m/s), of joint velocities
   double foot_error = 1e-3;     ///< m, of the leg model, including the extent of the feet
   double foot_speed = 0.02;     ///< m/s, of a foot in contact, for Odometry::velocity
+  /// Noise is measured, from these values on: that of the IMU in the initial rest, that of legs and
+  /// contacts in the distances between standing feet (FootNoise).
+  bool adapt = true;
   ContactOptions contact;
   /// Innovations beyond this quantile of chi-square are rejected; 1: no gating.
   double gate = 0.999;
@@ -86,6 +91,8 @@ struct EstimatorDiagnostics {
   Count reanchored = 0;
   /// Innovations of several feet had a mean that is not zero: the biases were widened.
   Count biases_widened = 0;
+  /// Seconds at rest in which the bias of the gyroscope was measured; steps of it found so.
+  Count standstills = 0, bias_steps = 0;
   Count heights_used = 0, heights_rejected = 0, heights_widened = 0;
   /// Resets of an unmeasured velocity; of a state that all feet, or all fixes, contradicted;
   /// reinitializations at rest.
@@ -114,6 +121,7 @@ enum class EstimatorEvent {
   fix_recovered,
   rest_recovered,
   biases_widened,  ///< size: normalized mean of innovations
+  bias_step,       ///< of the gyroscope, found at rest; size: rad/s
   height_widened,  ///< size: m
 };
 const char* to_text(EstimatorEvent event);
@@ -202,6 +210,9 @@ class BaseEstimator {
   const BaseFilter& filter() const { return *filter_; }
   const LegKinematics& leg_kinematics() const { return legs_; }
   const EstimatorDiagnostics& diagnostics() const { return diagnostics_; }
+  /// The noise in use: of the IMU, and of legs and contacts.
+  const ImuNoise& imu_noise() const { return imu_noise_; }
+  const FootNoise& foot_noise() const { return foot_noise_; }
   /// Whether a foot is in contact; normalized innovation squared of its last measurement, NaN
   /// before the first, and whether that was used.
   struct FootStatus {
@@ -230,13 +241,12 @@ class BaseEstimator {
   struct Measured {
     Vector3<double> p_SF = Vector3<double>::Zero(), v_SF = Vector3<double>::Zero();
     Matrix3<double> R_SF = Matrix3<double>::Identity();
-    Matrix3<double> noise = Matrix3<double>::Identity();  ///< of p_SF
+    Matrix3<double> noise = Matrix3<double>::Identity();       ///< of p_SF
+    Matrix3<double> assumed = Matrix3<double>::Identity();     ///< the same by the options
+    double lifted = -std::numeric_limits<double>::infinity();  ///< s, when contact was lost
     Vector3<double> rolled = Vector3<double>::Zero();    ///< of a ball since touch-down, world axes
     Matrix3<double> R_WF = Matrix3<double>::Identity();  ///< at the last sample
     double contact_since = 0;
-    /// Fading sum of whitened innovations and its variance: a mean that is not zero shows a bias.
-    Vector3<double> sum = Vector3<double>::Zero();
-    double variance = 0;
   };
   struct PastState {
     double t = 0;
@@ -260,7 +270,11 @@ class BaseEstimator {
   /// more credible than the prediction. @returns whether it did.
   bool reanchor(double t, double innovation);
   /// Tests the mean of the innovations, and widens the biases if it is not zero.
-  void test_innovation_means(double t);
+  /// @param age  s since the last update. @param common  sum of whitened innovations of the feet.
+  void test_innovation_means(double t, double age, const Vector3<double>& common, int feet);
+  /// The robot stands still: measures the bias of the gyroscope. A bias that has changed by more
+  /// than its random walk explains has made a step at an unknown time since it was known.
+  void measure_gyro_bias(double t);
   void recover_from_feet(double t);
   void start_clock(double t);
   /// Whether all standing feet keep their distances from each other.
@@ -275,8 +289,13 @@ class BaseEstimator {
   Vector3<double> p_SP(int foot, int point) const;
   /// Noise of the joints over the age that a queued sample may have.
   Matrix3<double> noise_of(int foot) const;
-  ImuNoise gap_noise(double T, const ImuSample& before, const ImuSample& after) const;
-  void add_variation(double T, const ImuSample& sample);
+  /// A step in a gap, from `begin` to `end` seconds after the last IMU sample, with the variances
+  /// of what is held over the times until then.
+  Status predict_gap(const ImuSample& held, double begin, const SignalVariation::Variance& at_begin,
+                     double end, const SignalVariation::Variance& at_end);
+  /// Measures the noise of legs and contacts. @param stands  whether a foot does, by its number.
+  void adapt_noise(double t, const std::array<bool, kMaxFeet>& stands);
+  bool is_walking(double t) const;
   void record(double t, EstimatorEvent kind, int foot, double size);
   void remember();
   /// The state at a time in the past; null if that is not known.
@@ -328,9 +347,15 @@ class BaseEstimator {
   int tread_count_ = 0;
   double refused_height_ = 0;
   int heights_refused_ = 0;
-  ImuSample mean_;                             ///< recent mean
-  double gyro_spread_ = 0, accel_spread_ = 0;  ///< and mean squared deviation
-  bool gap_open_ = false;                      ///< no foot has confirmed the state since a gap
+  ImuNoise imu_noise_;
+  FootNoise foot_noise_;
+  SignalVariation variation_;
+  StandstillDetector standstill_;
+  /// Fading sum of the whitened innovations of all feet, its variance, and that of one update.
+  Vector3<double> mean_sum_ = Vector3<double>::Zero();
+  double mean_variance_ = 0, mean_level_ = 0;
+  double shortest_swing_ = 0;  ///< s, of the last ones; 0 before the first
+  bool gap_open_ = false;      ///< no foot has confirmed the state since a gap
   double t_imu_ = 0, t_feet_used_ = 0, t_slips_ = 0, t_biases_ = 0, t_legs_used_ = 0, t_gap_ = 0;
   double t_contacts_ = 0;  ///< last change of a contact
   int joint_slips_ = 0;

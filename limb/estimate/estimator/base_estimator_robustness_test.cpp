@@ -149,7 +149,7 @@ TEST_P(BaseEstimatorRobustness, GapsNaNAndSaturationAreHandled) {
   EXPECT_EQ(d.imu_not_finite, 12u);
   EXPECT_EQ(d.leg_not_finite, 11u);  // one was in the gap
   EXPECT_GE(d.contacts_not_finite, 9u);
-  EXPECT_EQ(d.counts().size(), 35u);
+  EXPECT_EQ(d.counts().size(), 37u);
   // The estimate starts at the origin; the height was not given.
   error.z() += noisy.truth().p_WS.z();
   EXPECT_LT(error.head<2>().norm(), 0.1);

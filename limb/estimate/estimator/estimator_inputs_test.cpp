@@ -320,6 +320,105 @@ TEST(EstimatorInputs, DelayedVelocityFixesReplaceFeet) {
   }
 }
 
+/// A walk whose IMU is on a link that joints move, as rows of exact samples: its rate and
+/// acceleration from the poses of three instants.
+struct MovingImu {
+  std::vector<ImuSample> samples;  ///< of the instants but the first and the last
+  MovingImu(const SyntheticWalk& walk, const std::string& frame) {
+    const Model<double>& model = walk.model();
+    Kinematics<double> kinematics(model);
+    std::vector<Pose<double>> poses;
+    for (const WalkInstant& now : walk.instants()) {
+      forward_kinematics(model, now.q, kinematics);
+      poses.push_back(frame_pose(model, kinematics, model.find_frame(frame)));
+    }
+    const double T = 1 / walk.options().rate;
+    for (std::size_t k = 1; k + 1 < poses.size(); ++k) {
+      const Pose<double>&before = poses[k - 1], &now = poses[k], &after = poses[k + 1];
+      const Vec a = (after.p - 2 * now.p + before.p) / (T * T);
+      samples.push_back({so3::log<double>(before.R.transpose() * after.R) / (2 * T),
+                         now.R.transpose() * (a - model.gravity())});
+    }
+  }
+};
+
+// A sensor on the thigh of a leg: the joints between it and the base turn it by half a radian in
+// each step.
+TEST(EstimatorInputs, TheImuMayBeOnAMovingLink) {
+  const testing::Walker quadruped = testing::walkers()[0];
+  WalkOptions walking;
+  walking.feet = quadruped.feet;
+  walking.rate = 400;
+  walking.duration = 6;
+  walking.rest = 1.2;
+  Description<double> robot = load_description(quadruped.name);
+  const std::string thigh = "thigh_imu";
+  robot.frames.push_back({thigh, "FL_thigh", testing::tilted_imu(), {}});
+  const SyntheticWalk walk(build_model(robot, Base::described), walking);
+  const MovingImu imu(walk, thigh);
+  const auto error_with = [&](const std::string& frame, double* velocity) {
+    EstimatorOptions options;
+    options.initial.p_WB = walk.instants()[0].q.head<3>();
+    const Mat R0 = base_rotation(walk.instants()[0].q);
+    options.initial.yaw = std::atan2(R0(1, 0), R0(0, 0));
+    BaseEstimator estimator(walk.model(), walking.feet, frame, options);
+    std::vector<double> forces(4);
+    double error = 0;
+    *velocity = 0;
+    for (std::size_t k = 0; k < imu.samples.size(); ++k) {
+      const WalkInstant& now = walk.instants()[k + 1];
+      estimator.imu(now.t, imu.samples[k]);
+      for (std::size_t i = 0; i < 4; ++i) forces[i] = now.contact[i] ? 100 : 0;
+      estimator.legs(now.t, now.q, now.v, forces);
+      if (!estimator.ready()) continue;
+      const BaseEstimate e = estimator.estimate();
+      error = worse(error, (e.X_WB.p - now.q.head<3>()).norm());
+      *velocity = worse(*velocity, (e.v_WB - base_rotation(now.q) * now.v.head<3>()).norm());
+    }
+    return error;
+  };
+  double velocity = 0, wrong_velocity = 0;
+  const double right = error_with(thigh, &velocity), wrong = error_with("", &wrong_velocity);
+  std::printf("IMU on a thigh: largest error %.1f mm, %.1f mm/s; as if on the base: %.1f mm\n",
+              1e3 * right, 1e3 * velocity, 1e3 * wrong);
+  // No noise: what is left are corners of the swing between samples of 2.5 ms.
+  EXPECT_LT(right, 0.005);
+  EXPECT_LT(velocity, 0.05);
+  EXPECT_GT(wrong, 0.05);
+}
+
+// Forces in newtons: a contact is made above one threshold and broken below a smaller one.
+TEST(EstimatorInputs, ContactsByThresholdsOfForce) {
+  const SyntheticWalk& walk = testing::quadruped_walk({});
+  EstimatorOptions options;
+  options.contact.make_force = 30;
+  options.contact.break_force = 10;
+  BaseEstimator estimator(walk.model(), walk.options().feet, "", options);
+  NoisyWalk noisy(walk, testing::typical_errors(), 1);
+  // In each row: the force of the first foot from then on, and whether it stands.
+  struct Part {
+    double t, force;
+    bool stands;
+  };
+  const std::vector<Part> parts = {{0, 29, false},  {0.2, 31, true},  {0.4, 11, true},
+                                   {0.6, 9, false}, {0.8, 29, false}, {0.9, std::nan(""), false}};
+  while (noisy.next() && noisy.instant().t < 2.2) {
+    const double t = noisy.instant().t - 1.05;  // after the initial rest
+    estimator.imu(noisy.instant().t, noisy.imu());
+    const Part* now = &parts[0];
+    for (const Part& part : parts) {
+      if (t >= part.t - 1e-9) now = &part;
+    }
+    estimator.legs(noisy.instant().t, noisy.q(), noisy.v(), std::vector{now->force, 40., 40., 40.});
+    // The detector waits for some samples before it changes.
+    if (t > now->t + 0.05 && estimator.ready()) {
+      EXPECT_EQ(estimator.foot(0).stands, now->stands) << t;
+      EXPECT_TRUE(estimator.foot(1).stands);
+    }
+  }
+  EXPECT_TRUE(estimator.ready());
+}
+
 // A foot that is probably not in contact is not used; one that is less certain counts less.
 TEST(EstimatorInputs, ContactsAreProbabilities) {
   const Model<double> model = testing::walkers()[1].load();

@@ -1,6 +1,7 @@
 // Walks with gaps, bias steps, slipping feet and late contacts: none is lost without a verdict, and
-// if the verdict is consistent, the errors have the stated size. LIMB_ESTIMATE_RUNS=200 runs the
-// table of bench/results/2026-11-18-estimation.md.
+// if the verdict is consistent, the errors have the stated size. LIMB_ESTIMATE_RUNS=200 (and
+// LIMB_ESTIMATE_FIRST=1000, the first seed) runs the table of
+// bench/results/2026-11-18-estimation.md.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,12 +19,16 @@ using testing::WalkFaults;
 
 constexpr int kWalks = 10;
 
+int first_seed() {
+  const char* given = std::getenv("LIMB_ESTIMATE_FIRST");
+  return given == nullptr ? 0 : std::atoi(given);
+}
 int runs() {
   const char* given = std::getenv("LIMB_ESTIMATE_RUNS");
   return given == nullptr ? 12 : std::atoi(given);
 }
 
-const SyntheticWalk& walk_of(int slips, int i) {
+const SyntheticWalk& walk_of(int slips, int i) {  // with other slips for other seeds
   static std::vector<std::unique_ptr<SyntheticWalk>> walks[2];
   auto& all = walks[slips > 0];
   while (static_cast<int>(all.size()) <= i) {
@@ -33,7 +38,8 @@ const SyntheticWalk& walk_of(int slips, int i) {
     walking.duration = 12;
     walking.rest = 1.2;
     walking.crouch = 0.25;
-    walking.slips = testing::random_slips(slips, walking.duration, 4, all.size());
+    walking.slips = testing::random_slips(slips, walking.duration, 4,
+                                          static_cast<std::size_t>(first_seed()) + all.size());
     all.push_back(std::make_unique<SyntheticWalk>(load_model("builtin:quadruped"), walking));
   }
   return *all[static_cast<std::size_t>(i)];
@@ -42,10 +48,15 @@ const SyntheticWalk& walk_of(int slips, int i) {
 struct Group {
   const char* name;
   WalkFaults faults;
+  /// Bounds of the mean NEES, as factors of the 99 % band of its runs. The random walk of biases
+  /// that the filter assumes is larger than that of a walk without steps of them and smaller than
+  /// that of one with a step: data do not tell them apart (docs/estimation.md, Consistency).
+  double low = 0.75, high = 1.25;
 };
 
 class FaultyWalks : public ::testing::TestWithParam<FilterKind> {};
 
+constexpr std::array<int, 4> kParts = {3, 2, 1, 3};
 /// Errors of 9 numbers beyond this have a probability of 1e-4 each.
 const double kLargest = chi_square_quantile(1 - 1e-4, 9);
 
@@ -55,44 +66,54 @@ TEST_P(FaultyWalks, AreConsistentOrSaySo) {
       {"gaps", {0.05, 0.2, 0, 0, 0, 0, 0}},
       {"slips", {0, 0.2, 0, 0, 0, 3, 0}},
       {"late contacts", {0, 0.2, 0, 0, 0.03, 0, 0}},
-      {"bias steps", {0, 0.2, 2e-3, 0.03, 0, 0, 0}},
-      {"all of them", WalkFaults{}},
+      {"bias steps", {0, 0.2, 2e-3, 0.03, 0, 0, 0}, 0.75, 1.7},
+      {"all of them", WalkFaults{}, 0.75, 1.7},
   };
   const WalkErrors errors = testing::typical_errors();
-  std::printf("%-14s %5s %5s %5s  %9s %9s  %6s %9s %6s\n", "faults", "cons.", "over", "lost",
-              "error mm", "worst mm", "NEES", "in 95 %", "beyond");
+  std::printf("%-14s %5s %5s %5s  %9s %9s  %6s %9s %6s  %s\n", "faults", "cons.", "over", "lost",
+              "error mm", "worst mm", "NEES", "in 95 %", "beyond",
+              "squares of position, tilt, yaw, velocity, 1 expected");
   for (const Group& group : groups) {
     int verdicts[3] = {}, beyond = 0, silent = 0, inside = 0;
     double nees = 0, error = 0, worst = 0;
+    std::array<double, 4> parts{};
+    double contact_noise = 0;
     const ChiSquareBand single = chi_square_band(9, 1);
-    for (int seed = 0; seed < runs(); ++seed) {
+    for (int seed = first_seed(); seed < first_seed() + runs(); ++seed) {
       EstimatorOptions options;
       options.filter = GetParam();
       const auto run = testing::run_faulty(walk_of(group.faults.slips, seed % kWalks), errors,
                                            group.faults, options, static_cast<std::uint64_t>(seed));
       ASSERT_TRUE(std::isfinite(run.nees) && std::isfinite(run.position_error));
       ++verdicts[static_cast<int>(run.verdict.verdict)];
+      contact_noise += run.contact_noise / runs();
       error += run.position_error / runs();
       worst = std::isnan(worst) ? worst : std::max(worst, run.position_error);
       // Far from the truth, without a word.
       silent += run.verdict.verdict == Verdict::consistent && run.position_error > 0.5;
       if (run.verdict.verdict != Verdict::consistent) continue;
       nees += run.nees;
+      for (std::size_t i = 0; i < 4; ++i) parts[i] += run.parts[i] / kParts[i];
       beyond += run.nees > kLargest;
       inside += run.nees > single.low && run.nees < single.high;
     }
     const int consistent = verdicts[0];
     const ChiSquareBand band = chi_square_band(9, std::max(consistent, 1), 0.99);
-    std::printf("%-14s %5d %5d %5d  %9.1f %9.1f  %6.2f %5d/%-3d %6d\n", group.name, verdicts[0],
-                verdicts[1], verdicts[2], 1e3 * error, 1e3 * worst, nees / std::max(consistent, 1),
-                inside, consistent, beyond);
+    const double mean = nees / std::max(consistent, 1);
+    std::printf("%-14s %5d %5d %5d  %9.1f %9.1f  %6.2f %5d/%-3d %6d ", group.name, verdicts[0],
+                verdicts[1], verdicts[2], 1e3 * error, 1e3 * worst, mean, inside, consistent,
+                beyond);
+    for (const double part : parts) std::printf(" %.2f", part / std::max(consistent, 1));
+    std::printf("\n");
     EXPECT_EQ(silent, 0) << group.name;
     // Faults are handled, and without them there are no false alarms.
     EXPECT_GE(consistent, &group == &groups.front() ? 0.98 * runs() : 0.9 * runs()) << group.name;
-    // The mean over the runs is below the upper end of its band: errors are not larger than stated.
-    EXPECT_LT(nees / std::max(consistent, 1), band.high) << group.name;
-    // 0 of 200 runs of other seeds (bench/results); of few runs, one may be beyond.
-    EXPECT_LE(beyond, std::max(1, runs() / 100)) << group.name;
+    // Errors have the stated size: neither larger nor smaller.
+    EXPECT_LT(mean, group.high * band.high) << group.name;
+    EXPECT_GT(mean, group.low * band.low) << group.name;
+    EXPECT_LE(beyond, runs() / 100) << group.name;
+    // Whatever goes wrong, the random walk of the contacts is found.
+    EXPECT_NEAR(contact_noise / errors.creep, 1, 0.2) << group.name;
   }
 }
 
@@ -202,8 +223,7 @@ TEST(BaseEstimator, QueuedSamplesAreNotTrusted) {
   EXPECT_GT(estimator.diagnostics().imu_gaps, 8U);
   EXPECT_EQ(estimator.diagnostics().slips, 0U);
   EXPECT_EQ(estimator.verdict().verdict, Verdict::consistent);
-  // Measured 0.0123, with the random walk of biases of the default noise (0.01 with a smaller one).
-  EXPECT_LT(error, 0.015);
+  EXPECT_LT(error, 0.01);
 }
 
 TEST(BaseEstimator, JointsBridgeASilentImu) {

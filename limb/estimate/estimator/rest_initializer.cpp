@@ -22,8 +22,13 @@ void add_sample(const Vec& x, int count, Vec& mean, Vec& squares) {
 }  // namespace
 
 RestInitializer::RestInitializer(const InitialOptions& options, const ImuNoise& noise,
-                                 const Vec& gravity_W, const Pose<double>& X_BS)
-    : options_(options), noise_(noise), gravity_W_(gravity_W), X_BS_(X_BS) {
+                                 const Vec& gravity_W, const Pose<double>& X_BS, bool measure)
+    : options_(options),
+      noise_(noise),
+      given_(noise),
+      measure_(measure),
+      gravity_W_(gravity_W),
+      X_BS_(X_BS) {
   constexpr const char* kCall = "RestInitializer";
   check_noise(kCall, noise);
   check_not_negative(kCall, "rest", options.rest);
@@ -58,8 +63,13 @@ Status RestInitializer::add(double t, const ImuSample& sample) {
     start_ = t;
     first_count_ = 0;
     mean_ = squares_ = {};
+    cluster_ = {};
+    cluster_start_ = t;
+    cluster_count_ = clusters_ = 0;
+    gyro_differences_ = accel_differences_ = 0;
   }
   ++count_;
+  if (measure_) add_to_cluster(t, sample);
   add_sample(sample.gyro, count_, mean_.gyro, squares_.gyro);
   add_sample(sample.accel, count_, mean_.accel, squares_.accel);
   constexpr int kMinSamples = 20;
@@ -82,8 +92,41 @@ Status RestInitializer::add(double t, const ImuSample& sample) {
     return Status::not_ready;
   }
   if (!done) return Status::not_ready;
+  if (measure_) measure_noise();
   finish(std::max(time, 1e-3));
   return Status::ok;
+}
+
+void RestInitializer::add_to_cluster(double t, const ImuSample& sample) {
+  const double time = t - cluster_start_;
+  if (time >= kCluster * (1 - 1e-6) && cluster_count_ > 0) {
+    const ImuSample mean{cluster_.gyro / cluster_count_, cluster_.accel / cluster_count_};
+    if (clusters_++ > 0) {
+      gyro_differences_ += time * (mean.gyro - last_cluster_.gyro).squaredNorm() / 3;
+      accel_differences_ += time * (mean.accel - last_cluster_.accel).squaredNorm() / 3;
+    }
+    last_cluster_ = mean;
+    cluster_ = {};
+    cluster_count_ = 0;
+    cluster_start_ = t;
+  }
+  cluster_.gyro += sample.gyro;
+  cluster_.accel += sample.accel;
+  ++cluster_count_;
+}
+
+void RestInitializer::measure_noise() {
+  // Allan variance s^2 = <difference^2> / 2, and density^2 = s^2 cluster [IEEE 952]. The given one
+  // counts as five differences.
+  constexpr double kPrior = 5, kLeast = 0.5;
+  const int count = clusters_ - 1;
+  if (count < 1) return;
+  const auto density = [&](double given, double sum) {
+    const double square = (kPrior * given * given + sum / 2) / (kPrior + count);
+    return std::max(kLeast * given, std::sqrt(square));
+  };
+  noise_.gyro = density(given_.gyro, gyro_differences_);
+  noise_.accel = density(given_.accel, accel_differences_);
 }
 
 bool RestInitializer::halves_agree() const {

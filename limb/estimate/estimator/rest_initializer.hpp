@@ -26,9 +26,12 @@ struct InitialOptions {
 /// specific force points up. Motion restarts the average.
 class RestInitializer {
  public:
-  /// @param X_BS  pose of the sensor on the base. @throws Error for invalid options.
+  /// @param X_BS  pose of the sensor on the base.
+  /// @param measure  whether the white noise is measured, too, with the given one as prior.
+  /// @throws Error for invalid options.
   RestInitializer(const InitialOptions& options, const ImuNoise& noise,
-                  const Vector3<double>& gravity_W, const Pose<double>& X_BS = {});
+                  const Vector3<double>& gravity_W, const Pose<double>& X_BS = {},
+                  bool measure = false);
 
   /// Adds a sample, in order of time. @returns ok once the state is available, until
   /// then not_ready; not_finite. No allocation.
@@ -41,13 +44,21 @@ class RestInitializer {
   const FilterState& state() const { return state_; }
   /// Covariance of the common errors (BaseFilter::common_covariance).
   const Matrix15& covariance() const { return P_; }
+  /// The noise of the sensor: as given, or measured once the state is available. The densities are
+  /// those of the Allan variance over kCluster seconds, at least half of the given ones: a robot at
+  /// rest has less vibration than one that walks.
+  const ImuNoise& noise() const { return noise_; }
+  static constexpr double kCluster = 0.05;
 
  private:
   bool halves_agree() const;
   void finish(double time);
+  void add_to_cluster(double t, const ImuSample& sample);
+  void measure_noise();
 
   InitialOptions options_;
-  ImuNoise noise_;
+  ImuNoise noise_, given_;
+  bool measure_;
   Vector3<double> gravity_W_;
   Pose<double> X_BS_;
   int count_ = 0, restarts_ = 0;
@@ -55,6 +66,10 @@ class RestInitializer {
   ImuSample mean_, squares_;  ///< sums of squared deviations from the mean
   ImuSample first_;           ///< mean of the first half
   int first_count_ = 0;
+  // Means over clusters of samples, and sums of squared differences of successive ones.
+  ImuSample cluster_, last_cluster_;
+  double cluster_start_ = 0, gyro_differences_ = 0, accel_differences_ = 0;
+  int cluster_count_ = 0, clusters_ = 0;
   FilterState state_;
   Matrix15 P_;
 };

@@ -267,6 +267,23 @@ Status BaseFilter::widen_position(const Mat& added) {
   return Status::ok;
 }
 
+Status BaseFilter::widen_step(int index, double variance) {
+  if (!std::isfinite(variance)) return Status::not_finite;
+  const FilterMatrix P = P_.dense();
+  if (!(variance >= 0) || !(P(index, index) > 0)) return Status::rejected;
+  const FilterVector c = P.col(index) / P(index, index);
+  FilterVector d = c;
+  d[index] = 0;
+  const FilterMatrix added = variance * (c * c.transpose() + d * d.transpose() / 3);
+  for (int col = 0; col < P_.size(); col += 3) {
+    for (int row = 0; row < P_.size(); row += 3) {
+      P_.block(row, col) += added.block<3, 3>(row, col);
+    }
+  }
+  P_.bound(kLargestVariance);
+  return Status::ok;
+}
+
 Status BaseFilter::widen_foot(int foot, double deviation) {
   const int slot = state_.slot_of(foot);
   if (slot < 0) return Status::rejected;

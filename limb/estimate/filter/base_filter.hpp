@@ -67,6 +67,8 @@ class BaseFilter {
   virtual std::string_view name() const = 0;
   virtual std::unique_ptr<BaseFilter> clone() const = 0;
   const FilterOptions& options() const { return options_; }
+  /// Changes the noise density of feet from now on, m/sqrt(s); not negative.
+  void set_contact_noise(double density) { options_.contact_noise = density; }
 
   const FilterState& state() const { return state_; }
   /// Covariance of the errors as defined by the filter.
@@ -106,6 +108,13 @@ class BaseFilter {
   Status widen_position(const Matrix3<double>& added);
   /// Increases the uncertainty of the position of a foot. @returns rejected if it has no slot.
   Status widen_foot(int foot, double deviation);
+
+  /// Increases the uncertainty by that of a step of one error, such as a bias, of this variance at
+  /// an unknown time in the past. With c = P_i / P_ii, the errors that a step is expected to have
+  /// caused by now are c times it; its time being unknown, they are between zero and twice that,
+  /// except for the error itself: P increases by variance (c c^T + d d^T / 3), d = c without its
+  /// i-th entry. @returns rejected if that error is known exactly.
+  Status widen_step(int index, double variance);
 
   /// Records all operations on the errors from now on, for a smoother; null: no longer. Recording
   /// allocates. Copies of the filter do not record.

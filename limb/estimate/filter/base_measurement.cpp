@@ -79,6 +79,14 @@ BaseMeasurement velocity_fix(const FilterState& state, const Vec& gyro, const Ve
   return m;
 }
 
+BaseMeasurement zero_rate(const FilterState& state, const Vec& mean_rate, const Mat& noise_S) {
+  BaseMeasurement m;
+  m.residual = mean_rate - state.gyro_bias;
+  m.noise = noise_S;
+  m.add(ErrorIndex::gyro_bias, Mat::Identity());
+  return m;
+}
+
 BaseMeasurement yaw_fix(const FilterState& state, double yaw, const Vec& x_S, double deviation) {
   const Vec x = state.R_WS * x_S;
   const double square = x.x() * x.x() + x.y() * x.y();

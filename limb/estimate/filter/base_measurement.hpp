@@ -77,6 +77,10 @@ BaseMeasurement velocity_fix(const FilterState& state, const Vector3<double>& gy
                              const Vector3<double>& v, const Vector3<double>& p_SQ,
                              const Matrix3<double>& noise, bool in_sensor_axes);
 
+/// The sensor stands still: its mean rate over a while is the bias of the gyroscope.
+BaseMeasurement zero_rate(const FilterState& state, const Vector3<double>& mean_rate,
+                          const Matrix3<double>& noise_S);
+
 /// The heading of the axis x_S of the base, given in axes of S, was measured at this angle from the
 /// world's x axis about z. Not defined, and not to be called, if the axis is nearly vertical.
 BaseMeasurement yaw_fix(const FilterState& state, double yaw, const Vector3<double>& x_S,

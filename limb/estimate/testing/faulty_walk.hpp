@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -45,12 +46,21 @@ struct FaultyRun {
   double position_deviation = 0;             ///< stated, m
   double nees = 0;                           ///< at the end, of p, R and v: 9 expected
   double mean_nees = 0;                      ///< over the walk
+  /// Normalized squares at the end of position (3 expected), tilt (2), yaw (1), velocity (3), each
+  /// by its own block of the covariance.
+  std::array<double, 4> parts{};
+  double contact_noise = 0;  ///< in use at the end, m/sqrt(s)
 };
 
 /// Walks with faults, from rest to rest.
-inline FaultyRun run_faulty(const SyntheticWalk& walk, const WalkErrors& errors,
-                            const WalkFaults& faults, EstimatorOptions options,
-                            std::uint64_t seed) {
+inline FaultyRun run_faulty(const SyntheticWalk& walk, WalkErrors errors, const WalkFaults& faults,
+                            EstimatorOptions options, std::uint64_t seed) {
+  // A unit has a bias of its own: that of the accelerometer as the initial covariance states it.
+  NoiseGenerator unit(derived_seed(seed, 13));
+  for (int i = 0; i < 3; ++i) {
+    errors.gyro_bias[i] += 5e-3 * unit.normal();
+    errors.accel_bias[i] += options.initial.accel_bias_deviation * unit.normal();
+  }
   NoiseGenerator random(derived_seed(seed, 12));
   const auto uniform = [&](double low, double high) {
     return low + (high - low) * 0.5 * std::erfc(-random.normal() / std::sqrt(2.0));
@@ -133,10 +143,17 @@ inline FaultyRun run_faulty(const SyntheticWalk& walk, const WalkErrors& errors,
     run.position_error = error.head<3>().norm();
     run.yaw_error = std::abs(error[5]);
     run.position_deviation = std::sqrt(e.covariance.topLeftCorner<3, 3>().trace());
+    const auto part = [&](int at, int size) {
+      const MatrixX<double> P = e.covariance.block(at, at, size, size);
+      const VectorX<double> x = error.segment(at, size);
+      return x.dot(P.ldlt().solve(x));
+    };
+    run.parts = {part(0, 3), part(3, 2), part(5, 1), part(6, 3)};
   }
   run.mean_nees /= std::max(rows, 1);
   run.verdict = estimator.verdict();
   run.diagnostics = estimator.diagnostics();
+  run.contact_noise = estimator.foot_noise().contact_noise();
   return run;
 }
 

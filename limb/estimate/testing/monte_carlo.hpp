@@ -30,6 +30,7 @@ inline EstimatorOptions matching_options(const WalkErrors& errors, FilterKind ki
   options.encoder = errors.encoder;
   options.encoder_rate = errors.encoder_rate;
   options.foot_error = 1e-5;
+  options.adapt = false;
   options.gate = 1;
   return options;
 }
