@@ -333,7 +333,8 @@ void draw_outliers(Svg& svg, const ChartAxes& axes, const Chart& chart, const Ch
     const bool right = p.x() < (axes.left() + axes.right()) / 2;
     const bool named = chart.lines.size() > 1 && !found->name.empty();
     svg.text(p + Point(right ? 9 : -9, above ? 13 : -5),
-             fmt::format("{} at {:.4g} s{}", with_unit(worst, chart.unit), at,
+             fmt::format("{} at {:.4g} {}{}", with_unit(worst, chart.unit), at,
+                         chart.x_label.substr(chart.x_label.rfind(' ') + 1),
                          named ? ", " + found->name : ""),
              chart_text(right ? "start" : "end") +
                  " style=\"fill:#b00020;stroke:#fff;stroke-width:3px;paint-order:stroke\"");
@@ -357,8 +358,8 @@ void draw_chart(Svg& svg, const Point& corner, const Chart& chart) {
   }
   time.widen(0.015);
   values.widen(0.08);
-  const ChartAxes axes(svg, corner.x(), kChartWidth, top, top + chart.height, time, values, "t, s",
-                       axis_label(chart.unit));
+  const ChartAxes axes(svg, corner.x(), kChartWidth, top, top + chart.height, time, values,
+                       chart.x_label, axis_label(chart.unit));
   axes.begin();
   for (const ChartBand& band : chart.bands) {
     draw_band(svg, axes, band, styles.empty() ? line_color(0) : styles[band.line].color);

@@ -50,7 +50,7 @@ struct ChartRange {
   void widen(double margin);
 };
 
-/// Curves over time.
+/// Curves over time, or over another quantity.
 struct Chart {
   std::string title;
   std::string unit;  ///< of the values, "rad"; "1": a number or a ratio; empty: not known
@@ -58,6 +58,7 @@ struct Chart {
   std::vector<ChartBand> bands = {};
   double height = 150;                    ///< px, of the area of the data
   std::optional<ChartRange> values = {};  ///< range of the axis; otherwise by the data
+  std::string x_label = "t, s";           ///< with unit: "joint1, rad"
 };
 
 /// Points and curves in a plane.

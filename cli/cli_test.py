@@ -202,6 +202,28 @@ class DemoReportsTest(unittest.TestCase):
         self.assertIn("give the same polynomials", result.stdout)
         self.assertRegex(result.stdout, r"Proven: (\d+) of \1 statements hold")
 
+    def test_lecture_takes_any_robot(self):
+        """A closed form where there is one of a few pages, otherwise the recursive form; floating bases too."""
+        cases = {"builtin:craig-rp": True, "builtin:planar-monopod": True, "builtin:arm7": False, "builtin:quadruped": False}
+        for robot, closed in cases.items():
+            with tempfile.TemporaryDirectory() as folder:
+                page = os.path.join(folder, "lecture.html")
+                result = run("demo", "lecture", "--model", robot, "-o", page, "--json")
+                self.assertEqual((result.returncode, result.stderr), (0, ""), robot)
+                with open(page, encoding="utf-8") as file:
+                    html = file.read()
+            found = json.loads(result.stdout)
+            self.assertEqual((found["closed_form"], found["equal_polynomials"]), (closed, closed), robot)
+            self.assertEqual(found["statements"], found["proven"], robot)
+            self.assertEqual(found["duration"], 6, robot)
+            self.assertLess(found["energy_drift"], 1e-3, robot)
+            self.assertEqual(html.count("<canvas"), 1)
+            self.assertEqual("<math" in html, closed)
+        for robot, message in (("nothing.urdf", "nothing.urdf"), ("builtin:nothing", "builtin")):
+            result = run("demo", "lecture", "--model", robot)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+
 
 class ErrorTest(unittest.TestCase):
     def check(self, code, message, *arguments):

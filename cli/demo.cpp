@@ -26,6 +26,7 @@ class Demo : public Verb {
            "  limb demo --model dog.urdf               any quadruped with three joints per leg\n"
            "  limb demo arm                            position and impedance control hit a wall\n"
            "  limb demo lecture                        the RR arm: derived, proven, simulated\n"
+           "  limb demo lecture --model arm.urdf       the same for any robot\n"
            "  limb demo planar --q2-deg 90 --qd2 -1    numbers of a textbook arm\n"
            "  limb demo planar --picture arm.svg       and a picture\n";
   }
@@ -46,9 +47,9 @@ class Demo : public Verb {
         ->type_name("FILE");
     app.add_option("--picture", picture_, "write a picture of the demo")->type_name("FILE");
     app.add_flag("--json", json_, "machine-readable output")->disable_flag_override();
-    app.add_option("--model", quadruped_.model, "quadruped, default builtin:quadruped")
+    app.add_option("--model", model_, "quadruped, default builtin:quadruped; lecture: any robot")
         ->type_name("MODEL");
-    app.add_option("--root", roots_, "quadruped: folder for package:// and relative paths")
+    app.add_option("--root", roots_, "of --model: folder for package:// and relative paths")
         ->type_name("FOLDER");
     missing_meshes_.add(app);
     unsupported_.add(app);
@@ -83,12 +84,16 @@ class Demo : public Verb {
   Exit run(std::ostream& out) override {
     reject_options_of("planar", {"--q1-deg", "--q2-deg", "--qd1", "--qd2", "--length1", "--length2",
                                  "--mass1", "--mass2"});
-    reject_options_of(
-        "", {"--model", "--root", "--missing-meshes", "--unsupported", "--feet", "--posture",
-             "--duration", "--seconds", "--speed", "--push", "--seed", "--flat"});
-    quadruped_.read.roots.assign(roots_.begin(), roots_.end());
-    quadruped_.read.missing_meshes = missing_meshes_.value();
-    quadruped_.read.unsupported = unsupported_.value();
+    reject_options_of("", {"--feet", "--posture", "--duration", "--seconds", "--speed", "--push",
+                           "--seed", "--flat"});
+    if (which_ != "lecture") {
+      reject_options_of("", {"--model", "--root", "--missing-meshes", "--unsupported"});
+    }
+    ReadOptions& read = which_ == "lecture" ? lecture_.read : quadruped_.read;
+    read.roots.assign(roots_.begin(), roots_.end());
+    read.missing_meshes = missing_meshes_.value();
+    read.unsupported = unsupported_.value();
+    if (model_) (which_ == "lecture" ? lecture_.model : quadruped_.model) = *model_;
     const DemoResult result = make();
     const bool has_page = !result.page.empty();
     if (!has_page && !output_.empty())
@@ -111,7 +116,7 @@ class Demo : public Verb {
   DemoResult make() const {
     if (which_.empty()) return demo_quadruped(quadruped_);
     if (which_ == "arm") return demo_arm();
-    if (which_ == "lecture") return demo_lecture();
+    if (which_ == "lecture") return demo_lecture(lecture_);
     if (which_ == "planar") return demo_planar(planar_);
     throw Error(fmt::format("limb demo: unknown argument '{}' (see: limb demo --help)", which_));
   }
@@ -129,7 +134,9 @@ class Demo : public Verb {
   std::string which_, output_;
   std::optional<std::string> picture_;
   bool json_ = false;
+  std::optional<std::string> model_;
   QuadrupedDemo quadruped_;
+  LectureDemo lecture_;
   std::vector<std::string> roots_;
   MissingMeshesOption missing_meshes_;
   UnsupportedOption unsupported_;

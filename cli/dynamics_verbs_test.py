@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 LIMB = "limb"
@@ -199,6 +200,101 @@ class EvalTest(unittest.TestCase):
             urdf.write_text(robot)
             text = self.error(urdf, {"states": [{"q": [0]}]}, code=2)
         self.assertIn("the mass matrix is singular: no inertia opposes joint 'turn'", text)
+
+
+class GivenStatesTest(unittest.TestCase):
+    """States on the command line, and quantities over a coordinate."""
+
+    def states(self, *arguments):
+        result = run("eval", *arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return json.loads(result.stdout)
+
+    def error(self, *arguments, code=1):
+        result = run("eval", *arguments)
+        self.assertEqual((result.returncode, result.stdout), (code, ""), result.stderr)
+        return result.stderr.strip()
+
+    def test_budget_adds_up(self):
+        """Of a rigid arm: M a, the two velocity terms and gravity."""
+        found = self.states("builtin:2r", "--q", "0.3,0.7", "--v", "0.5,-0.4", "--a", "0.9,-1.1", "--only",
+                            "torque_budget,tau_rnea,M,V,g")["states"][0]
+        budget, a = found["torque_budget"], [0.9, -1.1]
+        total = [sum(budget[term][i] for term in budget if term != "tau") for i in range(2)]
+        self.assertLess(distance(total, found["tau_rnea"]), 32 * EPS)
+        self.assertLess(distance(budget["inertial"], product(found["M"], a)), 32 * EPS)
+        velocity = [x + y for x, y in zip(budget["centrifugal"], budget["coriolis"])]
+        self.assertLess(distance(velocity, found["V"]), 32 * EPS)
+        self.assertLess(distance(budget["gravity"], found["g"]), 32 * EPS)
+        # Lecture 001: the closed form of V.
+        h = 1.5 * 1.0 * 0.8 * math.sin(0.7)
+        self.assertLess(distance(found["V"], [-h * (2 * 0.5 * -0.4 + 0.16), h * 0.25]), 32 * EPS)
+
+    def test_budget_has_external_wrenches(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.json"
+            source.write_text(json.dumps({"states": [{"q": [0.3, 0.7], "fext": {"frame": "tool", "f_local": [1, 2, 0, 0, 0, 0]}}],
+                                          "frames": ["tool"]}))
+            found = self.states("builtin:2r", "--input", source, "--only", "torque_budget,J_local")["states"][0]
+        J = found["frames"]["tool"]["J_local"]
+        expected = [-(J[0][i] * 1 + J[1][i] * 2) for i in range(2)]
+        self.assertLess(distance(found["torque_budget"]["external"], expected), 32 * EPS)
+
+    def test_acceleration_split(self):
+        found = self.states("builtin:2r", "--q", f"0,{math.pi / 2}", "--v", "0.5,-0.4", "--frames", "tool", "--only",
+                            "acceleration_split")["states"][0]["frames"]["tool"]["acceleration_split"]
+        self.assertLess(distance(found["centripetal"][:2], [-0.25, -0.8 * (0.25 + 0.16)]), 32 * EPS)
+        self.assertLess(distance(found["coriolis"][:2], [0, 0.32]), 32 * EPS)
+        self.assertEqual(found["tangential"], [0] * 6)
+
+    def test_over_a_coordinate(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "rr.svg"
+            data = self.states("builtin:rr", "--over", "joint2=-1:2", "--points", "4", "--v", "1,1", "--only", "M,V,torque_budget",
+                               "--picture", picture)
+            words = [e.text for e in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(data["over"], {"joint": "joint2", "values": [-1, 0, 1, 2]})
+        self.assertEqual([state["q"] for state in data["states"]], [[0, -1], [0, 0], [0, 1], [0, 2]])
+        whole = self.states("builtin:rr", "--q", "0,2", "--v", "1,1", "--only", "M,V")["states"][0]
+        self.assertEqual((data["states"][3]["M"], data["states"][3]["V"]), (whole["M"], whole["V"]))
+        for text in ("Mass matrix M", "M11", "M12", "M22", "kg m^2", "Velocity-dependent forces V", "N m", "joint2, rad",
+                     "Torque budget of joint1", "centrifugal"):
+            self.assertIn(text, words)
+        self.assertNotIn("damping", words)  # zero everywhere
+        turn = self.states("builtin:rr", "--over", "joint2", "--points", "3", "--only", "M")["over"]["values"]
+        self.assertLess(distance(turn, [-math.pi, 0, math.pi]), 4 * EPS)
+
+    def test_units_of_a_mixed_robot(self):
+        with tempfile.TemporaryDirectory() as folder:
+            picture = Path(folder) / "rp.svg"
+            self.states("builtin:rp", "--over", "joint2=0.2:1", "--v", "1,1", "--only", "M,V", "--picture", picture)
+            words = [e.text for e in ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}text")]
+        for text in ("kg m^2", "kg", "N m", "N", "joint2, m"):
+            self.assertIn(text, words)
+
+    def test_errors(self):
+        self.assertEqual(self.error("builtin:rr"), "limb eval: no state, expected --input, --q or --over")
+        self.assertIn("--q has 1 entries, expected 2", self.error("builtin:rr", "--q", "1"))
+        self.assertIn("v has 3 entries, expected 2", self.error("builtin:rr", "--q", "1,2", "--v", "1,2,3"))
+        self.assertIn("no coordinate is named 'joint3'", self.error("builtin:rr", "--over", "joint3"))
+        for text in ("joint2=1", "joint2=1:", "joint2=2:1", "joint2=a:b", "joint2=0:nan"):
+            self.assertIn("expected JOINT=FROM:TO", self.error("builtin:rr", "--over", text))
+        self.assertIn("expected JOINT=FROM:TO", self.error("builtin:rp", "--over", "joint2"))
+        self.assertIn("component of a quaternion", self.error("builtin:quadruped", "--over", "base.5=0:1"))
+        self.assertIn("--picture needs --over", self.error("builtin:rr", "--q", "0,0", "--picture", "a.svg"))
+        self.assertIn("--picture draws M, V",
+                      self.error("builtin:rr", "--over", "joint2", "--only", "C", "--picture", "a.svg"))
+        self.assertIn("zero everywhere",
+                      self.error("builtin:rr", "--over", "joint2", "--only", "V", "--picture", "a.svg", code=2))
+        self.assertIn("ends in .svg or .png",
+                      self.error("builtin:rr", "--over", "joint2", "--only", "M", "--picture", "a.txt"))
+        self.assertIn("--q and --over need the convention limb",
+                      self.error("builtin:rr", "--q", "0,0", "--convention", "mujoco"))
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "in.json"
+            source.write_text('{"states": [{"q": [0, 0]}]}')
+            self.assertIn("V exists only in the convention limb",
+                          self.error("builtin:rr", "--input", source, "--only", "V", "--convention", "mujoco"))
 
 
 class ProveTest(unittest.TestCase):

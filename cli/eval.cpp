@@ -4,18 +4,27 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numbers>
+#include <optional>
 #include <ostream>
 
 #include "cli/json_document.hpp"
+#include "cli/png.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/state_quantities.hpp"
+#include "cli/sweep_picture.hpp"
 #include "limb/base/nearest.hpp"
+#include "limb/base/number.hpp"
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/dynamics/constraints/jacobian_rows.hpp"
+#include "limb/dynamics/kinematics/check_state.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/model/convert/convert_drake.hpp"
 #include "limb/model/convert/convert_mujoco.hpp"
 #include "limb/model/convert/convert_pinocchio.hpp"
+#include "limb/sim/world/coordinate_units.hpp"
+#include "limb/sim/world/sensors.hpp"
 
 namespace limb::cli {
 namespace {
@@ -36,6 +45,9 @@ class Eval final : public Verb {
   }
   std::string_view examples() const override {
     return "  limb eval arm.urdf --input states.json                    all quantities, to stdout\n"
+           "  limb eval builtin:2r --q 0.3,0.7 --v 1,0 --only M,V       one state\n"
+           "  limb eval builtin:rr --over joint2=-3:3 --v 1,1 --only M,V --picture rr.svg\n"
+           "                                                            M and V over a coordinate\n"
            "  limb eval arm.urdf --input states.json --only tau_rnea,M  two quantities\n"
            "  limb eval dog.urdf --base free --convention pinocchio \\\n"
            "                     --input golden.json --output out.json  in the conventions of "
@@ -58,11 +70,32 @@ class Eval final : public Verb {
            "inverse_dynamics_derivatives, forward_dynamics_derivatives, center_of_mass,\n"
            "centroidal_momentum, ...; the keys of the output stay. --only operational_space gives\n"
            "Lambda, mu and rho of the frames in world axes: F = Lambda xdd + mu + rho over "
-           "--rows.\n";
+           "--rows;\n"
+           "acceleration_split their acceleration as tangential, centripetal and Coriolis terms, "
+           "V the\n"
+           "Coriolis and centrifugal forces, torque_budget the terms of inverse dynamics.\n"
+           "--picture draws M, V, g, nle, tau_rnea, torque_budget and the energies over the "
+           "coordinate\n"
+           "of --over.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
-    app.add_option("--input", input_, "states to evaluate")->required()->type_name("FILE");
+    auto* input = app.add_option("--input", input_, "states to evaluate")->type_name("FILE");
+    const auto numbers = [&](const char* option, std::vector<double>& values, const char* what) {
+      return app.add_option(option, values, what)->delimiter(',')->type_name("LIST");
+    };
+    numbers("--q", q_, "one state: configuration, instead of --input")->excludes(input);
+    numbers("--v", v_, "its velocity, default zero")->excludes(input);
+    numbers("--a", a_, "its acceleration, default zero")->excludes(input);
+    app.add_option("--over", over_,
+                   "one state per value of a joint: JOINT=FROM:TO, or JOINT for a whole turn")
+        ->type_name("JOINT=RANGE")
+        ->excludes(input);
+    add_whole_number(app, "--points", points_, "number of values of --over, default 101", 2,
+                     1'000'000);
+    add_names(app, "--frames", frames_, "frames to evaluate, besides those of --input");
+    app.add_option("--picture", picture_, "charts over the coordinate of --over, .svg or .png")
+        ->type_name("FILE");
     app.add_option("-o,--output", output_, "output file, default stdout")->type_name("FILE");
     app.add_option("--convention", convention_,
                    "of input and output: limb, pinocchio, mujoco or drake")
@@ -74,7 +107,15 @@ class Eval final : public Verb {
 
   Exit run(std::ostream& out) override {
     std::set<std::string> requested = read_only();
-    const StateFile file = read_states(input_);
+    if (!picture_.empty() && over_.empty()) throw Error("limb eval: --picture needs --over");
+    std::optional<Model<double>> model;
+    std::optional<Sweep> sweep;
+    if (input_.empty()) {
+      model = load_model(robot_.path(), robot_.base(), robot_.read_options());
+      if (!over_.empty()) sweep = read_sweep(*model);
+    }
+    StateFile file = model ? given_states(*model, sweep) : read_states(input_);
+    file.frames.insert(file.frames.end(), frames_.begin(), frames_.end());
     StateQuantities quantities = make_quantities(std::move(requested));
     Json states = Json::array();
     for (std::size_t i = 0; i < file.states.size(); ++i) {
@@ -84,15 +125,17 @@ class Eval final : public Verb {
         std::string text = error.what();
         const std::string prefix = "limb eval: ";
         if (text.compare(0, prefix.size(), prefix) == 0) text = text.substr(prefix.size());
-        throw Error(fmt::format("limb eval: {}: states[{}]: {}", input_, i, without_call(text)),
-                    error.kind());
+        const std::string place = input_.empty() ? "" : fmt::format("{}: states[{}]: ", input_, i);
+        throw Error(fmt::format("limb eval: {}{}", place, without_call(text)), error.kind());
       }
     }
-    const Json result = {{"robot", robot_.path()},
-                         {"convention", convention_},
-                         {"nq", quantities.nq()},
-                         {"nv", quantities.nv()},
-                         {"states", std::move(states)}};
+    if (!picture_.empty()) write_picture(*model, *sweep, states);
+    Json result = {{"robot", robot_.path()},
+                   {"convention", convention_},
+                   {"nq", quantities.nq()},
+                   {"nv", quantities.nv()},
+                   {"states", std::move(states)}};
+    if (sweep) result["over"] = {{"joint", sweep->name}, {"values", sweep->values}};
     if (output_.empty()) {
       out << json_document(result);
     } else {
@@ -102,9 +145,90 @@ class Eval final : public Verb {
   }
 
  private:
+  /// JOINT=FROM:TO
+  Sweep read_sweep(const Model<double>& model) const {
+    constexpr const char* kExpected = "JOINT=FROM:TO";
+    const std::size_t equals = over_.find('=');
+    Sweep sweep;
+    sweep.name = over_.substr(0, equals);
+    const auto names = position_names(model);
+    const auto found = std::find(names.begin(), names.end(), sweep.name);
+    if (found == names.end()) {
+      const std::string close = nearest(sweep.name, names);
+      throw Error(
+          fmt::format("limb eval: --over: no coordinate is named '{}', expected one of: "
+                      "{}{}",
+                      sweep.name, fmt::join(names, " "),
+                      close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
+    }
+    sweep.q = static_cast<int>(found - names.begin());
+    sweep.unit = position_units(model)[static_cast<std::size_t>(sweep.q)];
+    if (sweep.unit == "1") {
+      throw Error(
+          fmt::format("limb eval: --over: '{}' is a component of a quaternion, expected "
+                      "an angle or a length",
+                      sweep.name));
+    }
+    double from = -std::numbers::pi, to = std::numbers::pi;  // a whole turn
+    if (equals != over_.npos || sweep.unit != "rad") {
+      const std::string text = equals == over_.npos ? "" : over_.substr(equals + 1);
+      const std::size_t colon = text.find(':');
+      const auto low = parse_number(text.substr(0, colon));
+      const auto high = colon == text.npos ? std::nullopt : parse_number(text.substr(colon + 1));
+      if (!low || !high) fail("limb eval", "--over", "'" + over_ + "'", kExpected);
+      from = *low;
+      to = *high;
+    }
+    if (!(from < to)) {
+      fail("limb eval", "--over", "'" + over_ + "'", fmt::format("{}, FROM < TO", kExpected));
+    }
+    for (std::size_t i = 0; i < points_; ++i) {
+      const double t = static_cast<double>(i) / static_cast<double>(points_ - 1);
+      sweep.values.push_back(from + t * (to - from));
+    }
+    return sweep;
+  }
+
+  /// The states of --q, --v, --a and --over.
+  StateFile given_states(const Model<double>& model, const std::optional<Sweep>& sweep) const {
+    if (q_.empty() && !sweep) {
+      throw Error("limb eval: no state, expected --input, --q or --over");
+    }
+    if (convention_ != "limb") {
+      throw Error("limb eval: --q and --over need the convention limb; others read --input");
+    }
+    const auto vector = [](const std::vector<double>& x) {
+      return Eigen::Map<const VectorX<double>>(x.data(), static_cast<Eigen::Index>(x.size()));
+    };
+    StateInput state;
+    state.q.resize(model.nq());
+    neutral(model, state.q);
+    if (!q_.empty()) state.q = vector(q_);
+    if (!v_.empty()) state.v = vector(v_);
+    if (!a_.empty()) state.a = vector(a_);
+    check_size("limb eval", "--q", state.q.size(), model.nq());
+    StateFile file;
+    if (!sweep) file.states.push_back(state);
+    for (std::size_t i = 0; sweep && i < sweep->values.size(); ++i) {
+      state.q[sweep->q] = sweep->values[i];
+      file.states.push_back(state);
+    }
+    return file;
+  }
+
+  void write_picture(const Model<double>& model, const Sweep& sweep, const Json& states) const {
+    const bool png = picture_.ends_with(".png");
+    if (!png && !picture_.ends_with(".svg")) {
+      fail("limb eval", "--picture", "'" + picture_ + "'", "a name that ends in .svg or .png");
+    }
+    const std::string svg = sweep_picture("limb eval", model, sweep, states);
+    write_text_file("limb eval", picture_, png ? png_of_svg("limb eval", svg, 2) : svg);
+  }
+
   std::set<std::string> read_only() const {
     std::vector<std::string> known = state_fields();
     known.insert(known.end(), frame_fields().begin(), frame_fields().end());
+    known.insert(known.end(), named_fields().begin(), named_fields().end());
     std::set<std::string> requested;
     for (const std::string& field : only_) {
       const auto& names = quantity_names();
@@ -131,8 +255,9 @@ class Eval final : public Verb {
     if (!rows_.empty() && !task) {
       throw Error("limb eval: --rows needs --only operational_space");
     }
-    if (task && convention_ != "limb") {
-      throw Error("limb eval: operational_space exists only in the convention limb");
+    for (const std::string& field : named_fields()) {
+      if (requested.count(field) == 0 || convention_ == "limb") continue;
+      throw Error(fmt::format("limb eval: {} exists only in the convention limb", field));
     }
     const std::vector<int> rows = jacobian_rows("limb eval: --rows", rows_);
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
@@ -171,8 +296,10 @@ class Eval final : public Verb {
   }
 
   RobotOptions robot_;
-  std::string input_, output_, convention_ = "limb";
-  std::vector<std::string> only_, rows_;
+  std::string input_, output_, convention_ = "limb", over_, picture_;
+  std::vector<std::string> only_, rows_, frames_;
+  std::vector<double> q_, v_, a_;
+  std::size_t points_ = 101;
   bool json_ = true;
 };
 

@@ -134,6 +134,8 @@ LogCharts::LogCharts(const LogData& log, const Model<double>* model) : log_(log)
     if (series.topic == "target" || series.topic == "desired_force") continue;  // references, below
     if (series.topic == "torque") {
       add_torques(series);
+    } else if (series.topic == "budget") {
+      add_budget(series);
     } else if (coordinates) {
       add_coordinates(series, series.topic == "state" ? "" : series.topic + ": ");
     } else if (series.topic == "contact" || series.topic == "support") {
@@ -182,8 +184,8 @@ std::string field_unit(const LogSeries& series, std::size_t field, const Model<d
   if (is_below(name, "contact") || is_below(name, "desired_force")) return "N";
   if (is_below(name, "support")) return "m";
   const auto [group, rest] = split_first(series.fields[field]);
-  if (model != nullptr &&
-      (group == "q" || group == "v" || group == "a" || is_below(name, "torque"))) {
+  if (model != nullptr && (group == "q" || group == "v" || group == "a" ||
+                           is_below(name, "torque") || is_below(name, "budget"))) {
     const auto names = group == "q" ? position_names(*model) : velocity_names(*model);
     const auto found = std::find(names.begin(), names.end(), rest);
     if (found != names.end()) {
@@ -308,6 +310,34 @@ void LogCharts::add_torques(const LogSeries& series) {
     } else {
       add("torque " + group, series, i, name);
     }
+  }
+}
+
+/// A chart per velocity: the terms, and their sum, the torque of the motor.
+void LogCharts::add_budget(const LogSeries& series) {
+  const LogSeries* torque = log_.find("torque");
+  const auto largest = [](const std::vector<double>& values) {
+    double most = 0;
+    for (const double x : values) {
+      if (std::isfinite(x)) most = std::max(most, std::abs(x));
+    }
+    return most;
+  };
+  double size = 0;
+  for (const std::vector<double>& values : series.values) size = std::max(size, largest(values));
+  for (std::size_t i = 0; i < series.fields.size(); ++i) {
+    const auto [term, name] = split_first(series.fields[i]);
+    const std::string title = "Torque budget of " + name;
+    if (term == "inertial" && torque != nullptr) {
+      const auto motor = std::find(torque->fields.begin(), torque->fields.end(), "motor." + name);
+      if (motor != torque->fields.end()) {
+        const auto at = static_cast<std::size_t>(motor - torque->fields.begin());
+        panel(title, unit_of(series, i))
+            .lines.push_back({"motor", {full_name(series, i)}, &torque->t, &torque->values[at]});
+      }
+    }
+    // A term that consists of rounding errors is left out.
+    add(title, series, i, term, largest(series.values[i]) > 1e-9 * size);
   }
 }
 

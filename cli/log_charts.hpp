@@ -42,6 +42,7 @@ class LogCharts {
   void add_pose(const LogSeries& series, const std::string& prefix, const std::string& joint,
                 std::size_t first, bool moves);
   void add_torques(const LogSeries& series);
+  void add_budget(const LogSeries& series);
   void add_contact(const LogSeries& series);
   void add_others(const LogSeries& series);
   void add(const std::string& title, const LogSeries& series, std::size_t field,

@@ -11,6 +11,7 @@
 
 #include "cli/chart.hpp"
 #include "cli/contact_charts.hpp"
+#include "cli/ellipsoid_charts.hpp"
 #include "cli/json_document.hpp"
 #include "cli/log_charts.hpp"
 #include "cli/log_file.hpp"
@@ -34,7 +35,9 @@ class Plot final : public Verb {
     return "  limb plot run.mcap -o run.html                      report: charts, torques, "
            "animation\n"
            "  limb plot run.csv --model builtin:arm7 -o run.svg   one picture; also .png\n"
-           "  limb plot run.mcap --only state.q,contact -o run.svg   some of the charts\n";
+           "  limb plot run.mcap --only state.q,contact -o run.svg   some of the charts\n"
+           "  limb plot run.mcap --ellipsoids tool -o ellipsoids.svg   inertia and "
+           "manipulability\n";
   }
   std::string_view notes() const override {
     return "The HTML file is self-contained. An MCAP log names its model and units; a CSV log "
@@ -52,6 +55,10 @@ class Plot final : public Verb {
         ->required()
         ->type_name("FILE");
     add_names(app, "--only", only_, "only these charts: state.q, energy.total");
+    app.add_option("--ellipsoids", ellipsoids_,
+                   "velocity and inertia ellipsoids of a frame along the motion, instead of the "
+                   "charts")
+        ->type_name("FRAME");
     app.add_option("--model", model_, "robot of the log, default the one named in the log")
         ->type_name("MODEL");
     app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
@@ -83,6 +90,9 @@ class Plot final : public Verb {
     if (scene) {
       view.emplace(kCall, *scene, *log.find("state"), 400,
                    RobotView::direction_from_text(kCall, view_));
+    }
+    if (!ellipsoids_.empty() && !scene) {
+      throw Error(fmt::format("{}: --ellipsoids needs the robot: {}", kCall, notice));
     }
     const std::string svg = picture(log, scene ? &*scene : nullptr, view ? &*view : nullptr);
     write_text_file(
@@ -159,6 +169,11 @@ class Plot final : public Verb {
 
   std::string picture(const LogData& log, const LogScene* scene, const RobotView* view) const {
     Figure figure;
+    if (!ellipsoids_.empty()) {
+      add_ellipsoid_charts(figure, kCall, scene->model, *log.find("state"), ellipsoids_);
+      return figure.svg("Ellipsoids along a motion",
+                        "Velocity and inertia ellipsoids of a frame, and their axes over time");
+    }
     if (view != nullptr) {
       figure.add(view->height() + 12,
                  [view](Svg& svg, const Svg::Point& corner) { view->draw(svg, corner); });
@@ -222,7 +237,7 @@ class Plot final : public Verb {
                        body + "<h2>Charts</h2>\n" + svg);
   }
 
-  std::string log_, output_, model_, base_, view_;
+  std::string log_, output_, model_, base_, view_, ellipsoids_;
   std::vector<std::string> only_, roots_;
   bool json_ = false;
 };

@@ -276,6 +276,90 @@ class PlotTest(unittest.TestCase):
         self.assertIn("no such file", self.error(self.path("none.csv"), "-o", self.path("x.svg")).lower())
 
 
+class LecturePlotsTest(unittest.TestCase):
+    """Ellipsoids along a motion, and the torque budget."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+
+    def path(self, name):
+        return Path(self.folder.name) / name
+
+    def simulate(self, name, *arguments):
+        result = run("simulate", *arguments, "-o", self.path(name))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return self.path(name)
+
+    def words(self, log, *options):
+        result = run("plot", log, "-o", self.path("plot.svg"), *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        root = ElementTree.parse(self.path("plot.svg")).getroot()
+        return root, [e.text for e in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_budget_adds_up_to_the_motor(self):
+        """With a controller and a push: the terms of each row add up, and the external one is that of the push."""
+        log = self.simulate("push.csv", ROOT / "docs/scenarios/push.toml", "--budget")
+        with open(log, newline="") as file:
+            rows = [{key: float(value) for key, value in row.items() if value} for row in csv.DictReader(file)]
+        terms = ("inertial", "centrifugal", "coriolis", "gravity", "damping", "friction", "armature", "external")
+        for joint in ("joint1", "joint2"):
+            pushed = []
+            for row in rows:
+                total = sum(row[f"budget.{term}.{joint}"] for term in terms)
+                self.assertAlmostEqual(total, row[f"torque.motor.{joint}"], delta=1e-9 * (1 + abs(total)))
+                pushed.append(abs(row[f"budget.external.{joint}"]) > 1e-6)
+            self.assertTrue(any(pushed) and not all(pushed))
+        _, words = self.words(log, "--only", "budget", "--model", "builtin:2r")
+        for text in ("Torque budget of joint1", "Torque budget of joint2", "motor", "inertial", "coriolis", "gravity",
+                     "external", "N m"):
+            self.assertIn(text, words)
+        self.assertNotIn("armature", words)
+
+    def test_budget_of_free_motion_has_no_external_term(self):
+        log = self.simulate("fall.mcap", "builtin:rr", "--budget", "--duration", "0.5", "--integrator", "runge-kutta-4")
+        _, words = self.words(log)
+        self.assertIn("Torque budget of joint2", words)
+        self.assertNotIn("external", words)
+
+    def test_budget_of_a_standing_robot(self):
+        """The base has no motors: contacts carry its weight, the external term of z."""
+        scenario = self.path("stand.toml")
+        scenario.write_text((ROOT / "docs/scenarios/quadruped_trot.toml").read_text().replace('"8 s"', '0.3') +
+                            "\n")
+        text = scenario.read_text().replace("step = ", "log_budget = true\nstep = ", 1)
+        scenario.write_text(text)
+        log = self.simulate("stand.csv", scenario)
+        with open(log, newline="") as file:
+            row = list(csv.DictReader(file))[-1]
+        weight = sum(float(row[f"budget.{term}.base.2"]) for term in ("gravity", "inertial", "external"))
+        self.assertAlmostEqual(weight, 0, delta=1e-6)
+        self.assertLess(float(row["budget.external.base.2"]), -100)  # N
+
+    def test_ellipsoids(self):
+        log = self.simulate("2r.mcap", "builtin:2r", "--initial", "q=0.3,1.2", "--duration", "0.5")
+        root, words = self.words(log, "--ellipsoids", "tool")
+        for text in ("Velocity ellipsoids of tool", "Inertia ellipsoids of tool", "Half axes of the velocity ellipsoid of tool",
+                     "Apparent mass of tool along the axes", "longest axis", "second axis", "x, m", "y, m", "m/s", "kg"):
+            self.assertIn(text, words)
+        self.assertNotIn("third axis", words)  # the arm is planar
+        self.assertGreaterEqual(len(list(root.iter("{http://www.w3.org/2000/svg}polygon"))), 12)
+
+    def test_ellipsoid_errors(self):
+        log = self.simulate("rr.mcap", "builtin:rr", "--duration", "0.05")
+        csv_log = self.simulate("rr.csv", "builtin:rr", "--duration", "0.05")
+
+        def error(*arguments):
+            result = run("plot", *arguments, "-o", self.path("a.svg"))
+            return result.returncode, result.stderr.strip()
+
+        self.assertEqual(error(log, "--ellipsoids", "tol")[0], 1)
+        self.assertIn("--ellipsoids: no frame is named 'nothing'", error(log, "--ellipsoids", "nothing")[1])
+        self.assertIn("--ellipsoids needs the robot", error(csv_log, "--ellipsoids", "tool")[1])
+        self.assertEqual(error(log, "--ellipsoids", "link1"), (2, "limb plot: --ellipsoids: frame 'link1' never moves"))
+
+
 if __name__ == "__main__":
     LIMB = sys.argv.pop(1)
     unittest.main()

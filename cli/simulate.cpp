@@ -128,6 +128,7 @@ class Simulate final : public Verb {
                NumberRange::not_negative());
     app.add_option("-o,--output", output_, "log, .csv or .mcap; of a batch a folder or a_{}.csv")
         ->type_name("FILE");
+    app.add_flag("--budget", budget_, "log the torque budget: inertial, Coriolis, gravity, ...");
     add_whole_number(app, "--batch", batch_,
                      "N runs with different seeds and parameters, one summary", 1);
     app.add_option("--vary", vary_, "batch with one run per row of a .csv or .toml file")
@@ -248,6 +249,7 @@ class Simulate final : public Verb {
     const bool placed = ground_ == "plane" && !keyframe_ && has_free_base(s.model);
     if (clearance_ || placed) set_clearance(kCall, clearance_.value_or(0), s);
     if (!controller_.empty()) set_controller_kind(kCall, controller_, s);
+    s.log_budget = s.log_budget || budget_;
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     check_times(kCall, s);
     return s;
@@ -648,7 +650,7 @@ class Simulate final : public Verb {
   std::optional<std::string> keyframe_;
   std::vector<std::string> initial_;
   std::optional<double> max_wall_;
-  bool json_ = false;
+  bool json_ = false, budget_ = false;
 };
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include "limb/dynamics/constraints/jacobian_rows.hpp"
 #include "limb/dynamics/constraints/operational_space.hpp"
 #include "limb/dynamics/derivatives/aba_derivatives.hpp"
+#include "limb/dynamics/kinematics/acceleration_split.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
 #include "limb/dynamics/kinematics/energy.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/dynamics/lagrange/torque_budget.hpp"
 #include "limb/dynamics/recursive/aba.hpp"
 #include "limb/dynamics/recursive/crba.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
@@ -103,8 +105,13 @@ const std::vector<std::string>& frame_fields() {
                                                   "Jdotv_lwa_classical",
                                                   "Jdotv_lwa_spatial",
                                                   "acc_lwa_classical",
-                                                  "acc_local_spatial",
-                                                  "operational_space"};
+                                                  "acc_local_spatial"};
+  return fields;
+}
+
+const std::vector<std::string>& named_fields() {
+  static const std::vector<std::string> fields = {"V", "torque_budget", "operational_space",
+                                                  "acceleration_split"};
   return fields;
 }
 
@@ -311,11 +318,41 @@ void StateQuantities::add_manifold(const State& s, Json& result) {
   }
 }
 
+FrameWrench<double> StateQuantities::wrench_of(const StateInput::External& input) const {
+  const Vector6<double> f = input.f_local;
+  return {model_.find_frame(input.frame),
+          convention_ ? convention_->wrench_from(f) : Force<double>::from_vector(f)};
+}
+
+/// V = C v of the rigid bodies, and the terms of tau = inverse dynamics, with the external wrench.
+void StateQuantities::add_named(const State& s, const StateInput& input, Json& result) {
+  if (requested_.count("V") > 0) {
+    Vector h(s.v.size()), g(s.v.size());
+    rnea(model_, work_, s.q, s.v, Vector(Vector::Zero(s.v.size())), h, JointEffects::none());
+    gravity(model_, work_, s.q, g);
+    result["V"] = json_of(h - g);
+  }
+  if (requested_.count("torque_budget") > 0) {
+    TorqueBudgetScratch<double> scratch(model_);
+    TorqueBudget<double> budget(model_);
+    std::vector<FrameWrench<double>> wrenches;
+    if (input.external) wrenches.push_back(wrench_of(*input.external));
+    torque_budget<double>(model_, kinematics_, scratch, wrenches, budget, effects_);
+    result["torque_budget"] = {{"inertial", json_of(budget.inertial)},
+                               {"centrifugal", json_of(budget.centrifugal)},
+                               {"coriolis", json_of(budget.coriolis)},
+                               {"gravity", json_of(budget.gravity)},
+                               {"damping", json_of(budget.damping)},
+                               {"friction", json_of(budget.friction)},
+                               {"armature", json_of(budget.armature)},
+                               {"external", json_of(budget.external)},
+                               {"tau", json_of(budget.tau)}};
+  }
+}
+
 Json StateQuantities::external(const State& s, const StateInput::External& input) {
   const Vector6<double> f = input.f_local;
-  const FrameWrench<double> wrench[] = {
-      {model_.find_frame(input.frame),
-       convention_ ? convention_->wrench_from(f) : Force<double>::from_vector(f)}};
+  const FrameWrench<double> wrench[] = {wrench_of(input)};
   Vector tau(s.v.size());
   rnea(model_, work_, s.q, s.v, s.a, wrench, tau, effects_);
   return {{"frame", input.frame},
@@ -361,6 +398,12 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
       [&] { return acceleration(kinematics_, FrameAxes::local, AccelerationKind::spatial); });
   // Only if it is named: it needs a regular mass matrix.
   if (requested_.count("operational_space") > 0) result["operational_space"] = operational(s, id);
+  if (requested_.count("acceleration_split") > 0) {
+    const auto split = acceleration_split<double>(model_, kinematics_, s.v, s.a, id, kAligned);
+    result["acceleration_split"] = {{"tangential", json_of(split.tangential.vector())},
+                                    {"centripetal", json_of(split.centripetal.vector())},
+                                    {"coriolis", json_of(split.coriolis.vector())}};
+  }
   return result;
 }
 
@@ -402,6 +445,7 @@ Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::s
   add_derivatives(s, result);
   add_totals(s, result);
   add_manifold(s, result);
+  add_named(s, input, result);
   if (input.external && is_requested("fext")) result["fext"] = external(s, *input.external);
   for (const std::string& name : frames) {
     Json found = frame(s, name);

@@ -22,6 +22,9 @@ namespace limb::cli {
 /// Names of the quantities of a state and of a frame.
 const std::vector<std::string>& state_fields();
 const std::vector<std::string>& frame_fields();
+/// Further quantities of a state and of a frame, which are computed only if they are named, and
+/// only in the convention of limb.
+const std::vector<std::string>& named_fields();
 
 /// A name of the library's vocabulary, and the fields it selects. Fields keep the names of the
 /// golden files.
@@ -69,6 +72,8 @@ class StateQuantities {
   std::vector<int> bodies_in_order() const;
   void add_totals(const State& s, nlohmann::json& result);
   void add_manifold(const State& s, nlohmann::json& result);
+  void add_named(const State& s, const StateInput& input, nlohmann::json& result);
+  FrameWrench<double> wrench_of(const StateInput::External& input) const;
   nlohmann::json external(const State& s, const StateInput::External& input);
   nlohmann::json frame(const State& s, const std::string& name);
   nlohmann::json operational(const State& s, FrameId id);

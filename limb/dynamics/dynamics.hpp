@@ -20,6 +20,7 @@
 #include "limb/dynamics/identify/parameter_derivatives.hpp"
 #include "limb/dynamics/identify/regressor.hpp"
 #include "limb/dynamics/ik/inverse_kinematics.hpp"
+#include "limb/dynamics/kinematics/acceleration_split.hpp"
 #include "limb/dynamics/kinematics/base_velocity.hpp"
 #include "limb/dynamics/kinematics/center_of_mass.hpp"
 #include "limb/dynamics/kinematics/centroidal_momentum.hpp"

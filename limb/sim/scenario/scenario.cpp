@@ -41,12 +41,13 @@ class ScenarioReader {
       : s_(scenario), fields_(fields), values_(scenario.model, fields) {}
 
   void read(const TomlValue& document) {
-    fields_.expect_keys(document, "scenario",
-                        {"model",        "base",      "keyframe",    "duration",    "step",
-                         "integrator",   "tolerance", "seed",        "log_period",  "friction",
-                         "static_ratio", "stops",     "restitution", "initial",     "controller",
-                         "actuator",     "spring",    "push",        "disturbance", "sensor",
-                         "batch",        "ground",    "contact",     "wall",        "medium"});
+    fields_.expect_keys(
+        document, "scenario",
+        {"model",       "base",        "keyframe",   "duration",   "step",         "integrator",
+         "tolerance",   "seed",        "log_period", "friction",   "static_ratio", "stops",
+         "restitution", "initial",     "controller", "log_budget", "actuator",     "spring",
+         "push",        "disturbance", "sensor",     "batch",      "ground",       "contact",
+         "wall",        "medium"});
     if (document.find("keyframe") != nullptr) {
       try {
         set_keyframe("scenario", fields_.required_text(document, "scenario", "keyframe"), s_);
@@ -115,6 +116,12 @@ class ScenarioReader {
     values_.set(t, owner, "restitution", "", Sign::not_negative, s_.world.restitution);
     values_.set(t, owner, "static_ratio", "", Sign::positive, s_.world.curve.static_ratio);
     values_.set_seed(t, owner, s_.seed);
+    if (const TomlValue* budget = t.find("log_budget")) {
+      if (budget->kind != TomlValue::Kind::boolean) {
+        fields_.wrong_type(*budget, owner, "log_budget", "true or false");
+      }
+      s_.log_budget = budget->boolean;
+    }
     s_.simulation.method = method_from_text(
         owner, optional_choice(t, owner, "integrator",
                                {"semi-implicit-euler", "explicit-euler", "runge-kutta-4",

@@ -68,6 +68,7 @@ struct Scenario {
 
   double duration = 5;       ///< s
   double log_period = 0.01;  ///< s
+  bool log_budget = false;   ///< whether the log has the torque budget, see BudgetLog
   std::uint64_t seed = 1;
   SimulationOptions simulation;
   WorldOptions world;

@@ -11,6 +11,7 @@
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/model/canonical/canonical.hpp"
 #include "limb/model/urdf/write_urdf.hpp"
+#include "limb/sim/scenario/budget_log.hpp"
 #include "limb/sim/scenario/contact_geometry.hpp"
 #include "limb/sim/scenario/control_log.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
@@ -153,6 +154,7 @@ class Recorder {
     if (log != nullptr) {
       view_log_ = std::make_unique<ViewLog>(s);
       control_log_ = std::make_unique<ControlLog>(s);
+      if (s.log_budget) budget_log_ = std::make_unique<BudgetLog>(s);
       first_view_topic_ = log_topics(s).size() - ViewLog::topics(s).size();
       first_control_topic_ = first_view_topic_ - control_log_->topics().size();
     }
@@ -208,6 +210,9 @@ class Recorder {
       if (program_log_ != nullptr) {
         program_log_->write(*statistics_.programs, s.t,
                             kOwnTopics + sensors_.size() + ContactLog::kTopics, *log_);
+      }
+      if (budget_log_ != nullptr) {
+        budget_log_->write(s, simulation_.acceleration(), motors, first_control_topic_ - 1, *log_);
       }
       control_log_->write(statistics_, s.t, first_control_topic_, *log_);
       view_log_->write(world_, s, first_view_topic_, *log_);
@@ -308,6 +313,7 @@ class Recorder {
   std::unique_ptr<QpLog> program_log_;
   std::unique_ptr<ViewLog> view_log_;
   std::unique_ptr<ControlLog> control_log_;
+  std::unique_ptr<BudgetLog> budget_log_;
   std::size_t first_control_topic_ = 0, first_view_topic_ = 0;
   double measured_at_ = -1;   ///< time of the last update for the controller
   bool reads_truth_ = false;  ///< the controller uses a truth sensor
@@ -369,6 +375,7 @@ std::vector<LogTopic> log_topics(const Scenario& s) {
   if (is_legged(s.controller.kind)) {
     for (LogTopic& topic : QpLog(s).topics()) topics.push_back(std::move(topic));
   }
+  for (LogTopic& topic : BudgetLog(s).topics()) topics.push_back(std::move(topic));
   for (LogTopic& topic : ControlLog(s).topics()) topics.push_back(std::move(topic));
   for (LogTopic& topic : ViewLog::topics(s)) topics.push_back(std::move(topic));
   return topics;

@@ -253,6 +253,7 @@ Scenario with_cells(const std::string& call, const Scenario& scenario,
   s.world.dynamics = scenario.world.dynamics;
   if (kept("duration")) s.duration = scenario.duration;
   if (kept("log_period")) s.log_period = scenario.log_period;
+  if (kept("log_budget")) s.log_budget = scenario.log_budget;
   if (kept("seed")) s.seed = scenario.seed;
   if (kept("step")) s.simulation.step = scenario.simulation.step;
   if (kept("integrator")) s.simulation.method = scenario.simulation.method;

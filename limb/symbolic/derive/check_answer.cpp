@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "limb/symbolic/algebra/term_order.hpp"
+#include "limb/symbolic/derive/answer_target.hpp"
 #include "limb/symbolic/derive/parse_formula.hpp"
 
 namespace limb::symbolic {
@@ -14,81 +14,7 @@ namespace {
 
 using P = Polynomial;
 
-/// What the left side of an answer names.
-struct Target {
-  enum class Kind { M, V, G, tau, C, christoffel, kinetic, potential, lagrangian };
-  Kind kind;
-  std::vector<int> indices;  ///< from 0
-};
-
-[[noreturn]] void refuse(const std::string& left, const std::string& why) {
-  throw Error(fmt::format(
-      "check_answer: '{}' {}, expected an entry such as M11, V1, G1, tau1, C12, b112, or K, P, L",
-      left, why));
-}
-
-/// Letters and indices of "M_{12}", "\tau_1", "m[1,2]", "c_2(q, qd)".
-Target read_target(const std::string& left, int n) {
-  std::string letters;
-  std::vector<std::string> runs;  // digits between other characters
-  bool inside = false;            // (q, qd) after the name is ignored
-  bool digits = false;
-  for (const char c : left) {
-    if (c == '(') inside = true;
-    if (inside) continue;
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      if (!runs.empty()) refuse(left, "is not a quantity");
-      letters += c;
-      digits = false;
-    } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-      if (!digits) runs.emplace_back();
-      runs.back() += c;
-      digits = true;
-    } else {
-      digits = false;
-    }
-  }
-  using Kind = Target::Kind;
-  static const std::map<std::string, std::pair<Kind, std::size_t>> kKinds = {
-      {"M", {Kind::M, 2}},           {"m", {Kind::M, 2}},
-      {"D", {Kind::M, 2}},           {"H", {Kind::M, 2}},
-      {"V", {Kind::V, 1}},           {"v", {Kind::V, 1}},
-      {"c", {Kind::V, 1}},           {"h", {Kind::V, 1}},
-      {"G", {Kind::G, 1}},           {"g", {Kind::G, 1}},
-      {"tau", {Kind::tau, 1}},       {"C", {Kind::C, 2}},
-      {"b", {Kind::christoffel, 3}}, {"Gamma", {Kind::christoffel, 3}},
-      {"K", {Kind::kinetic, 0}},     {"T", {Kind::kinetic, 0}},
-      {"P", {Kind::potential, 0}},   {"U", {Kind::potential, 0}},
-      {"L", {Kind::lagrangian, 0}}};
-  const auto kind = kKinds.find(letters);
-  if (kind == kKinds.end()) refuse(left, "is not a quantity");
-  const std::size_t count = kind->second.second;
-  Target target{kind->second.first, {}};
-  // One run of as many digits as there are indices: each is one of them.
-  if (runs.size() == 1 && runs[0].size() == count && n <= 9) {
-    for (const char c : runs[0]) target.indices.push_back(c - '1');
-  } else if (runs.size() == count) {
-    for (const std::string& run : runs) {
-      target.indices.push_back(run.size() > 4 ? -1 : std::stoi(run) - 1);
-    }
-  } else {
-    refuse(left, fmt::format("has {} indices{}", runs.size(),
-                             n > 9 ? ", separated by commas from ten coordinates on" : ""));
-  }
-  for (const int i : target.indices) {
-    if (i < 0 || i >= n) refuse(left, fmt::format("has an index beyond 1 to {}", n));
-  }
-  return target;
-}
-
-std::string name_of(const Target& t, int n) {
-  static constexpr const char* kNames[] = {"M", "V", "G", "tau", "C", "b", "K", "P", "L"};
-  std::string text = kNames[static_cast<int>(t.kind)];
-  for (std::size_t i = 0; i < t.indices.size(); ++i) {
-    text += fmt::format("{}{}", i > 0 && n > 9 ? "," : "", t.indices[i] + 1);
-  }
-  return text;
-}
+using Target = AnswerTarget;
 
 P derived_value(const Derivation& d, const Target& t) {
   const ClosedForm& f = d.form;
@@ -362,14 +288,17 @@ AnswerCheck check_answer(const Derivation& derivation, const std::string& answer
   }
   const std::size_t equal_sign = answer.find('=');
   if (equal_sign == answer.npos) {
-    throw Error(fmt::format("check_answer: '{}' has no equals sign, expected 'M11 = ...'", answer));
+    constexpr std::size_t kShown = 60;
+    throw Error(fmt::format("check_answer: '{}' has no equals sign, expected 'M11 = ...'",
+                            answer.size() > kShown ? answer.substr(0, kShown) + "..." : answer));
   }
   const int n = derivation.robot.model.nv();
-  const Target target = read_target(answer.substr(0, equal_sign), n);
+  const Target target = read_answer_target(answer.substr(0, equal_sign), n);
   AnswerCheck check;
-  check.name = name_of(target, n);
+  check.name = to_text(target, n);
   check.derived = derived_value(derivation, target);
-  check.given = parse_formula(derivation.robot, answer.substr(equal_sign + 1));
+  check.given = parse_formula(derivation.robot.ring, derivation.robot.coordinates,
+                              answer.substr(equal_sign + 1));
   check.difference = check.derived - check.given;
   if (!check.equal()) check.hints = Hints(derivation, target, check).find();
   return check;

@@ -38,13 +38,14 @@ TEST(ParseFormula, ReadsTheNotationsOfPeople) {
       {"m1 / (2 l1)", m1 / (P(2) * l1)},
       {"sqrt(2) sqrt(2)", P(2)},
       {"[l1 + 1] {l1}", (l1 + P(1)) * l1}};
-  for (const auto& [text, value] : cases) EXPECT_EQ(parse_formula(f.robot, text), value) << text;
+  for (const auto& [text, value] : cases)
+    EXPECT_EQ(parse_formula(f.robot.ring, f.robot.coordinates, text), value) << text;
 }
 
 TEST(ParseFormula, ReportsErrors) {
   const Robot r = load_robot("builtin:rr");
   const auto error = [&](const std::string& text) {
-    return message([&] { parse_formula(r, text); });
+    return message([&] { parse_formula(r.ring, r.coordinates, text); });
   };
   EXPECT_EQ(error("m1 + mm3"),
             "parse_formula: unknown name 'mm3' (closest: 'm1') at column 6 of 'm1 + mm3'");
@@ -58,6 +59,42 @@ TEST(ParseFormula, ReportsErrors) {
             "parse_formula: expected an integer exponent below 100 at column 4 of 'm1^x'");
   EXPECT_NE(error(std::string(5000, '(')).find("nested deeper than 100"), std::string::npos);
   EXPECT_NE(error("cos(m1 l1)").find("is not an angle"), std::string::npos);
+  // Nothing after a zero byte is dropped silently, and characters are shown whole.
+  EXPECT_EQ(error(std::string("m1\0m2", 5)),
+            "parse_formula: unexpected '?' at column 3 of 'm1?m2'");
+  EXPECT_EQ(error("m1 \u00b7 l1"),
+            "parse_formula: unexpected '\u00b7' at column 4 of 'm1 \u00b7 l1'");
+  EXPECT_EQ(error(std::string(20'001, '1')),
+            "parse_formula: 20001 characters, expected at most 20000");
+  // Only the surroundings of an error are shown.
+  const std::string far = error(std::string(5000, ' ') + "x" + std::string(5000, ' '));
+  EXPECT_NE(far.find("unknown name 'x'"), std::string::npos);
+  EXPECT_LT(far.size(), 200u);
+}
+
+// d, d1, dd1 and ddd1 are names, so a run of them can be split in many ways.
+TEST(ParseFormula, AmbiguousRunsEnd) {
+  const Robot r = load_robot("builtin:pr");
+  const RingScope scope(r.ring);
+  std::string run;
+  for (int i = 0; i < 24; ++i) run += "ddd1";
+  EXPECT_NE(message([&] { parse_formula(r.ring, r.coordinates, run + "xx"); }).find("unknown name"),
+            std::string::npos);
+  EXPECT_EQ(parse_formula(r.ring, r.coordinates, "ddd1ddd1"),
+            pow(P::symbol(r.ring, r.coordinates[0].a), 2));
+}
+
+// Powers of sums and of numbers end at the limits of the ring.
+TEST(ParseFormula, LargePowersEnd) {
+  RobotOptions options;
+  options.limits.terms = 2000;
+  options.limits.products = 100'000;
+  const Robot r = load_robot("builtin:rr", options);
+  for (const char* text :
+       {"(m1 + m2 + l1 + lc1 + lc2)^99", "((c1 + c2 + c12 + s1)^99)^99", "((((9^99)^99)^99)^99)^99",
+        "((((m1^99)^99)^99)^99)^99", "((((2 m1)^-99)^-99)^-99)^-99", "(1/3)^99^99"}) {
+    EXPECT_THROW(parse_formula(r.ring, r.coordinates, text), Error) << text;
+  }
 }
 
 Derivation rr() {
@@ -120,6 +157,8 @@ TEST(CheckAnswer, ReportsErrors) {
       ", expected an entry such as M11, V1, G1, tau1, C12, b112, or K, P, L";
   EXPECT_EQ(error("m1 l1"), "check_answer: 'm1 l1' has no equals sign, expected 'M11 = ...'");
   EXPECT_EQ(error("Q1 = 0"), "check_answer: 'Q1 ' is not a quantity" + expected);
+  EXPECT_EQ(error("M" + std::string(100, '_') + "11 = 0"),
+            "check_answer: 'M" + std::string(59, '_') + "...' is too long" + expected);
   EXPECT_EQ(error("M1 = 0"), "check_answer: 'M1 ' has 1 indices" + expected);
   EXPECT_EQ(error("M13 = 0"), "check_answer: 'M13 ' has an index beyond 1 to 2" + expected);
   DeriveOptions gravity;

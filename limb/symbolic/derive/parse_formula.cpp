@@ -20,19 +20,44 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
+bool continues_character(char c) {  // of UTF-8
+  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+/// The whole character at a place, in UTF-8; control characters as '?'.
+std::string character(const std::string& text, std::size_t at) {
+  if (std::iscntrl(static_cast<unsigned char>(text[at])) != 0) return "?";
+  std::size_t end = at + 1;
+  while (end < text.size() && continues_character(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+/// The text around a place of it, on one line.
+std::string excerpt(const std::string& text, std::size_t at) {
+  constexpr std::size_t kBefore = 50, kLength = 80;
+  std::size_t start = at > kBefore ? at - kBefore : 0;
+  while (start > 0 && continues_character(text[start])) --start;
+  std::string part = start > 0 ? "..." : "";
+  std::size_t i = start;
+  while (i < text.size() && i < start + kLength) {
+    const std::string one = character(text, i);
+    part += one;
+    i += one.size();
+  }
+  return i < text.size() ? part + "..." : part;
+}
+
 /// The names of a robot without underscores, and their values.
 class Names {
  public:
-  explicit Names(const Robot& robot) : robot_(robot) {
-    const auto& symbols = robot.ring->symbols();
+  Names(const std::shared_ptr<Ring>& ring, std::span<const Coordinate> coordinates)
+      : ring_(ring), coordinates_(coordinates) {
+    const auto& symbols = ring->symbols();
     for (SymbolId id = 0; id < symbols.size(); ++id) {
       if (symbols[id].kind != Symbol::Kind::parameter) continue;
-      add(normal(symbols[id].name), P::symbol(robot.ring, id));
+      add(normal(symbols[id].name), P::symbol(ring, id));
     }
-    for (std::size_t i = 0; i < robot.coordinates.size(); ++i) {
-      const Coordinate& c = robot.coordinates[i];
-      const P q = P::symbol(robot.ring, c.q), v = P::symbol(robot.ring, c.v),
-              a = P::symbol(robot.ring, c.a);
+    for (std::size_t i = 0; i < coordinates.size(); ++i) {
+      const Coordinate& c = coordinates[i];
+      const P q = P::symbol(ring, c.q), v = P::symbol(ring, c.v), a = P::symbol(ring, c.a);
       const std::string number = std::to_string(i + 1);
       for (const std::string letter : {"q", c.is_angle ? "theta" : "d"}) {
         add(letter + number, q);
@@ -42,7 +67,7 @@ class Names {
         }
       }
     }
-    if (!values_.contains("pi")) add("pi", ConstantsOf<P>::pi());
+    if (!values_.contains("pi")) add("pi", P::symbol(ring, ring->pi()));
   }
 
   static std::string normal(const std::string& name) {
@@ -72,7 +97,7 @@ class Names {
     if (name.size() < 2 || (name[0] != 'c' && name[0] != 's')) return std::nullopt;
     std::vector<std::size_t> indices;
     const std::string rest = name.substr(1);
-    const std::size_t n = robot_.coordinates.size();
+    const std::size_t n = coordinates_.size();
     const bool separated = n > 9;
     std::string digits;
     const auto flush = [&] {
@@ -95,22 +120,25 @@ class Names {
     P angle;
     for (const std::size_t i : indices) {
       if (i < 1 || i > n) return std::nullopt;
-      angle += P::symbol(robot_.ring, robot_.coordinates[i - 1].q);
+      angle += P::symbol(ring_, coordinates_[i - 1].q);
     }
     return name[0] == 'c' ? cos(angle) : sin(angle);
   }
 
-  const Robot& robot_;
+  const std::shared_ptr<Ring>& ring_;
+  std::span<const Coordinate> coordinates_;
   std::map<std::string, P> values_;
 };
 
 class Parser {
  public:
-  Parser(const Robot& robot, const std::string& text) : names_(robot), text_(text) {}
+  Parser(const std::shared_ptr<Ring>& ring, std::span<const Coordinate> coordinates,
+         const std::string& text)
+      : names_(ring, coordinates), text_(text) {}
 
   P whole() {
     const P value = sum();
-    if (peek() != '\0') refuse(fmt::format("unexpected '{}'", peek()));
+    if (peek() != '\0' || at_ < text_.size()) unexpected();
     return value;
   }
 
@@ -118,7 +146,12 @@ class Parser {
   static constexpr int kMaxDepth = 100;
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(fmt::format("parse_formula: {} at column {} of '{}'", what, at_ + 1, text_));
+    throw Error(
+        fmt::format("parse_formula: {} at column {} of '{}'", what, at_ + 1, excerpt(text_, at_)));
+  }
+
+  [[noreturn]] void unexpected() const {
+    refuse(fmt::format("unexpected '{}'", character(text_, at_)));
   }
 
   /// Blanks and LaTeX commands that only change the spacing or the size of parentheses.
@@ -260,7 +293,8 @@ class Parser {
     if (is_digit(c) || c == '.') return number();
     if (c == '\\') return command();
     if (is_letter(c)) return word();
-    refuse(c == '\0' ? "the formula ends too early" : fmt::format("unexpected '{}'", c));
+    if (at_ >= text_.size()) refuse("the formula ends too early");
+    unexpected();
   }
 
   P number() {
@@ -383,28 +417,39 @@ class Parser {
     }
     tail += at_ < text_.size() && text_[at_] == '_' ? "_" + subscript() : "";
     if (const auto value = names_.find(run + tail)) return *value;
-    // Several names without blanks: m2l1c2, ml_1
-    constexpr std::size_t kMaxRun = 40;
+    // Several names without blanks: m2l1c2, ml_1. An exponent belongs to the last of them.
+    constexpr std::size_t kMaxRun = 100;
     if (run.size() <= kMaxRun) {
-      // An exponent belongs to the last of them.
-      if (const auto parts = split(run, tail))
-        return parts->first * raised(parts->second, exponent());
+      if (const auto names = split(run, tail)) {
+        P product(1);
+        for (std::size_t i = 0; i + 1 < names->size(); ++i) product *= (*names)[i];
+        return product * raised(names->back(), exponent());
+      }
     }
     at_ = start;
     unknown(run + tail);
   }
-  /// The product of all names but the last, and the last; the longest known names first.
-  std::optional<std::pair<P, P>> split(const std::string& run, const std::string& tail) const {
-    for (std::size_t n = run.size(); n > 0; --n) {
-      const bool whole = n == run.size();
-      const auto first = names_.find(run.substr(0, n) + (whole ? tail : ""));
-      if (!first || (!whole && !is_letter(run[n]))) continue;
-      if (whole) return std::pair<P, P>(P(1), *first);
-      if (const auto rest = split(run.substr(n), tail)) {
-        return std::pair<P, P>(*first * rest->first, rest->second);
+  /// The values of the names that a run of letters and digits consists of; of all ways the one with
+  /// the longest name first. The rests that start at each letter are tried once, from the last on.
+  std::optional<std::vector<P>> split(const std::string& run, const std::string& tail) const {
+    const std::size_t size = run.size();
+    std::vector<std::size_t> length(size + 1, 0);  // of the name that starts there; 0: none
+    for (std::size_t at = size; at-- > 0;) {
+      if (!is_letter(run[at])) continue;
+      for (std::size_t end = size; end > at && length[at] == 0; --end) {
+        if (end < size && length[end] == 0) continue;
+        if (names_.find(run.substr(at, end - at) + (end == size ? tail : ""))) {
+          length[at] = end - at;
+        }
       }
     }
-    return std::nullopt;
+    if (length[0] == 0) return std::nullopt;
+    std::vector<P> values;
+    for (std::size_t at = 0; at < size; at += length[at]) {
+      const bool last = at + length[at] == size;
+      values.push_back(*names_.find(run.substr(at, length[at]) + (last ? tail : "")));
+    }
+    return values;
   }
   P lookup(const std::string& name) const {
     const auto value = names_.find(name);
@@ -425,14 +470,15 @@ class Parser {
 
 }  // namespace
 
-P parse_formula(const Robot& robot, const std::string& text) {
-  constexpr std::size_t kMaxLength = 100'000;
+P parse_formula(const std::shared_ptr<Ring>& ring, std::span<const Coordinate> coordinates,
+                const std::string& text) {
+  constexpr std::size_t kMaxLength = 20'000;
   if (text.size() > kMaxLength) {
     throw Error(
         fmt::format("parse_formula: {} characters, expected at most {}", text.size(), kMaxLength));
   }
-  const RingScope scope(robot.ring);
-  return Parser(robot, text).whole();
+  const RingScope scope(ring);
+  return Parser(ring, coordinates, text).whole();
 }
 
 }  // namespace limb::symbolic

@@ -1,6 +1,11 @@
 #pragma once
 
-#include "limb/symbolic/derive/robot.hpp"
+#include <memory>
+#include <span>
+#include <string>
+
+#include "limb/symbolic/algebra/polynomial.hpp"
+#include "limb/symbolic/derive/coordinate.hpp"
 
 namespace limb::symbolic {
 
@@ -13,7 +18,11 @@ namespace limb::symbolic {
 /// braces; coordinates are q1, theta1 or d1 (for lengths), their rates qd1, dq1, \dot{q}_1, qdd1,
 /// ddq1, \ddot{q}_1; c12 and s12 are the cosine and sine of q1 + q2 (c1,2 from ten coordinates on),
 /// unless a parameter has that name. Divisors are numbers and products of symbols.
+/// Exponents are below 100, the text has at most 20,000 characters and 100 levels of parentheses;
+/// the values are bounded by the limits of the ring.
+/// @param ring  its parameters are the names; the coordinates are symbols of it.
 /// @throws Error with the column for anything else; unknown names with the nearest known one.
-Polynomial parse_formula(const Robot& robot, const std::string& text);
+Polynomial parse_formula(const std::shared_ptr<Ring>& ring, std::span<const Coordinate> coordinates,
+                         const std::string& text);
 
 }  // namespace limb::symbolic

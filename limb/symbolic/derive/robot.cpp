@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "limb/base/text_file.hpp"
 #include "limb/dynamics/constraints/actuated.hpp"
 #include "limb/model/core/builtin.hpp"
@@ -177,6 +179,14 @@ Robot load_robot(const std::string& path, const RobotOptions& options) {
                 {"a value of the recipe is divided by a sum of its parameters, such as the mass of "
                  "a link with several solids: its parameters are numbers here"});
   }
+}
+
+int floating_base_size(const Robot& robot) {
+  const auto& all = robot.coordinates;
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Coordinate& c) { return c.actuated; });
+  const bool rest = std::all_of(first, all.end(), [](const Coordinate& c) { return c.actuated; });
+  return first != all.end() && rest ? static_cast<int>(first - all.begin()) : 0;
 }
 
 }  // namespace limb::symbolic

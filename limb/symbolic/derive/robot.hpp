@@ -5,6 +5,7 @@
 
 #include "limb/model/core/load.hpp"
 #include "limb/symbolic/algebra/scalar.hpp"
+#include "limb/symbolic/derive/coordinate.hpp"
 
 /// Robots whose masses, lengths and angles are symbols or exact numbers.
 namespace limb::symbolic {
@@ -24,14 +25,6 @@ struct RobotOptions {
   Ring::Progress progress;  ///< of the derivation and the pages made of it
 };
 
-/// One generalized coordinate.
-struct Coordinate {
-  std::string joint;  ///< the joint that owns it
-  bool is_angle;
-  SymbolId q, v, a;
-  bool actuated = true;  ///< whether a motor acts on it; else its generalized force is zero
-};
-
 struct Robot {
   std::shared_ptr<Ring> ring;
   Model<Polynomial> model;
@@ -42,6 +35,10 @@ struct Robot {
   VectorX<Polynomial> v() const;
   VectorX<Polynomial> a() const;
 };
+
+/// The coordinates of a floating base: those before the first with a motor, if all further ones
+/// have one; otherwise 0.
+int floating_base_size(const Robot& robot);
 
 /// Any robot file or builtin:NAME. Coordinates are q1, q2, ..., their time derivatives qd1, ... and
 /// qdd1, ...; planar, spherical and free joints have displacements and angles (euler_joints.hpp).

@@ -1,6 +1,7 @@
 #include "limb/symbolic/typeset/collect_factors.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace limb::symbolic {
@@ -274,16 +275,31 @@ Content content(const DisplaySum& sum) {
     rest.coefficient = rest.coefficient / c.number;
     c.rest.push_back(std::move(rest));
   }
-  std::sort(c.rest.begin(), c.rest.end(), less);
+  // Mostly in order already.
+  if (!std::is_sorted(c.rest.begin(), c.rest.end(), less)) {
+    std::sort(c.rest.begin(), c.rest.end(), less);
+  }
   return c;
 }
 
-bool FactorSearch::Less::operator()(const DisplaySum& a, const DisplaySum& b) const {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                      [](const DisplayTerm& x, const DisplayTerm& y) {
-                                        const int c = compare(x, y);
-                                        return c < 0 || (c == 0 && x.coefficient < y.coefficient);
-                                      });
+std::size_t FactorSearch::Hash::operator()(const DisplaySum& sum) const {
+  std::uint64_t hash = sum.size();
+  const auto add = [&](std::uint64_t x) { hash = (hash ^ x) * 0x9e3779b97f4a7c15 + (hash >> 29); };
+  for (const DisplayTerm& term : sum) {
+    const Rational& c = term.coefficient;
+    if (c.is_small()) {
+      add(static_cast<std::uint64_t>(c.small_numerator()));
+      add(static_cast<std::uint64_t>(c.small_denominator()));
+    }
+    for (const AtomPower& f : term.factors) {
+      add(64 * f.atom->index + static_cast<std::uint64_t>(f.power));
+    }
+  }
+  return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+bool FactorSearch::Equal::operator()(const DisplaySum& a, const DisplaySum& b) const {
+  return same(a, b);
 }
 
 Formula FactorSearch::shortest(const DisplaySum& sum) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <unordered_map>
 
 #include "limb/symbolic/typeset/display_term.hpp"
 
@@ -14,12 +14,15 @@ class FactorSearch {
   Formula shortest(const DisplaySum& sum);
 
  private:
-  struct Less {
+  struct Hash {
+    std::size_t operator()(const DisplaySum& sum) const;
+  };
+  struct Equal {
     bool operator()(const DisplaySum& a, const DisplaySum& b) const;
   };
   Formula search(const DisplaySum& sum);
   AtomTable& table_;
-  std::map<DisplaySum, Formula, Less> known_;
+  std::unordered_map<DisplaySum, Formula, Hash, Equal> known_;
 };
 
 /// The content of a sum, common to all terms: factors with equal powers, and a number.

@@ -111,14 +111,16 @@ int compare(const DisplayTerm& a, const DisplayTerm& b) {
     }
     return (x == x_end ? 0 : 1) - (y == y_end ? 0 : 1);
   };
-  const auto first = [](const DisplayTerm& t, Atom::Rank rank) {
-    return std::find_if(t.factors.begin(), t.factors.end(),
-                        [&](const AtomPower& f) { return f.atom->rank >= rank; });
+  // Factors are in the order of ranks, and most terms have no rates: search from the end.
+  const auto first = [](Iterator begin, Iterator end, Atom::Rank rank) {
+    while (end != begin && (end - 1)->atom->rank >= rank) --end;
+    return end;
   };
   // Terms with accelerations first, then terms with velocities.
   Iterator a_end = a.factors.end(), b_end = b.factors.end();
   for (const Atom::Rank rank : {Atom::Rank::acceleration, Atom::Rank::velocity}) {
-    const Iterator x = first(a, rank), y = first(b, rank);
+    const Iterator x = first(a.factors.begin(), a_end, rank),
+                   y = first(b.factors.begin(), b_end, rank);
     if ((x == a_end) != (y == b_end)) return x == a_end ? 1 : -1;
     if (const int c = lexical(x, a_end, y, b_end)) return c;
     a_end = x;

@@ -106,9 +106,18 @@ PageWriter::PageWriter(const Derivation& derivation, const PageOptions& options)
   document.title = fmt::format("Equations of motion of {}", plain_text(robot_.model.name()));
 }
 
-Formula PageWriter::formula(const Polynomial& x) const {
+std::size_t PageWriter::Hash::operator()(const Polynomial& x) const {
+  std::uint64_t hash = x.size();
+  for (const Term& term : x.terms()) hash = (hash ^ term.key) * 0x9e3779b97f4a7c15 + (hash >> 29);
+  return static_cast<std::size_t>(hash ^ (hash >> 32));
+}
+
+const Formula& PageWriter::formula(const Polynomial& x) const {
   robot_.ring->report_progress();
-  return options_.expanded ? expanded_form(x) : textbook_form(x);
+  const auto found = formulas_.find(x);
+  if (found != formulas_.end()) return found->second;
+  return formulas_.emplace(x, options_.expanded ? expanded_form(x) : textbook_form(x))
+      .first->second;
 }
 
 std::string PageWriter::latex(const Polynomial& x) const {
@@ -274,12 +283,8 @@ void PageWriter::result() {
 /// The partitioned equation of a floating base: the coordinates of the base come first and have no
 /// motors.
 void PageWriter::partition() {
-  int base = 0;
-  while (base < n_ && !robot_.coordinates[static_cast<std::size_t>(base)].actuated) ++base;
-  for (int i = base; i < n_; ++i) {
-    if (!robot_.coordinates[static_cast<std::size_t>(i)].actuated) return;
-  }
-  if (base == 0 || base == n_ || !derivation_.parts.inertia) return;
+  const int base = floating_base_size(robot_);
+  if (base == 0 || !derivation_.parts.inertia) return;
   const std::string blocks = fmt::format(
       "\\begin{{bmatrix}} {0}_b & {0}_{{bj}} \\\\ {0}_{{bj}}^\\top & {0}_j \\end{{bmatrix}} "
       "\\begin{{bmatrix}} \\ddot{{q}}_b \\\\ \\ddot{{q}}_j \\end{{bmatrix}}",
@@ -386,7 +391,7 @@ void PageWriter::equations_of_motion() {
     std::string right_side = to_latex(Formula::sum_of(std::move(parts)), names_, numbers_);
     for (const CoulombFriction& f : form_.friction) {
       if (f.size[i].is_zero()) continue;
-      const Formula size = formula(f.size[i]);
+      const Formula& size = formula(f.size[i]);
       std::string text = to_latex(size, names_, numbers_);
       const bool negative = size.is_negative() && size.kind != Formula::Kind::sum;
       if (negative) text.erase(0, 1);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <unordered_map>
+
 #include "limb/symbolic/derive/modern_robotics_steps.hpp"
 #include "limb/symbolic/derive/newton_euler_steps.hpp"
 #include "limb/symbolic/typeset/derivation_page.hpp"
@@ -32,8 +34,8 @@ class PageWriter {
 
  private:
   std::string name(SymbolId id) const { return names_.latex(id); }
-  /// In textbook form, or expanded.
-  Formula formula(const Polynomial& x) const;
+  /// In textbook form, or expanded. A page shows many values several times: each is computed once.
+  const Formula& formula(const Polynomial& x) const;
   std::string latex(const Polynomial& x) const;
   std::string matrix(const Matrix& m) const;
   /// left = m, or its entries one by one if the matrix would be too wide; `entry` names an entry.
@@ -79,6 +81,10 @@ class PageWriter {
   bool steps_;
   std::string mass_, entry_, velocity_, gravity_;  ///< letters of M, its entries, V and G
   int n_;                                          ///< number of coordinates
+  struct Hash {
+    std::size_t operator()(const Polynomial& x) const;
+  };
+  mutable std::unordered_map<Polynomial, Formula, Hash> formulas_;
 };
 
 /// theta_i for angles and d_i for lengths, or q_i for all if `plain` or if a parameter has one of
