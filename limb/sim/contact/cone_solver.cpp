@@ -834,8 +834,7 @@ void ConeSolver::velocities_of(const VectorX<double>& impulses, VectorX<double>&
 
 /// p_last - (b + G w + s n) / e of row i, without s.
 double ConeSolver::proximal_argument(int i, const VectorX<double>& w) const {
-  double u = b[i];
-  for (int k = 0; k < rank_; ++k) u += G_(k, i) * w[k];
+  const double u = b[i] + G_.col(i).head(rank_).dot(w.head(rank_));
   return proximal_center_[i] - u / proximal_weight_[i];
 }
 
@@ -970,11 +969,8 @@ void ConeSolver::dual_hessian(const VectorX<double>& w) {
           t[r] += P.D[r][k] * G_(j, P.row[k]) / proximal_weight_[P.row[k]];
         }
       }
-      for (int k = j; k < rank_; ++k) {
-        double sum = 0;
-        for (int r = 0; r < P.size; ++r) sum += t[r] * G_(k, P.row[r]);
-        K_(k, j) += sum;
-      }
+      auto column = K_.col(j).segment(j, rank_ - j);
+      for (int r = 0; r < P.size; ++r) column += t[r] * G_.col(P.row[r]).segment(j, rank_ - j);
     }
   }
   for (int r = 0; r < rows_; ++r) {
@@ -984,7 +980,7 @@ void ConeSolver::dual_hessian(const VectorX<double>& w) {
     if (z <= lower[r] || z >= upper[r]) continue;
     for (int j = 0; j < rank_; ++j) {
       const double t = G_(j, i) / proximal_weight_[i];
-      for (int k = j; k < rank_; ++k) K_(k, j) += t * G_(k, i);
+      K_.col(j).segment(j, rank_ - j) += t * G_.col(i).segment(j, rank_ - j);
     }
   }
 }
@@ -998,7 +994,7 @@ void ConeSolver::solve_hessian() {
     for (int k = j + 1; k < rank_; ++k) {
       const double factor = K_(k, j);
       if (factor == 0) continue;
-      for (int i = k; i < rank_; ++i) K_(i, k) -= factor * K_(i, j);
+      K_.col(k).segment(k, rank_ - k) -= factor * K_.col(j).segment(k, rank_ - k);
     }
     step_[j] *= inverse;
     for (int i = j + 1; i < rank_; ++i) step_[i] -= K_(i, j) * step_[j];
@@ -1152,6 +1148,17 @@ ConeSolver::Report ConeSolver::solve(const Options& given) {
   Options options = given;
   options.tolerance = std::max(given.tolerance, kRelativeTolerance * fastest);
   options.acceptable = std::max(given.acceptable, kRelativeAcceptable * fastest);
+  // The time of a step of Newton's method grows with the cube of the size, that of a sweep with the
+  // square: hundreds of contacts that press on each other get fewer of them.
+  constexpr double kMostNewton = 4e9, kMostSweeping = 1e9;  // multiplications
+  constexpr int kLeastSteps = 20, kLeastSweeps = 100;
+  const double size = n_;
+  options.max_newton_steps = std::min(
+      options.max_newton_steps,
+      std::max(static_cast<int>(std::min(kMostNewton / (size * size * size), 1e6)), kLeastSteps));
+  options.max_sweeps = std::min(
+      options.max_sweeps,
+      std::max(static_cast<int>(std::min(kMostSweeping / (size * size), 1e6)), kLeastSweeps));
   // Newton's method from the warm start needs few steps if it converges at all. A few sweeps find
   // which contacts stick, slide or separate, and where it still makes no progress, more sweeps
   // follow before the next attempt. With jammed contacts the sweeps may cycle; a proximal point
