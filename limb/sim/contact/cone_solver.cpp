@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace limb {
 namespace {
@@ -104,6 +105,133 @@ class SmallSystem {
 
   std::array<std::array<double, kMost + 1>, kMost> rows_;
 };
+
+/// Sets of contacts and bounded rows ("units") that share impulses, such as those of one body among
+/// many: A is zero between them.
+class Islands {
+ public:
+  /// Joins units where `joined` says so for a pair. @returns the number of islands.
+  template <typename Joined>
+  int find(int units, const Joined& joined) {
+    parent_.resize(at(units));
+    int count = units;
+    for (int i = 0; i < units; ++i) {
+      parent_[at(i)] = i;
+      for (int j = 0; j < i; ++j) {
+        const int a = root(i), b = root(j);
+        if (a == b || !joined(i, j)) continue;
+        parent_[at(std::max(a, b))] = std::min(a, b);  // the first unit names the island
+        --count;
+      }
+    }
+    return count;
+  }
+  int root(int i) {
+    while (parent_[at(i)] != i) i = parent_[at(i)] = parent_[at(parent_[at(i)])];
+    return i;
+  }
+
+ private:
+  std::vector<int> parent_;
+};
+
+/// Memory for problems that fall apart, one per thread: such problems are rare.
+struct IslandMemory {
+  Islands islands;
+  std::vector<int> first;        ///< index in unit_rows of the rows of each unit
+  std::vector<int> unit_rows;    ///< rows of all units; of a contact with those of its spins
+  std::vector<int> units, rows;  ///< of one island
+  std::vector<ConeSolver::Spin> spins;
+  ConeSolver solver;
+};
+IslandMemory& island_memory() {
+  static thread_local IslandMemory memory;
+  return memory;
+}
+
+/// Solves the islands of a problem one by one: elimination takes the cube of their sizes. Writes p
+/// and its velocities u. @returns nothing if there is only one island.
+template <typename SpinRows>
+std::optional<ConeSolver::Report> solve_islands(ConeSolver& all, int bounded,
+                                                const std::vector<SpinRows>& all_spins,
+                                                const ConeSolver::Options& options,
+                                                VectorX<double>& u) {
+  auto& [islands, first, unit_rows, units, rows, spins, part] = island_memory();
+  const int contacts = all.contacts(), count = contacts + bounded;
+  first.clear();
+  unit_rows.clear();
+  std::size_t spin = 0;
+  for (int unit = 0; unit < count; ++unit) {
+    first.push_back(static_cast<int>(unit_rows.size()));
+    const bool contact = unit < contacts;
+    for (int r = 0; r < (contact ? 3 : 1); ++r) {
+      unit_rows.push_back((contact ? 3 * unit : 2 * contacts + unit) + r);
+    }
+    for (; spin < all_spins.size() && all_spins[spin].spin.contact == unit; ++spin) {
+      for (int r = 0; r < all_spins[spin].spin.rows; ++r) {
+        unit_rows.push_back(all_spins[spin].row + r);
+      }
+    }
+  }
+  first.push_back(static_cast<int>(unit_rows.size()));
+  const auto joined = [&](int i, int j) {
+    for (int a = first[at(i)]; a < first[at(i + 1)]; ++a) {
+      const double* const column = all.A.col(unit_rows[at(a)]).data();
+      for (int b = first[at(j)]; b < first[at(j + 1)]; ++b) {
+        if (column[unit_rows[at(b)]] != 0) return true;
+      }
+    }
+    return false;
+  };
+  if (islands.find(count, joined) == 1) return std::nullopt;
+  ConeSolver::Report sum;
+  for (int island = 0; island < count; ++island) {
+    if (islands.root(island) != island) continue;
+    units.clear();
+    rows.clear();
+    spins.clear();
+    for (int unit = island; unit < count; ++unit) {
+      if (islands.root(unit) != island) continue;
+      units.push_back(unit);
+      const int begin = first[at(unit)];
+      for (int r = 0; r < (unit < contacts ? 3 : 1); ++r) rows.push_back(unit_rows[at(begin + r)]);
+    }
+    const auto own =
+        static_cast<int>(std::lower_bound(units.begin(), units.end(), contacts) - units.begin());
+    for (const SpinRows& each : all_spins) {
+      const auto found = std::lower_bound(units.begin(), units.begin() + own, each.spin.contact);
+      if (found == units.begin() + own || *found != each.spin.contact) continue;
+      spins.push_back({static_cast<int>(found - units.begin()), each.spin.rows, each.spin.radius});
+      for (int r = 0; r < each.spin.rows; ++r) rows.push_back(each.row + r);
+    }
+    part.resize(own, static_cast<int>(units.size()) - own, spins);
+    for (int k = 0; k < part.size(); ++k) {
+      const double* const column = all.A.col(rows[at(k)]).data();
+      for (int l = 0; l < part.size(); ++l) part.A(l, k) = column[rows[at(l)]];
+      part.b[k] = all.b[rows[at(k)]];
+      part.p[k] = all.p[rows[at(k)]];
+    }
+    for (std::size_t k = 0; k < units.size(); ++k) {
+      const auto i = static_cast<int>(k);
+      if (i < own) {
+        part.mu[i] = all.mu[units[k]];
+      } else {
+        part.lower[i - own] = all.lower[units[k] - contacts];
+        part.upper[i - own] = all.upper[units[k] - contacts];
+      }
+    }
+    const ConeSolver::Report report = part.solve(options);
+    for (int k = 0; k < part.size(); ++k) {
+      all.p[rows[at(k)]] = part.p[k];
+      u[rows[at(k)]] = part.velocity()[k];
+    }
+    sum.sweeps = std::max(sum.sweeps, report.sweeps);
+    sum.newton_steps = std::max(sum.newton_steps, report.newton_steps);
+    sum.residual = std::max(sum.residual, report.residual);
+    sum.converged &= report.converged;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -706,8 +834,7 @@ void ConeSolver::velocities_of(const VectorX<double>& impulses, VectorX<double>&
 
 /// p_last - (b + G w + s n) / e of row i, without s.
 double ConeSolver::proximal_argument(int i, const VectorX<double>& w) const {
-  double u = b[i];
-  for (int k = 0; k < rank_; ++k) u += G_(k, i) * w[k];
+  const double u = b[i] + G_.col(i).head(rank_).dot(w.head(rank_));
   return proximal_center_[i] - u / proximal_weight_[i];
 }
 
@@ -842,11 +969,8 @@ void ConeSolver::dual_hessian(const VectorX<double>& w) {
           t[r] += P.D[r][k] * G_(j, P.row[k]) / proximal_weight_[P.row[k]];
         }
       }
-      for (int k = j; k < rank_; ++k) {
-        double sum = 0;
-        for (int r = 0; r < P.size; ++r) sum += t[r] * G_(k, P.row[r]);
-        K_(k, j) += sum;
-      }
+      auto column = K_.col(j).segment(j, rank_ - j);
+      for (int r = 0; r < P.size; ++r) column += t[r] * G_.col(P.row[r]).segment(j, rank_ - j);
     }
   }
   for (int r = 0; r < rows_; ++r) {
@@ -856,7 +980,7 @@ void ConeSolver::dual_hessian(const VectorX<double>& w) {
     if (z <= lower[r] || z >= upper[r]) continue;
     for (int j = 0; j < rank_; ++j) {
       const double t = G_(j, i) / proximal_weight_[i];
-      for (int k = j; k < rank_; ++k) K_(k, j) += t * G_(k, i);
+      K_.col(j).segment(j, rank_ - j) += t * G_.col(i).segment(j, rank_ - j);
     }
   }
 }
@@ -870,7 +994,7 @@ void ConeSolver::solve_hessian() {
     for (int k = j + 1; k < rank_; ++k) {
       const double factor = K_(k, j);
       if (factor == 0) continue;
-      for (int i = k; i < rank_; ++i) K_(i, k) -= factor * K_(i, j);
+      K_.col(k).segment(k, rank_ - k) -= factor * K_.col(j).segment(k, rank_ - k);
     }
     step_[j] *= inverse;
     for (int i = j + 1; i < rank_; ++i) step_[i] -= K_(i, j) * step_[j];
@@ -1012,6 +1136,11 @@ void ConeSolver::limit_energy() {
 }
 
 ConeSolver::Report ConeSolver::solve(const Options& given) {
+  // Many bodies that do not touch each other.
+  constexpr int kLarge = 96;  // rows
+  if (n_ > kLarge && this != &island_memory().solver) {
+    if (const auto report = solve_islands(*this, rows_, spins_, given, u_)) return *report;
+  }
   // Speeds above 1000 m/s leave fewer digits: the tolerances are then relative to them.
   constexpr double kRelativeTolerance = 1e-13, kRelativeAcceptable = 1e-9;
   double fastest = 0;
@@ -1019,6 +1148,17 @@ ConeSolver::Report ConeSolver::solve(const Options& given) {
   Options options = given;
   options.tolerance = std::max(given.tolerance, kRelativeTolerance * fastest);
   options.acceptable = std::max(given.acceptable, kRelativeAcceptable * fastest);
+  // The time of a step of Newton's method grows with the cube of the size, that of a sweep with the
+  // square: hundreds of contacts that press on each other get fewer of them.
+  constexpr double kMostNewton = 4e9, kMostSweeping = 1e9;  // multiplications
+  constexpr int kLeastSteps = 20, kLeastSweeps = 100;
+  const double size = n_;
+  options.max_newton_steps = std::min(
+      options.max_newton_steps,
+      std::max(static_cast<int>(std::min(kMostNewton / (size * size * size), 1e6)), kLeastSteps));
+  options.max_sweeps = std::min(
+      options.max_sweeps,
+      std::max(static_cast<int>(std::min(kMostSweeping / (size * size), 1e6)), kLeastSweeps));
   // Newton's method from the warm start needs few steps if it converges at all. A few sweeps find
   // which contacts stick, slide or separate, and where it still makes no progress, more sweeps
   // follow before the next attempt. With jammed contacts the sweeps may cycle; a proximal point

@@ -68,6 +68,63 @@ double violation(const ConeSolver& s, int rows = 0, const Spins& spins = {}) {
   return worst.value();
 }
 
+/// Many bodies that do not touch each other: the law holds, and the impulses are those of each
+/// body alone, to the last bit. Contacts, rows and spins of the bodies alternate.
+TEST(ConeSolver, BodiesApartAreSolvedOneByOne) {
+  constexpr int kBodies = 12, kContacts = 4;  // each with one bounded row and two spins
+  const Spins spins = {{0, 1, 0.05}, {2, 2, 0.02}};
+  std::vector<ConeSolver> alone(kBodies);
+  Spins all_spins;
+  for (int c = 0; c < kContacts * kBodies; ++c) {
+    const int local = c / kBodies;
+    if (local == 0) all_spins.push_back({c, 1, 0.05});
+    if (local == 2) all_spins.push_back({c, 2, 0.02});
+  }
+  ConeSolver together;
+  together.resize(kContacts * kBodies, kBodies, all_spins);
+  const int n = together.size();
+  together.A.topLeftCorner(n, n).setZero();
+  together.p.head(n).setZero();
+  for (int body = 0; body < kBodies; ++body) {
+    ConeSolver& one = alone[static_cast<std::size_t>(body)];
+    testing::Random random(static_cast<unsigned>(body));
+    fill(random, 9, kContacts, 1, one, spins);
+    std::vector<int> rows;  // of the body in the problem of all
+    for (int c = 0; c < kContacts; ++c) {
+      for (int r = 0; r < 3; ++r) rows.push_back(3 * (c * kBodies + body) + r);
+      together.mu[c * kBodies + body] = one.mu[c];
+    }
+    const int bounded = 3 * kContacts * kBodies;
+    rows.push_back(bounded + body);
+    together.lower[body] = one.lower[0];
+    together.upper[body] = one.upper[0];
+    rows.push_back(bounded + kBodies + body);
+    rows.push_back(bounded + 2 * kBodies + 2 * body);
+    rows.push_back(bounded + 2 * kBodies + 2 * body + 1);
+    ASSERT_EQ(static_cast<int>(rows.size()), one.size());
+    for (int k = 0; k < one.size(); ++k) {
+      const int i = rows[static_cast<std::size_t>(k)];
+      for (int l = 0; l < one.size(); ++l) {
+        together.A(rows[static_cast<std::size_t>(l)], i) = one.A(l, k);
+      }
+      together.b[i] = one.b[k];
+    }
+  }
+  const auto report = together.solve({});
+  EXPECT_TRUE(report.converged);
+  EXPECT_LT(violation(together, kBodies, all_spins), 1e-8);
+  const Vector u = together.A.topLeftCorner(n, n) * together.p.head(n) + together.b.head(n);
+  EXPECT_LT(max_abs(u - together.velocity().head(n)), 1e-12);
+  for (int body = 0; body < kBodies; ++body) {
+    ConeSolver& one = alone[static_cast<std::size_t>(body)];
+    one.solve({});
+    for (int c = 0; c < kContacts; ++c) {
+      EXPECT_EQ(one.p.segment<3>(3 * c), together.p.segment<3>(3 * (c * kBodies + body)));
+    }
+    EXPECT_EQ(one.p[3 * kContacts], together.p[3 * kContacts * kBodies + body]);
+  }
+}
+
 TEST(ConeSolver, ObeysTheLawOnRandomProblems) {
   int failed = 0, sweeps = 0;
   Worst worst;

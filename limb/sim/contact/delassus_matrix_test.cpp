@@ -158,6 +158,27 @@ TEST(DelassusMatrix, BoundOfAllSpeedsIsNotBelowThoseOfBodies) {
   }
 }
 
+/// Inner speeds are those of the joints alone: of the robot with its free base at rest.
+TEST(DelassusMatrix, InnerSpeedsLeaveOutTheFreeBase) {
+  int bases = 0;
+  for (const testing::Sample& sample : testing::samples(4)) {
+    SCOPED_TRACE(sample.name);
+    if (sample.model.body(BodyId(1)).joint.type() != JointType::free) continue;
+    ++bases;
+    DelassusMatrix rows(sample.model);
+    rows.update_kinematics(sample.model, sample.q);
+    const auto moving = rows.speed_bounds(sample.model, sample.v);
+    Vector v = sample.v;
+    v.head(6).setZero();
+    const auto resting = rows.speed_bounds(sample.model, v);
+    for (std::size_t body = 1; body < moving.size(); ++body) {
+      EXPECT_NEAR(moving[body].inner_linear, resting[body].linear, 1e-12);
+      EXPECT_NEAR(moving[body].inner_angular, resting[body].angular, 1e-12);
+    }
+  }
+  EXPECT_GT(bases, 0);
+}
+
 /// A parallelogram of rods that rests on a plane with its coupler: hinge friction, a stop, a loop
 /// and contacts together.
 TEST(ContactProblem, IncludesLoopsStopsAndJointFriction) {

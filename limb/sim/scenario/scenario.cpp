@@ -16,6 +16,7 @@
 #include "limb/sim/scenario/scenario_legged.hpp"
 #include "limb/sim/scenario/scenario_scene.hpp"
 #include "limb/sim/scenario/scenario_values.hpp"
+#include "limb/sim/world/loop_projection.hpp"
 
 namespace limb {
 namespace {
@@ -136,7 +137,8 @@ class ScenarioReader {
                                        : WorldOptions::Stops::soft;
   }
 
-  /// Coordinates, or "random": within the limits of the joints, by the seed.
+  /// Coordinates, or "random": within the limits of the joints, by the seed, and such that loops
+  /// can be closed.
   void read_initial_position(const TomlValue& initial) {
     const TomlValue* q = initial.find("q");
     if (q == nullptr || q->kind != TomlValue::Kind::text) {
@@ -149,10 +151,26 @@ class ScenarioReader {
     }
     std::mt19937_64 engine(derived_seed(s_.seed, kInitialSeed));
     try {
-      random_configuration<double>(s_.model, engine, s_.q);
+      constexpr int kDraws = 20;  // where none can be closed, the run says which loop is open
+      for (int i = 0; i < kDraws; ++i) {
+        random_configuration<double>(s_.model, engine, s_.q);
+        if (s_.model.loops().empty() || loops_close()) return;
+      }
     } catch (const Error& error) {
       fields_.error(*q, "scenario-bad-value", error.what());
     }
+  }
+
+  /// Whether the loops can be closed from the initial configuration.
+  bool loops_close() const {
+    RobotState<double> state = make_state(s_.model);
+    state.q = s_.q;
+    try {
+      LoopProjection(s_.model).close(s_.model, state);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
   }
 
   void read_clearance(const TomlValue& initial) {

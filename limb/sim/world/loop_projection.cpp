@@ -1,5 +1,7 @@
 #include "limb/sim/world/loop_projection.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,28 +12,36 @@
 
 namespace limb {
 
-double loop_error(const Model<double>& model, const Kinematics<double>& kinematics) {
-  double worst = 0;
-  for (const Loop<double>& loop : model.loops()) {
-    if (loop.kind == LoopKind::polynomial) {
-      const auto q = [&](BodyId body) { return kinematics.q[model.body(body).q_start]; };
-      const auto p = evaluate_polynomial(loop.polynomial, q(loop.body_a));
-      worst = max_or_nan(worst, std::abs(q(loop.body_b) - p.value));
-      continue;
-    }
-    const Pose<double> X_WA =
-        frame_pose(model, kinematics, AnyFrame<double>(loop.body_a, loop.X_AL));
-    const Pose<double> X_WB =
-        frame_pose(model, kinematics, AnyFrame<double>(loop.body_b, loop.X_BL));
-    worst = max_or_nan(worst, (X_WB.p - X_WA.p).norm());
-    if (loop.kind == LoopKind::weld) {
-      worst = max_or_nan(worst, so3::log<double>(X_WA.R.transpose() * X_WB.R).norm());
-    }
+namespace {
+
+/// The same as loop_error() for one loop.
+double error_of(const Model<double>& model, const Kinematics<double>& kinematics,
+                const Loop<double>& loop) {
+  if (loop.kind == LoopKind::polynomial) {
+    const auto q = [&](BodyId body) { return kinematics.q[model.body(body).q_start]; };
+    const auto p = evaluate_polynomial(loop.polynomial, q(loop.body_a));
+    return std::abs(q(loop.body_b) - p.value);
   }
-  return worst;
+  const Pose<double> X_WA = frame_pose(model, kinematics, AnyFrame<double>(loop.body_a, loop.X_AL));
+  const Pose<double> X_WB = frame_pose(model, kinematics, AnyFrame<double>(loop.body_b, loop.X_BL));
+  const double distance = (X_WB.p - X_WA.p).norm();
+  if (loop.kind != LoopKind::weld) return distance;
+  return max_or_nan(distance, so3::log<double>(X_WA.R.transpose() * X_WB.R).norm());
 }
 
-namespace {
+/// "cannot be closed", with the loop that is open widest at q.
+std::string why_not_closed(const Model<double>& model, const VectorX<double>& q) {
+  Kinematics<double> kinematics(model);
+  forward_kinematics(model, q, kinematics);
+  const auto error = [&](const Loop<double>& loop) { return error_of(model, kinematics, loop); };
+  const auto widest = std::max_element(
+      model.loops().begin(), model.loops().end(),
+      [&](const Loop<double>& a, const Loop<double>& b) { return error(a) < error(b); });
+  return fmt::format(
+      "the loops of the robot cannot be closed (loop '{}' is open by {:.3g} m or rad in this "
+      "configuration: start in another one, or correct the two sides of the loop)",
+      widest->name, error(*widest));
+}
 
 /// m; the largest distance between a joint and its parent, or between a side of a loop and its
 /// body.
@@ -45,6 +55,14 @@ double size_of(const Model<double>& model) {
 }
 
 }  // namespace
+
+double loop_error(const Model<double>& model, const Kinematics<double>& kinematics) {
+  double worst = 0;
+  for (const Loop<double>& loop : model.loops()) {
+    worst = max_or_nan(worst, error_of(model, kinematics, loop));
+  }
+  return worst;
+}
 
 // With unit stabilization stiffness and no damping, at rest and with gravity compensated, the
 // accelerations of constrained forward dynamics are the Newton step that closes the loops: the
@@ -98,7 +116,7 @@ void LoopProjection::close(const Model<double>& model, RobotState<double>& s) {
   }
   if (!closed) {
     s.q = q_;
-    fail_step("simulate", s.t, "the loops of the robot cannot be closed");
+    fail_step("simulate", s.t, why_not_closed(model, s.q));
   }
   impact(model, set_, work_, s.q, s.v, none_, tau_, force_, {JointEffects()});
   s.v = tau_;

@@ -329,7 +329,9 @@ TEST(LoopProjection, ImpossibleLoopsAreAnErrorWithTheTime) {
               world = &impossible;
               impossible.initial_state();
             }),
-            "simulate: after t = 0 s the loops of the robot cannot be closed [computation failed]");
+            "simulate: after t = 0 s the loops of the robot cannot be closed (loop 'pin' is open "
+            "by 4.2 m or rad in this configuration: start in another one, or correct the two sides "
+            "of the loop) [computation failed]");
   EXPECT_NE(world, nullptr);
 }
 
