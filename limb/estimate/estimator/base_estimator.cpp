@@ -1063,7 +1063,13 @@ Status BaseEstimator::velocity_fix(double t, const Vec& v_WB, const Mat& noise, 
     return limb::velocity_fix(x, gyro, v, X_SB.p, N, in_base_axes);
   };
   BaseMeasurement m = measured(filter_->state(), last_.gyro);
-  if (then != nullptr) m = at_present(m, measured(then->x, then->gyro), 0);
+  if (then != nullptr) {
+    // Feet correct the velocity within a tenth of a second: its error of then is not that of now.
+    constexpr double kMemory = 0.05;  // s
+    const double delay = t_ - then->t;
+    m = at_present(m, measured(then->x, then->gyro),
+                   drift_over(delay) / delay * std::min(std::sqrt(2.0), delay / kMemory));
+  }
   return apply_fix(m);
 }
 

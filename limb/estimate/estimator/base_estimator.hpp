@@ -35,7 +35,7 @@ enum class Terrain {
 struct EstimatorOptions {
   FilterKind filter = FilterKind::invariant;
   Odometry odometry = Odometry::position;
-  /// Of a typical MEMS unit. The random walks are twice to three times those of one at rest; steps
+  /// A typical MEMS unit. The random walks are twice to three times those of one at rest; steps
   /// of the biases are found by their innovations.
   ImuNoise imu{2e-4, 2.5e-3, 2.5e-4, 3e-3};
   double contact_noise = 2e-3;  ///< m/sqrt(s), random walk of a foot in contact
