@@ -255,8 +255,8 @@ class LogTest(unittest.TestCase):
 
         for kind, fields, deviation, of in (("yaw_fix", ["yaw"], 1e-3, [5]),
                                             ("orientation_fix", list("xyzw"), 1e-3, [3, 4, 5]),
-                                            ("velocity_fix", list("xyz"), 2e-3, [6, 7, 8]),
-                                            ("body_velocity_fix", list("xyz"), 2e-3, [6, 7, 8])):
+                                            ("velocity_fix", list("xyz"), 5e-3, [6, 7, 8]),
+                                            ("body_velocity_fix", list("xyz"), 5e-3, [6, 7, 8])):
             rows = []
             for k, row in enumerate(self.rows):
                 fix = [""] * (len(fields) + 1)

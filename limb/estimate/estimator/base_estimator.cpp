@@ -357,13 +357,32 @@ void BaseEstimator::remember() {
   past_count_ = std::min(past_count_ + 1, kPast);
 }
 
-const BaseEstimator::PastState* BaseEstimator::past(double t) const {
-  const PastState* nearest = nullptr;
+const BaseEstimator::PastState* BaseEstimator::past(double t) {
+  const PastState *before = nullptr, *after = nullptr;
   for (std::size_t i = 0; i < past_count_; ++i) {
     const PastState& one = past_[i];
-    if (nearest == nullptr || std::abs(one.t - t) < std::abs(nearest->t - t)) nearest = &one;
+    if (one.t <= t && (before == nullptr || one.t > before->t)) before = &one;
+    if (one.t >= t && (after == nullptr || one.t < after->t)) after = &one;
   }
-  return nearest != nullptr && std::abs(nearest->t - t) <= options_.skew ? nearest : nullptr;
+  const PastState* nearest = before == nullptr              ? after
+                             : after == nullptr             ? before
+                             : t - before->t < after->t - t ? before
+                                                            : after;
+  if (nearest == nullptr || !(std::abs(nearest->t - t) <= options_.skew)) return nullptr;
+  then_ = *nearest;
+  if (before != nullptr && after != nullptr && after->t - before->t > 0 &&
+      after->t - before->t <= 2 * options_.skew) {
+    // Between two states: in some milliseconds a walking robot changes its velocity by centimetres
+    // per second.
+    const double share = (t - before->t) / (after->t - before->t);
+    const FilterState &x = before->x, &y = after->x;
+    then_.t = t;
+    then_.x.p_WS = x.p_WS + share * (y.p_WS - x.p_WS);
+    then_.x.v_WS = x.v_WS + share * (y.v_WS - x.v_WS);
+    then_.x.R_WS = x.R_WS * so3::exp<double>(share * so3::log<double>(x.R_WS.transpose() * y.R_WS));
+    then_.gyro = before->gyro + share * (after->gyro - before->gyro);
+  }
+  return &then_;
 }
 
 bool BaseEstimator::is_synchronized(double t) const {
@@ -1063,7 +1082,13 @@ Status BaseEstimator::velocity_fix(double t, const Vec& v_WB, const Mat& noise, 
     return limb::velocity_fix(x, gyro, v, X_SB.p, N, in_base_axes);
   };
   BaseMeasurement m = measured(filter_->state(), last_.gyro);
-  if (then != nullptr) m = at_present(m, measured(then->x, then->gyro), 0);
+  if (then != nullptr) {
+    // Feet correct the velocity within a tenth of a second: its error of then is not that of now.
+    constexpr double kMemory = 0.05;  // s
+    const double delay = t_ - then->t;
+    m = at_present(m, measured(then->x, then->gyro),
+                   drift_over(delay) / delay * std::min(std::sqrt(2.0), delay / kMemory));
+  }
   return apply_fix(m);
 }
 

@@ -35,7 +35,7 @@ enum class Terrain {
 struct EstimatorOptions {
   FilterKind filter = FilterKind::invariant;
   Odometry odometry = Odometry::position;
-  /// Of a typical MEMS unit. The random walks are twice to three times those of one at rest; steps
+  /// A typical MEMS unit. The random walks are twice to three times those of one at rest; steps
   /// of the biases are found by their innovations.
   ImuNoise imu{2e-4, 2.5e-3, 2.5e-4, 3e-3};
   double contact_noise = 2e-3;  ///< m/sqrt(s), random walk of a foot in contact
@@ -298,8 +298,8 @@ class BaseEstimator {
   bool is_walking(double t) const;
   void record(double t, EstimatorEvent kind, int foot, double size);
   void remember();
-  /// The state at a time in the past; null if that is not known.
-  const PastState* past(double t) const;
+  /// The state at a time in the past, valid until the next call; null if that is not known.
+  const PastState* past(double t);
 
   // Recovery of a state that is wrong, or has been without measurements for too long.
 
@@ -342,6 +342,7 @@ class BaseEstimator {
   std::uint64_t event_count_ = 0;
   static constexpr std::size_t kPast = 128;
   std::vector<PastState> past_;
+  PastState then_;  ///< of the last call of past()
   std::size_t past_next_ = 0, past_count_ = 0;
   std::array<double, 32> treads_{};  ///< heights
   int tread_count_ = 0;

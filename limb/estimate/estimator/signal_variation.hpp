@@ -19,8 +19,8 @@ class SignalVariation {
 
   struct Variance {
     Vector3<double> gyro = Vector3<double>::Zero(), accel = Vector3<double>::Zero();  ///< per axis
-    /// Of the distance, divided by T^2, that half of the time and the difference above do not
-    /// explain.
+    /// The same of the distance, divided by T^2, that half of the time and the difference above do
+    /// not explain.
     Vector3<double> moment = Vector3<double>::Zero();
   };
   /// Over a gap of T seconds, of the sample before it, or of the mean of both.
