@@ -143,7 +143,7 @@ assert np.isclose(lengths[2], 0.8, atol=2e-3)  # unit speed
 # A picture: the fastest polygon beside the cycloid and the straight line.
 
 # %%
-chart = limb.plot.lines(x, {"fastest polygon": -y, "cycloid": -cycloid, "straight line": -Y * x / X},
+chart = limb.plot.lines(x, {"cycloid": -cycloid, "straight line": -Y * x / X, "fastest polygon": -y},
                         title="Brachistochrone", x_label="x, m", y_label="height, m")
 chart.save("variations.svg")
 chart
