@@ -26,7 +26,7 @@ class Demo : public Verb {
            "  limb demo --model dog.urdf               any quadruped with three joints per leg\n"
            "  limb demo arm                            position and impedance control hit a wall\n"
            "  limb demo lecture                        the RR arm: derived, proven, simulated\n"
-           "  limb demo lecture --model arm.urdf       the same for any robot\n"
+           "  limb demo lecture --model builtin:arm7   the same for any robot\n"
            "  limb demo planar --q2-deg 90 --qd2 -1    numbers of a textbook arm\n"
            "  limb demo planar --picture arm.svg       and a picture\n";
   }

@@ -12,10 +12,12 @@
 #include "cli/robot_view.hpp"
 #include "cli/table.hpp"
 #include "limb/base/without_call.hpp"
+#include "limb/dynamics/constraints/actuated.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/dynamics/recursive/rnea.hpp"
 #include "limb/dynamics/robot/proof.hpp"
 #include "limb/model/core/load.hpp"
+#include "limb/model/core/operations.hpp"
 #include "limb/sim/world/coordinate_units.hpp"
 #include "limb/sim/world/sensors.hpp"
 #include "limb/sim/world/simulation.hpp"
@@ -116,7 +118,24 @@ Vector start_of(const Model<double>& model) {
   return moved;
 }
 
-/// Free motion from rest, without friction and stops.
+/// A base without motors, with joints that have them. With gravity it would fall out of the
+/// picture.
+bool floats(const Model<double>& model) {
+  if (model.nv() == 0 || is_actuated(model, 0)) return false;
+  for (int i = 1; i < model.nv(); ++i) {
+    if (is_actuated(model, i)) return true;
+  }
+  return false;
+}
+
+/// Velocities at the start: rest, or joints of a floating robot that move.
+Vector start_velocity(const Model<double>& model) {
+  Vector v = Vector::Zero(model.nv());
+  for (int i = 0; i < model.nv() && floats(model); ++i) v[i] = is_actuated(model, i) ? 1 : 0;
+  return v;
+}
+
+/// Free motion without friction and stops.
 Swing simulate_swing(const Model<double>& model) {
   WorldOptions options;
   options.friction = WorldOptions::Friction::none;
@@ -128,7 +147,7 @@ Swing simulate_swing(const Model<double>& model) {
   s.state.topic = "state";
   for (const std::string& name : position_names(model)) s.state.fields.push_back("q." + name);
   s.state.values.resize(s.state.fields.size());
-  simulation.set_state(0, start_of(model), Vector::Zero(model.nv()));
+  simulation.set_state(0, start_of(model), start_velocity(model));
   try {
     for (int i = 0; i <= 1200; ++i) {
       simulation.run_until(kDuration / 1200 * i);
@@ -174,7 +193,8 @@ std::string draw(const Swing& s, const Model<double>& model, const std::string& 
 
 DemoResult demo_lecture(const LectureDemo& demo) {
   const Interrupt interrupt;
-  const Model<double> model = load_model(demo.model, Base::described, demo.read);
+  const Description<double> description = load_description(demo.model, demo.read);
+  const Model<double> model = build_model(description, Base::described);
   const std::string title = fmt::format("{}: derived, proven, simulated", model.name());
 
   // Derive.
@@ -208,7 +228,10 @@ DemoResult demo_lecture(const LectureDemo& demo) {
   proof += "</table>\n";
 
   // Simulate.
-  const Swing s = simulate_swing(model);
+  const Swing s =
+      simulate_swing(floats(model) ? build_model(with_gravity(description, Vector3<double>::Zero()),
+                                                 Base::described)
+                                   : model);
   DemoResult result;
   result.picture = draw(s, model, fmt::format("{} moves freely", model.name()));
   result.text = equations.text;
@@ -218,10 +241,10 @@ DemoResult demo_lecture(const LectureDemo& demo) {
       !equations.equal ? ""
                        : fmt::format("; Newton-Euler and\nLagrange give {} polynomials",
                                      *equations.equal ? "the same" : "DIFFERENT"));
-  result.text +=
-      fmt::format("Simulated: {:g} s of free motion from rest, error of the energy {:.1e} J{}.\n",
-                  s.state.t.back(), s.error,
-                  s.failure.empty() ? "" : fmt::format("; it ended because {}", s.failure));
+  result.text += fmt::format(
+      "Simulated: {:g} s of free motion {}, error of the energy {:.1e} J{}.\n", s.state.t.back(),
+      floats(model) ? "without gravity, joints at 1 rad/s" : "from rest", s.error,
+      s.failure.empty() ? "" : fmt::format("; it ended because {}", s.failure));
   result.numbers = {{"robot", model.name()},
                     {"statements", rows.size()},
                     {"proven", holding},

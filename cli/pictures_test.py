@@ -94,7 +94,7 @@ class PicturesTest(unittest.TestCase):
         """name of an image -> SVG text, from the commands of the page."""
         results, text = {}, (DOCS / page).read_text()
         made = None
-        for command, image in re.findall(r"^(limb (?:simulate|plot) .*)$|^!\[[^\]]*\]\((images/[^)]*\.svg)\)", text, re.M):
+        for command, image in re.findall(r"^(limb (?:simulate|plot|eval) .*)$|^!\[[^\]]*\]\((?:\.\./)?(images/[^)]*\.svg)\)", text, re.M):
             if image:
                 if made is not None:
                     results[image] = made.read_text()
@@ -105,11 +105,12 @@ class PicturesTest(unittest.TestCase):
             words = [str(DOCS / w[5:]) if w.startswith("docs/") else w for w in words]
             if words[0] == "plot" and words[1].endswith("race.csv"):
                 race(Path(words[1]))
-            if words[0] == "simulate" and "-o" not in words:
+            if words[0] == "simulate" and "-o" not in words or words[0] == "eval" and "--picture" not in words:
                 continue
             result = subprocess.run([LIMB, *words], capture_output=True, text=True, timeout=1200)
             self.assertEqual(result.returncode, 0, result.stderr)
-            made = Path(words[words.index("-o") + 1]) if words[0] == "plot" else None
+            option = {"plot": "-o", "eval": "--picture"}.get(words[0])
+            made = Path(words[words.index(option) + 1]) if option else None
         return results
 
     def check(self, page, count):
@@ -124,6 +125,10 @@ class PicturesTest(unittest.TestCase):
 
     def test_simulation(self):
         self.check("simulation.md", 1)
+
+    def test_lectures(self):
+        self.check("lectures/003_lagrange.md", 2)
+        self.check("lectures/004_operational_space.md", 1)
 
     def test_a_moved_line_is_found(self):
         svg = '<svg xmlns="http://www.w3.org/2000/svg"><title>a</title><line x1="1" y1="2.5"/></svg>'

@@ -336,6 +336,11 @@ class LecturePlotsTest(unittest.TestCase):
         weight = sum(float(row[f"budget.{term}.base.2"]) for term in ("gravity", "inertial", "external"))
         self.assertAlmostEqual(weight, 0, delta=1e-6)
         self.assertLess(float(row["budget.external.base.2"]), -100)  # N
+        scenario.write_text(text.replace("log_budget = true", "log_budget = 3"))
+        result = run("simulate", scenario)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("log_budget", result.stderr)
+        self.assertIn("expected true or false", result.stderr)
 
     def test_ellipsoids(self):
         log = self.simulate("2r.mcap", "builtin:2r", "--initial", "q=0.3,1.2", "--duration", "0.5")

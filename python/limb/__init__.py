@@ -11,13 +11,13 @@ from . import _reprs, control, convert, estimate, legged, plot, results, sim  # 
 from ._limb import (ComputationError, ContactSet, Error, Inertia, Quaternion, SE3, SO3, __version__,
                     builtin_names, function_names, set_threads, threads)
 from .compiled import Compiled
-from .derivation import Answer, Derivation, Formula
+from .derivation import Answer, Derivation, FloatingBaseForm, Formula, OperationalSpaceForm
 from .robot import Robot, check, load, loads
 
 __all__ = [
-    "Answer", "Compiled", "ComputationError", "ContactSet", "Derivation", "Error", "Formula", "Inertia",
-    "Quaternion", "Robot", "SE3", "SO3", "__version__", "builtin_names", "check", "control", "convert",
-    "estimate", "function_names", "legged", "load", "loads", "plot", "results", "set_threads", "sim", "threads",
+    "Answer", "Compiled", "ComputationError", "ContactSet", "Derivation", "Error", "FloatingBaseForm", "Formula",
+    "Inertia", "OperationalSpaceForm", "Quaternion", "Robot", "SE3", "SO3", "__version__", "builtin_names", "check",
+    "control", "convert", "estimate", "function_names", "legged", "load", "loads", "plot", "results", "set_threads", "sim", "threads",
 ]
 
 

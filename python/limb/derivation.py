@@ -9,10 +9,31 @@ from numpy.typing import ArrayLike
 
 from . import _limb
 
-__all__ = ["Answer", "Derivation", "Formula"]
+__all__ = ["Answer", "Derivation", "FloatingBaseForm", "Formula", "OperationalSpaceForm"]
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _FUNCTIONS = ("sin", "cos", "sqrt", "pi")
+
+
+def _parts(text: str) -> list[str]:
+    """The summands of a text in parts of limited length: Python cannot compile sums of thousands of terms."""
+    most, depth, parts, start, at = 4000, 0, [], 0, 0
+    if len(text) <= most:
+        return [text]
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and at - start > most and text[at:at + 3] in (" + ", " - "):
+            parts.append(text[start:at])
+            start = at + 1  # the sign belongs to the next part
+    return parts + [text[start:]]
+
+
+def _compile(name: str, text: str) -> tuple[list, list]:
+    """Code of the summands of numerator and denominator."""
+    below = "1"
+    if text.startswith("(") and text.endswith(")") and ")/(" in text:
+        text, _, below = text[1:-1].partition(")/(")
+    return tuple([compile(part, f"<{name}>", "eval") for part in _parts(side)] for side in (text, below))  # type: ignore
 
 
 class Formula:
@@ -82,10 +103,11 @@ class Formula:
         """A function `f(q, qd=None, qdd=None, **parameters)` of NumPy arrays, one state or a batch. Parameters
         default to their values in the file."""
         source = [text.replace("^", "**") for text in self.text.ravel()]
-        code = [compile(text, f"<{self.name}>", "eval") for text in source]
+        code = [_compile(self.name, text) for text in source]
         used = set(_NAME.findall(" ".join(source))) - set(_FUNCTIONS)
         defaults = {name: value for name, value in self._owner.parameters.items() if name in used}
         n, shape, name = self._owner.coordinate_count, self.shape, self.name
+        quotient = any(")/(" in text for text in source)
         functions = {"sin": numpy.sin, "cos": numpy.cos, "sqrt": numpy.sqrt, "pi": numpy.pi, "__builtins__": {}}
         letters = {"q": "q", "v": "qd", "a": "qdd"}
         symbols = {kind: [f"{letter}{i + 1}" for i in range(n)] for kind, letter in letters.items()}
@@ -111,7 +133,11 @@ class Formula:
             missing = sorted(symbol for symbol in used if values.get(symbol, 0) is None)
             if missing:
                 raise _limb.Error(f"{name}: parameter '{missing[0]}' has no value in the file: pass one")
-            entries = [numpy.broadcast_to(eval(one, values), batch) for one in code]
+            def value(parts):
+                return sum((eval(part, values) for part in parts[1:]), eval(parts[0], values))
+
+            entries = [numpy.broadcast_to(value(above) / value(below) if quotient else value(above), batch)
+                       for above, below in code]
             return numpy.stack(entries, axis=-1).reshape(batch + shape) if shape else entries[0][()]
 
         function.__name__ = name
@@ -134,6 +160,38 @@ class Answer(NamedTuple):
 
     def __str__(self) -> str:
         return self.text
+
+
+class OperationalSpaceForm(NamedTuple):
+    """`F = Lambda d2x/dt2 + mu + rho` of a frame in closed form; every entry is a quotient."""
+
+    rows: list[str]  #: rows of the Jacobian: some of vx vy vz wx wy wz, at most as many as coordinates
+    Lambda: Formula
+    mu: Formula
+    rho: Formula
+
+
+class FloatingBaseForm(NamedTuple):
+    """The equations of a floating base (b) and its joints (j) in closed form:
+
+        S^T tau + sum J_i^T f_i = [D_b, D_bj; D_bj^T, D_j] [qdd_b; qdd_j] + [h_b; h_j] + [g_b; g_j]
+    """
+
+    D_b: Formula
+    D_bj: Formula
+    D_j: Formula
+    h_b: Formula  #: Coriolis and centrifugal forces
+    h_j: Formula
+    g_b: Formula  #: gravity
+    g_j: Formula
+    S: numpy.ndarray  #: selects the joints: `(joints, coordinates)`; the rows of the base have no motors
+
+
+class _Block(NamedTuple):
+    """Entries of a part of a formula, as the C++ class has them."""
+
+    text: Any
+    latex: Any
 
 
 class Derivation:
@@ -230,11 +288,54 @@ class Derivation:
 
         Args:
             frame: Name of the frame.
-            quantity: "p", "R", "J" or "Jdot".
+            quantity: "p", "R", "J", "Jdot", "Lambda", "mu" or "rho".
         """
+        if quantity in ("Lambda", "mu", "rho"):
+            return getattr(self.operational_space(frame), quantity)
         entries = self._closed.frame_entries(frame, quantity)
         shape = (3,) if quantity == "p" else (entries.rows, entries.cols)
         return Formula(self, quantity, entries, shape, r"\dot{J}" if quantity == "Jdot" else quantity)
+
+    def operational_space(self, frame: str) -> OperationalSpaceForm:
+        """The dynamics of one of the frames in operational space, `F = Lambda d2x/dt2 + mu + rho`.
+
+        Args:
+            frame: Name of the frame.
+
+        Raises:
+            ComputationError: If the rows of its Jacobian depend on each other at every configuration.
+        """
+        rows = self._closed.operational_rows(frame)
+        made = []
+        for name, symbol in (("Lambda", r"\Lambda"), ("mu", r"\mu"), ("rho", r"\rho")):
+            entries = self._closed.operational_entries(frame, name)
+            shape = (len(rows), len(rows)) if name == "Lambda" else (len(rows),)
+            made.append(Formula(self, name, entries, shape, symbol))
+        return OperationalSpaceForm(rows, *made)
+
+    def floating_base(self) -> FloatingBaseForm:
+        """The equations partitioned into those of a floating base, which has no motors, and those of the joints.
+
+        Raises:
+            Error: If the first coordinates have motors, or a later one has none.
+        """
+        b, n = self._closed.floating_base_size(), self.coordinate_count
+        if b == 0:
+            raise _limb.Error("floating_base: the robot has no floating base: its first coordinates have motors, or "
+                              "later ones have none")
+
+        def part(whole: Formula, name: str, symbol: str, *at: slice) -> Formula:
+            block = _Block(whole.text[at].ravel().tolist(), whole.latex_entries[at].ravel().tolist())
+            return Formula(self, name, block, whole.text[at].shape, symbol)
+
+        base, joints = slice(0, b), slice(b, n)
+        M, V, G = self.M, self.V, self.G
+        S = numpy.zeros((n - b, n))
+        S[:, b:] = numpy.eye(n - b)
+        return FloatingBaseForm(part(M, "D_b", "D_b", base, base), part(M, "D_bj", "D_{bj}", base, joints),
+                                part(M, "D_j", "D_j", joints, joints), part(V, "h_b", "h_b", base),
+                                part(V, "h_j", "h_j", joints), part(G, "g_b", "g_b", base),
+                                part(G, "g_j", "g_j", joints), S)
 
     def page(self, format: str = "text", *, steps: bool = False, letters: str = "MVG", long_functions: bool = False,
              expanded: bool = False, comma_indices: bool = False) -> str:

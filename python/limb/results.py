@@ -9,12 +9,12 @@ from . import reports
 from .reports import *  # noqa: F403
 
 __all__ = [
-    "AccelerationDerivatives", "BaseEstimate", "BaseParameters", "CentroidalMatrix", "CompiledForwardDerivatives",
+    "AccelerationDerivatives", "AccelerationSplit", "AxisAngle", "BaseEstimate", "BaseParameters", "CentroidalMatrix", "CompiledForwardDerivatives",
     "CompiledInverseDerivatives", "CompiledOperationalSpace", "ConstrainedDerivatives", "ConstrainedMotion",
-    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "Finding", "FootStatus",
+    "ConstrainedTorques", "ConstraintJacobian", "DifferenceJacobians", "EulerLock", "Finding", "FootStatus",
     "ForwardDerivatives", "FramePoses", "Geometry", "Gradient", "HessianBlocks", "IkResult", "ImpactDerivatives", "ImpactResult",
     "IntegrateJacobians", "InverseDerivatives", "Joint", "BaseJointPartition", "Limits", "MomentumDerivatives",
-    "MomentumRateDerivatives", "OperationalSpace", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget",
+    "MomentumRateDerivatives", "OperationalSpace", "PrincipalAxes", "Proof", "ProofRow", "SecondDerivatives", "TorqueBudget",
     "Underactuation", "VelocityDerivatives", "VelocitySplit",
 ]
 __all__ += reports.__all__
@@ -55,6 +55,38 @@ class Limits(NamedTuple):
     upper: Array
     velocity: Array
     effort: Array
+
+
+class AxisAngle(NamedTuple):
+    """Axis and angle of a rotation."""
+
+    axis: Array  #: (3,): unit; (1, 0, 0) if the angle is 0
+    angle: float  #: rad, 0 to pi
+
+
+class EulerLock(NamedTuple):
+    """Euler angles, and how far they are from gimbal lock."""
+
+    angles: Array  #: (3,): rad, in the order of the letters; at lock the third is 0
+    distance: float  #: rad, from the middle angle to the nearest singular one
+    measure: float  #: |cos| (three different axes) or |sin| (first axis = third) of the middle angle
+    locked: bool  #: only the sum or difference of the first and the third angle is determined
+    lost_direction: Array  #: (3,): in world axes; no rates turn the body about it at lock
+
+
+class PrincipalAxes(NamedTuple):
+    """Principal moments and axes of an inertia tensor: tensor = R diag(moments) R^T."""
+
+    moments: Array  #: (3,): smallest first
+    R: Array  #: (3, 3): the axes are its columns, right-handed
+
+
+class AccelerationSplit(NamedTuple):
+    """Acceleration of a frame by its terms; they add up to `frame_acceleration`, classical in world axes."""
+
+    tangential: Array  #: J a
+    centripetal: Array  #: terms of the squares of velocities
+    coriolis: Array  #: terms of the products of different velocities
 
 
 class IntegrateJacobians(NamedTuple):

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "limb/dynamics/constraints/jacobian_rows.hpp"
 #include "limb/symbolic/derive/check_answer.hpp"
 #include "limb/symbolic/derive/recursive_form.hpp"
 #include "limb/symbolic/derive/write_function.hpp"
@@ -158,10 +159,34 @@ class ClosedForms {
       if (quantity == "R") return entries_of(Matrix(frame.X_WF.R));
       if (quantity == "J") return entries_of(frame.J);
       if (quantity == "Jdot") return entries_of(frame.Jdot);
-      fail("derive", "quantity", "'" + quantity + "'", "p, R, J or Jdot");
+      fail("derive", "quantity", "'" + quantity + "'", "p, R, J, Jdot, Lambda, mu or rho");
     }
     fail("derive", "frame", "'" + name + "'", "one of the requested frames");
   }
+  /// Lambda, mu or rho of a frame, each entry a quotient of polynomials.
+  Entries operational_entries(const std::string& frame, const std::string& quantity) {
+    const symbolic::OperationalSpaceInertia& task = operational_space(frame);
+    const Matrix top = quantity == "Lambda" ? task.numerator
+                       : quantity == "mu"   ? Matrix(task.mu)
+                                            : Matrix(task.rho);
+    Entries result = entries_of(top);
+    const Entries below = entries_of(Matrix::Constant(1, 1, task.denominator));
+    for (std::size_t i = 0; i < result.text.size(); ++i) {
+      if (result.text[i] == "0" || below.text[0] == "1") continue;
+      result.text[i] = "(" + result.text[i] + ")/(" + below.text[0] + ")";
+      result.latex[i] = "\\frac{" + result.latex[i] + "}{" + below.latex[0] + "}";
+    }
+    return result;
+  }
+  /// Rows of the Jacobian that Lambda, mu and rho belong to.
+  std::vector<std::string> operational_rows(const std::string& frame) {
+    std::vector<std::string> names;
+    for (const int row : operational_space(frame).rows) {
+      names.push_back(jacobian_row_names()[static_cast<std::size_t>(row)]);
+    }
+    return names;
+  }
+  int floating_base_size() const { return symbolic::floating_base_size(derivation_->robot); }
 
   using SymbolRow = std::tuple<std::string, std::string, std::optional<double>>;
   std::vector<SymbolRow> symbols() const {
@@ -182,6 +207,22 @@ class ClosedForms {
   std::size_t terms() const { return term_count(*derivation_); }
 
  private:
+  const symbolic::OperationalSpaceInertia& operational_space(const std::string& frame) {
+    std::size_t at = 0;
+    while (at < derivation_->frames.size() && derivation_->frames[at].name != frame) ++at;
+    if (at == derivation_->frames.size()) {
+      fail("derive", "frame", "'" + frame + "'", "one of the requested frames");
+    }
+    if (derivation_->lambdas.size() <= at || derivation_->lambdas[at].mu.size() == 0) {
+      using enum symbolic::Quantity;
+      const nb::gil_scoped_release released;
+      options_.quantities = derivation_->quantities;
+      options_.quantities.insert({Lambda, mu, rho});
+      derivation_.emplace(symbolic::derive(symbolic::Robot(derivation_->robot), options_));
+    }
+    return derivation_->lambdas[at];
+  }
+
   /// Derives what was not requested at first.
   void complete() {
     if (derivation_->parts.all()) return;
@@ -233,6 +274,9 @@ void bind_derivation(nb::module_& m) {
       .def("function", &ClosedForms::function, "language"_a)
       .def("entries", &ClosedForms::entries, "quantity"_a)
       .def("frame_entries", &ClosedForms::frame_entries, "frame"_a, "quantity"_a)
+      .def("operational_entries", &ClosedForms::operational_entries, "frame"_a, "quantity"_a)
+      .def("operational_rows", &ClosedForms::operational_rows, "frame"_a)
+      .def("floating_base_size", &ClosedForms::floating_base_size)
       .def("symbols", &ClosedForms::symbols)
       .def("notes", &ClosedForms::notes)
       .def("coordinates", &ClosedForms::coordinates)

@@ -1,5 +1,6 @@
 #include <nanobind/stl/string_view.h>
 
+#include "limb/dynamics/kinematics/acceleration_split.hpp"
 #include "limb/dynamics/kinematics/jacobian.hpp"
 #include "python/src/bind.hpp"
 
@@ -51,6 +52,23 @@ nb::object call_bias_acceleration(const Robot& r, nb::handle q, nb::handle v, Na
                write_spatial(frame_bias_acceleration(r.model(), kinematics_at(r, w, in, 2), id,
                                                      in_axes, which),
                              to[0]);
+             });
+}
+
+nb::object call_acceleration_split(const Robot& r, nb::handle q, nb::handle v, nb::handle a,
+                                   Name frame, Name axes, nb::handle out, nb::handle check) {
+  const char* name = "frame_acceleration_split";
+  const FrameId id = r.frame(name, frame);
+  const FrameAxes in_axes = axes_named(name, axes);
+  return map(name, r, {position(r, q), velocity(r, v), velocity(r, a, "a")},
+             {Result::vector(6), Result::vector(6), Result::vector(6)}, "AccelerationSplit",
+             {out, check}, [&](Workspaces& w, const double* const* in, double* const* to) {
+               const auto split = acceleration_split<double>(
+                   r.model(), kinematics_at(r, w, in, 1), ConstVector(in[1], r.nv()),
+                   ConstVector(in[2], r.nv()), id, in_axes);
+               write_spatial(split.tangential, to[0]);
+               write_spatial(split.centripetal, to[1]);
+               write_spatial(split.coriolis, to[2]);
              });
 }
 
@@ -157,6 +175,17 @@ void bind_frames(RobotClass& c) {
       nb::sig("def frame_bias_acceleration(self, q: ArrayLike, v: ArrayLike, frame: str, " LIMB_AXES
               ", kind: AccelerationKind = 'spatial', *, " LIMB_OUT),
       Doc("Acceleration of a frame at `a = 0`."));
+  c.def("frame_acceleration_split", call_acceleration_split, "q"_a, "v"_a, "a"_a, "frame"_a,
+        "axes"_a = "local_world_aligned", nb::kw_only(), "out"_a = none, "check"_a = none,
+        nb::sig("def frame_acceleration_split(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, "
+                "frame: str, axes: Axes = 'local_world_aligned', *, "
+                "out: tuple[Array, ...] | None = None, check: bool | None = None) "
+                "-> AccelerationSplit"),
+        Doc("Acceleration of a frame by its terms: tangential `J a`, centripetal (squares of "
+            "velocities)\n"
+            "and Coriolis (products of two). Their sum is classical in \"local_world_aligned\", "
+            "spatial in\n"
+            "the other axes."));
   c.def("frame_jacobian", call_jacobian, "q"_a, "frame"_a, "axes"_a = "local", nb::kw_only(),
         "out"_a = none, "check"_a = none,
         nb::sig("def frame_jacobian(self, q: ArrayLike, frame: str, " LIMB_AXES ", *, " LIMB_OUT),

@@ -119,6 +119,88 @@ def test_floating_base():
     assert np.allclose(closed.tau.lambdify()(q, v, a), robot.rnea(q, v, a), rtol=1e-13, atol=1e-12)
 
 
+def test_partitioned_floating_base():
+    robot = limb.load("builtin:planar-monopod")
+    parts = robot.derive().floating_base()
+    q, v = np.linspace(-0.4, 0.6, 5), np.linspace(0.5, -1, 5)
+    M, h, g = robot.mass_matrix(q), robot.bias(q, v), robot.gravity(q)
+    # Dozens of terms of at most 100 N in different order.
+    assert np.allclose(parts.D_b.lambdify()(q), M[:3, :3], rtol=1e-13, atol=1e-13)
+    assert np.allclose(parts.D_bj.lambdify()(q), M[:3, 3:], rtol=1e-13, atol=1e-13)
+    assert np.allclose(parts.D_j.lambdify()(q), M[3:, 3:], rtol=1e-13, atol=1e-13)
+    assert np.allclose(parts.h_b.lambdify()(q, v), (h - g)[:3], rtol=1e-12, atol=1e-12)
+    assert np.allclose(parts.h_j.lambdify()(q, v), (h - g)[3:], rtol=1e-12, atol=1e-12)
+    assert np.allclose(parts.g_b.lambdify()(q), g[:3], rtol=1e-13, atol=1e-13)
+    assert np.allclose(parts.g_j.lambdify()(q), g[3:], rtol=1e-13, atol=1e-13)
+    assert np.array_equal(parts.S, np.eye(5)[3:])
+    assert parts.D_bj._repr_latex_().startswith(r"$\displaystyle D_{bj} = \begin{bmatrix}")
+    with pytest.raises(limb.Error, match="floating_base: the robot has no floating base"):
+        limb.load("builtin:rr").derive().floating_base()
+
+
+# A slider on a slider: fewer rows than coordinates.
+REDUNDANT = """
+name = "redundant"
+tool = {}
+standard_dh = [{type = "prismatic", mass = 2}, {type = "prismatic", mass = 0.5}]
+"""
+
+
+@pytest.mark.parametrize("name, rows", [("builtin:2r", ["vx", "vy"]), ("builtin:rp", ["vx", "vy"]),
+                                        (REDUNDANT, ["vz"])])
+def test_operational_space(name, rows):
+    """Lambda, mu and rho in closed form against (J M^-1 J^T)^-1 in numbers."""
+    robot = limb.load(name) if name.startswith("builtin") else limb.loads(name, format="recipe")
+    frame = robot.frames[-1]
+    closed = robot.derive(["J"], frames=[frame])
+    task = closed.operational_space(frame)
+    assert task.rows == rows
+    random = np.random.default_rng(2)
+    q, v = random.uniform(0.3, 1.2, (2, robot.nv))
+    which = ["vx vy vz wx wy wz".split().index(row) for row in rows]
+    J = robot.frame_jacobian(q, frame, "local_world_aligned")[which]
+    drift = robot.frame_jacobian_rate_times_v(q, v, frame, "local_world_aligned")[which]
+    inverse = np.linalg.inv(robot.mass_matrix(q))
+    Lambda = np.linalg.inv(J @ inverse @ J.T)
+    g = robot.gravity(q)
+    mu = Lambda @ (J @ inverse @ (robot.bias(q, v) - g) - drift)
+    # The condition of J M^-1 J^T is at most a hundred here.
+    assert np.allclose(task.Lambda.lambdify()(q), Lambda, rtol=1e-11, atol=1e-11)
+    assert np.allclose(task.mu.lambdify()(q, v), mu, rtol=1e-11, atol=1e-11)
+    assert np.allclose(task.rho.lambdify()(q), Lambda @ J @ inverse @ g, rtol=1e-11, atol=1e-11)
+    assert np.allclose(closed.frame(frame, "rho").lambdify()(q), task.rho.lambdify()(q))
+    assert r"\Lambda = " in task.Lambda._repr_latex_()
+    with pytest.raises(limb.Error, match="frame is 'elbow', expected one of the requested frames"):
+        closed.operational_space("elbow")
+
+
+def test_operational_space_in_sympy():
+    """Lambda J M^-1 J^T = 1 as rational functions."""
+    sympy = pytest.importorskip("sympy", reason="the package sympy is not installed")
+    closed = limb.load("builtin:2r").derive(["J", "M"], frames=["tool"])
+    task = closed.operational_space("tool")
+    J = closed.frame("tool").sympy()[:2, :]
+    M = closed.M.sympy()
+    names = sorted({s for part in (task.Lambda.sympy(), J, M) for s in part.free_symbols}, key=str)
+    values = {s: sympy.Rational(17 + 29 * k % 53, 31) for k, s in enumerate(names)}
+    Lambda, J, M = (x.subs(values).evalf(60) for x in (task.Lambda.sympy(), J, M))
+    assert all(abs(x) < 1e-50 for x in Lambda * J * M.inv() * J.T - sympy.eye(2))
+
+
+def test_long_sums_are_compiled_in_parts():
+    """More terms than Python can compile in one expression."""
+    from limb.derivation import _compile, _parts
+
+    text = " - ".join(f"{k}*cos(x + {k})" for k in range(1, 3001))
+    parts = _parts(text)
+    assert len(parts) > 5 and max(map(len, parts)) < 5000 and " ".join(parts) == text
+    above, below = _compile("f", f"({text})/(2*x)")
+    values = {"cos": np.cos, "x": 0.3}
+    assert len(below) == 1
+    expected = np.cos(1.3) - sum(k * np.cos(0.3 + k) for k in range(2, 3001))
+    assert sum(eval(part, values) for part in above) == pytest.approx(expected, rel=1e-12)
+
+
 def test_no_closed_form(quadruped):
     with pytest.raises(limb.Error, match="free"):
         quadruped.derive()

@@ -439,3 +439,20 @@ def test_gravity_vector(arm):
         arm.gravity_vector = (0, 0, 0)
     with pytest.raises(limb.Error, match="gravity"):
         arm.with_gravity([0, 0, np.nan])
+
+
+def test_acceleration_split():
+    """Lecture 001: the tip of the 2R arm at (0, 90 degrees), and the sum of the terms elsewhere."""
+    robot = limb.load("builtin:2r")
+    l1, l2, w1, w2 = 1.0, 0.8, 0.5, -0.4
+    split = robot.frame_acceleration_split([0, np.pi / 2], [w1, w2], [0, 0], "tool")
+    assert np.allclose(split.centripetal[:2], [-l1 * w1**2, -l2 * (w1**2 + w2**2)], atol=1e-15)
+    assert np.allclose(split.coriolis[:2], [0, -2 * l2 * w1 * w2], atol=1e-15)
+    assert np.array_equal(split.tangential, np.zeros(6))
+    arm = limb.load("builtin:arm7")
+    q, v, a = np.random.default_rng(4).normal(size=(3, 20, 7))
+    frame = arm.frames[-1]
+    parts = arm.frame_acceleration_split(q, v, a, frame)
+    whole = arm.frame_acceleration(q, v, a, frame, "local_world_aligned", "classical")
+    # Sums of 49 products of at most 10 m/s^2.
+    assert np.allclose(sum(parts), whole, rtol=1e-12, atol=1e-12)
