@@ -111,9 +111,9 @@ class EvalTest(unittest.TestCase):
         result, _ = self.evaluate("builtin:pendulum", {"states": [{"q": [0.3], "v": [2.0]}]})
         self.assertEqual(result.returncode, 0, result.stderr)
         state = json.loads(result.stdout)["states"][0]
-        inertia = state["M"][0][0]
+        inertia = state["mass_matrix"][0][0]
         self.assertAlmostEqual(state["kinetic_energy"], inertia * 2.0, delta=1e-15)
-        self.assertAlmostEqual(state["Minv"][0][0] * inertia, 1, delta=1e-15)
+        self.assertAlmostEqual(state["mass_inverse"][0][0] * inertia, 1, delta=1e-15)
         self.assertEqual(state["a"], [0.0])
 
     def test_only_restricts(self):
@@ -129,9 +129,10 @@ class EvalTest(unittest.TestCase):
 
     def test_only_accepts_the_names_of_the_library(self):
         data = {"states": [{"q": [0.1] * 7, "tau": [0.2] * 7}]}
-        for name, fields in (("inverse_dynamics", {"tau_rnea"}), ("rnea", {"tau_rnea"}), ("mass_matrix", {"M"}),
-                             ("forward_dynamics,bias", {"ddq_aba", "nle"}), ("da_dq", {"ddq_dq"}),
-                             ("aba_derivatives", {"ddq_dq", "ddq_dv"}), ("center_of_mass,M", {"com", "M"})):
+        for name, fields in (("inverse_dynamics", {"inverse_dynamics"}), ("rnea", {"inverse_dynamics"}), ("tau_rnea", {"tau_rnea"}),
+                             ("mass_matrix", {"mass_matrix"}), ("forward_dynamics,bias", {"forward_dynamics", "bias"}),
+                             ("da_dq", {"da_dq"}), ("aba_derivatives", {"da_dq", "da_dv"}),
+                             ("center_of_mass,M", {"center_of_mass", "M"})):
             result, _ = self.evaluate("builtin:arm7", data, "--only", name)
             state = json.loads(result.stdout)["states"][0]
             self.assertEqual(set(state), {"q", "v", "a", "tau"} | fields)
@@ -186,7 +187,7 @@ class EvalTest(unittest.TestCase):
                       self.error("builtin:2r", {"states": []}, "--only", "kinetic_energie"))
         self.assertIn("no frame is named 'nose'",
                       self.error("builtin:2r", {"states": [{"q": [0, 0]}], "frames": ["nose"]}))
-        self.assertIn("--convention is 'bullet', expected limb, pinocchio, mujoco or drake",
+        self.assertIn("--convention is 'bullet', expected one of limb, pinocchio, mujoco, drake",
                       self.error("builtin:2r", {"states": []}, "--convention", "bullet"))
         self.assertIn("no such file", run("eval", "builtin:2r", "--input", "nowhere.json").stderr)
 

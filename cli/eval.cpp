@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/choice.hpp"
 #include "cli/json_document.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/state_quantities.hpp"
@@ -36,14 +37,14 @@ class Eval final : public Verb {
   }
   std::string_view examples() const override {
     return "  limb eval arm.urdf --input states.json                    all quantities, to stdout\n"
-           "  limb eval arm.urdf --input states.json --only tau_rnea,M  two quantities\n"
+           "  limb eval arm.urdf --input states.json --only inverse_dynamics,mass_matrix\n"
            "  limb eval dog.urdf --base free --convention pinocchio \\\n"
-           "                     --input golden.json --output out.json  in the conventions of "
+           "                     --input states.json -o out.json        in the conventions of "
            "Pinocchio\n";
   }
   std::string_view notes() const override {
     return "IN.json: {\"states\": [{\"q\": [], \"v\": [], \"a\": [], \"tau\": [],\n"
-           "           \"fext\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
+           "           \"external\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
            "[\"name\"]}\n"
            "v, a, tau default to zero; f_local is force, then moment, on the frame in its axes.\n"
            "Units are SI and rad. The conventions pinocchio, mujoco and drake ignore couplings; "
@@ -51,22 +52,23 @@ class Eval final : public Verb {
            "dynamics include what that library adds to the rigid bodies: pinocchio nothing, "
            "mujoco\n"
            "and drake armature and damping. limb includes armature, damping and friction.\n"
-           "--only also accepts the names of the library: inverse_dynamics (rnea), "
-           "forward_dynamics\n"
-           "(aba), mass_matrix (crba), mass_inverse, bias, gravity, coriolis_matrix, da_dq, "
-           "da_dv,\n"
-           "inverse_dynamics_derivatives, forward_dynamics_derivatives, center_of_mass,\n"
-           "centroidal_momentum, ...; the keys of the output stay. --only operational_space gives\n"
-           "Lambda, mu and rho of the frames in world axes: F = Lambda xdd + mu + rho over "
-           "--rows.\n";
+           "Keys of the output are the names of the functions in Python: inverse_dynamics,\n"
+           "forward_dynamics, mass_matrix, mass_inverse, bias, gravity, coriolis_matrix, dtau_dq,\n"
+           "da_dq, ...; of a frame frame_pose, and frame_jacobian, frame_velocity, ... by axes. "
+           "The\n"
+           "names of Pinocchio (tau_rnea, ddq_aba, M, Minv, nle, g, C, J_lwa, ...) are the keys\n"
+           "with --convention pinocchio and where --only has them.\n"
+           "--only operational_space gives Lambda, mu and rho of the frames in world axes:\n"
+           "F = Lambda xdd + mu + rho over --rows.\n";
   }
   void add_options(CLI::App& app) override {
     robot_.add(app);
     app.add_option("--input", input_, "states to evaluate")->required()->type_name("FILE");
     app.add_option("-o,--output", output_, "output file, default stdout")->type_name("FILE");
-    app.add_option("--convention", convention_,
-                   "of input and output: limb, pinocchio, mujoco or drake")
-        ->type_name("NAME");
+    add_choice(app, "--convention", convention_,
+               "of input and output: limb (default), pinocchio, mujoco or drake",
+               {"limb", "pinocchio", "mujoco", "drake"})
+        ->capture_default_str();
     add_names(app, "--only", only_, "write only these quantities");
     add_names(app, "--rows", rows_, "rows of operational_space: some of vx vy vz wx wy wz");
     app.add_flag("--json", json_, "accepted for consistency; the result is always JSON");
@@ -102,9 +104,11 @@ class Eval final : public Verb {
   }
 
  private:
-  std::set<std::string> read_only() const {
+  /// The fields of --only; fills short_names_.
+  std::set<std::string> read_only() {
     std::vector<std::string> known = state_fields();
     known.insert(known.end(), frame_fields().begin(), frame_fields().end());
+    if (only_.empty() && convention_ == "pinocchio") short_names_ = {known.begin(), known.end()};
     std::set<std::string> requested;
     for (const std::string& field : only_) {
       const auto& names = quantity_names();
@@ -115,12 +119,15 @@ class Eval final : public Verb {
         continue;
       }
       if (std::find(known.begin(), known.end(), field) == known.end()) {
+        for (const QuantityName& one : names) known.push_back(one.name);
         const std::string close = nearest(field, known);
         throw Error(fmt::format("limb eval: --only: unknown quantity '{}', expected some of: {}{}",
                                 field, fmt::join(known, " "),
                                 close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
       }
       requested.insert(field);
+      short_names_.insert(field);
+      if (field == "frames") short_names_.insert(frame_fields().begin(), frame_fields().end());
     }
     return requested;
   }
@@ -137,7 +144,8 @@ class Eval final : public Verb {
     const std::vector<int> rows = jacobian_rows("limb eval: --rows", rows_);
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
     const Model<double> model = build_model(description, robot_.base());
-    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested), rows};
+    if (convention_ == "limb")
+      return {model, nullptr, JointEffects(), std::move(requested), short_names_, rows};
 
     Model<double> uncoupled = model.without_couplings();
     JointEffects effects{.armature = true, .damping = true, .friction = false};
@@ -147,12 +155,8 @@ class Eval final : public Verb {
       effects = JointEffects::none();
     } else if (convention_ == "mujoco") {
       convention = std::make_unique<MujocoConvention>(uncoupled, description);
-    } else if (convention_ == "drake") {
-      convention = std::make_unique<DrakeConvention>(uncoupled, description);
     } else {
-      throw Error(
-          fmt::format("limb eval: --convention is '{}', expected limb, pinocchio, mujoco or drake",
-                      convention_));
+      convention = std::make_unique<DrakeConvention>(uncoupled, description);
     }
     if (convention_ != "pinocchio") {
       for (const std::string& field : kDependOnIntegration) {
@@ -167,12 +171,14 @@ class Eval final : public Verb {
         }
       }
     }
-    return {std::move(uncoupled), std::move(convention), effects, std::move(requested), rows};
+    return {std::move(uncoupled), std::move(convention), effects,
+            std::move(requested), short_names_,          rows};
   }
 
   RobotOptions robot_;
   std::string input_, output_, convention_ = "limb";
   std::vector<std::string> only_, rows_;
+  std::set<std::string> short_names_;  ///< fields with the names of Pinocchio in the output
   bool json_ = true;
 };
 
