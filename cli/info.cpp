@@ -260,7 +260,7 @@ class Info : public Verb {
            {"link", b.link},
            {"type", to_text(b.joint.type())},
            {"axis", cli::to_json(b.joint.axis())},
-           {"parent", model.body(b.parent).name},
+           {"parent", b.parent.value() == 0 ? "world" : model.body(b.parent).name},
            {"nq", place.nq},
            {"nv", place.nv},
            {"q_index", place.q_index},
@@ -281,10 +281,11 @@ class Info : public Verb {
            {"source", cli::to_json(b.source)}});
     }
     for (const Frame<double>& frame : model.frames()) {
-      result["frames"].push_back({{"name", frame.name},
-                                  {"parent_joint", model.body(frame.body).name},
-                                  {"placement_R", cli::to_json(frame.X_BF.R)},
-                                  {"placement_p", cli::to_json(frame.X_BF.p)}});
+      result["frames"].push_back(
+          {{"name", frame.name},
+           {"parent_joint", frame.body.value() == 0 ? "world" : model.body(frame.body).name},
+           {"placement_R", cli::to_json(frame.X_BF.R)},
+           {"placement_p", cli::to_json(frame.X_BF.p)}});
     }
     return result;
   }

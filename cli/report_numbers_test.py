@@ -546,7 +546,7 @@ class DemoTest(Folder):
         forward = walk["mean_velocity"][0]
         if not walk["walks"]:
             self.skipTest("built without a solver of quadratic programs")
-        self.assertIn(f"Walked {walk['seconds']:g} s: stand, trot at 0.4 m/s", text)
+        self.assertIn(f"Walked {walk['end']:g} s: stand, trot at 0.4 m/s", text)
         self.assertIn("push of 3 N s", text)
         for line in (
                 f"true velocity         {forward:.3f} m/s forward, {100 * (forward / 0.4 - 1):+.1f} % of the command; "
@@ -559,7 +559,7 @@ class DemoTest(Folder):
                 f"torque used           {100 * walk['torque_share']:.0f} % of the limit of "):
             self.assertIn(line, text)
         self.assertIn(f"at most {100 * walk['max_torque_share']:.0f} %", text)
-        self.assertIn(f"({walk['seconds']:.1f} s simulated in ", text)
+        self.assertIn(f"({walk['end']:.1f} s simulated in ", text)
         for name, times in walk["step_us"].items():
             printed = row(text.split("Time per control step")[1], name + " ")[-5:]
             self.assertEqual(printed[-1], str(times["steps"]))  # the times differ from run to run
