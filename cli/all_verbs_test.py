@@ -36,6 +36,9 @@ CALLS = {
 # The argument that is a file; none for verbs that read none.
 FILES = {"eval": 2, "plot": 0, "estimate": 0, "list": None, "demo": None}
 
+# Options that must be given: the usage line has them.
+REQUIRED = {"plot": ["-o FILE"], "estimate": ["--feet A,B,..."]}
+
 # One meaning and one spelling for all verbs: option -> placeholder of its value ("" for a flag).
 SPELLINGS = {"--json": "", "--output": ("FILE", "FOLDER"), "--duration": "S", "--dt": "S", "--base": "KIND",
              "--root": "FOLDER", "--only": "A,B,...", "--frames": "A,B,...", "--functions": "A,B,...",
@@ -115,6 +118,9 @@ class AllVerbsTest(unittest.TestCase):
                 self.assertIn(f"  {verb}", run("help").stdout)
                 self.assertTrue(lines[2].startswith(f"Usage: limb {verb}"), lines[2])
                 self.assertTrue(lines[4].startswith(f"  limb {verb}"), lines[4])  # an example
+                self.assertNotIn(" TEXT ", result.stdout)  # names of types are those of the library of options
+                for option in REQUIRED.get(verb, ()):
+                    self.assertIn(f" {option}", lines[2])
                 self.assertLessEqual(max(map(len, lines)), 100)
                 self.assertIn("Exit: 0 ok, 1 bad input, 2 computation failed.", result.stdout)
                 for option in options_of(verb):
@@ -152,7 +158,7 @@ class AllVerbsTest(unittest.TestCase):
         for verb in self.verbs:
             for option, value in options_of(verb).items():
                 # Files, folders, names of frames and similar have messages of their own (messages_test.py).
-                if value not in ("N", "S", "M", "HZ", "KIND", "DEG", "M/S", "P", "RAD"):
+                if value not in ("N", "S", "M", "HZ", "KIND", "DEG", "M/S", "P", "RAD", "KG", "N S", "RAD/S"):
                     continue
                 with self.subTest(verb=verb, option=option):
                     call = self.call(verb)
@@ -163,7 +169,22 @@ class AllVerbsTest(unittest.TestCase):
                     self.assertRegex(message, rf"^limb {verb}: {option} is 'x', expected (a number|a whole number|one of) ?",
                                      message)
                     checked += 1
-        self.assertGreater(checked, 30)
+        self.assertGreater(checked, 60)
+
+    def test_options_with_choices_are_of_one_kind(self):
+        """An option whose value is one of several words shows KIND, and its description names the words."""
+        for verb in self.verbs:
+            page = run("man", verb).stdout.replace("\\-", "-")
+            for option, value in options_of(verb).items():
+                if value != "KIND":
+                    continue
+                with self.subTest(verb=verb, option=option):
+                    message = self.error(verb, *self.call(verb), option, "x")
+                    words = message[message.index("expected one of ") + 16:].split(", ")
+                    text = page[page.index(f"\\fB{option}\\fR"):]
+                    text = " ".join(text[:text.index("\n.")].split()) + run(verb, "--help").stdout
+                    for word in words:
+                        self.assertIn(word, text)
 
     def test_missing_and_repeated_values(self):
         for verb in self.verbs:

@@ -1,7 +1,6 @@
 #include "cli/bench.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include "cli/gpu_bench.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_document.hpp"
+#include "cli/progress.hpp"
 #include "cli/table.hpp"
 #include "limb/codegen/lower/lower.hpp"
 #include "limb/codegen/x64/machine_code.hpp"
@@ -98,10 +98,11 @@ class Bench final : public Verb {
     for (const DynamicsFunction f : functions) timer.check_memory(fast, f);
     const Interrupt interrupt;
     Json rows = Json::array();
+    Progress progress(static_cast<double>(functions.size()), "functions");
     for (const DynamicsFunction f : functions) {
       const Program* p = fast.has_program(f) ? &fast.program(f) : nullptr;
       Interrupt::check("limb bench", fmt::format("before {}", limb::to_text(f)));
-      show_progress(fmt::format("timing {} ...", limb::to_text(f)));
+      progress.show(static_cast<double>(rows.size()));
       const double times[] = {timer.one(slow, f), timer.one(fast, f),
                               timer.batch<double>(fast, f, 1), timer.batch<float>(fast, f, 1),
                               timer.batch<double>(fast, f, threads_)};
@@ -121,7 +122,7 @@ class Bench final : public Verb {
                       {"operations", operations},
                       {"code_bytes", bytes}});
     }
-    show_progress("");
+    progress.clear();
     const StrategyTable strategies(fast, functions);
     if (json_) {
       out << json_document(Json{{"robot", model.name()},
@@ -141,11 +142,6 @@ class Bench final : public Verb {
   }
 
  private:
-  /// Shows the function that is being timed, if stderr is a terminal.
-  static void show_progress(const std::string& text) {
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\033[K{}", text);
-  }
-
   CompiledOptions functions_{"bench"};
   std::optional<std::int64_t> states_;
   int threads_ = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

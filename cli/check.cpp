@@ -97,7 +97,7 @@ class Check : public Verb {
     if (quiet_) {
       std::erase_if(found, [](const Diagnostic& d) { return d.severity == Severity::note; });
     }
-    Json json = {{"file", robot_.path()}, {"diagnostics", to_json(found)}};
+    Json json = {{"path", robot_.path()}, {"findings", to_json(found)}};
     if (!json_) {
       print(found, out);
       out << robot_.path() << ": " << summary_of(found) << "\n";

@@ -88,7 +88,10 @@ class HelpTest(unittest.TestCase):
             for verb in self.verbs():
                 self.assertIn(verb, text)
             self.assertIn("builtin:quadruped", text)
-        self.check_error("limb completion: shell is 'csh', expected bash, zsh or fish", "completion", "csh")
+        self.check_error("limb completion: SHELL is 'csh', expected one of bash, zsh, fish", "completion", "csh")
+        self.check_error("limb completion: SHELL is required: bash, zsh or fish", "completion")
+        for verb in (["completion", "bash"], ["version"], ["--version"], ["help", "info"]):
+            self.check_error(f"limb {verb[0]}: unknown argument 'x' (see: limb --help)", *verb, "x")
 
     def options(self, verb):
         """Name and value of each option, from its manual page: {"--output": "FILE"}."""

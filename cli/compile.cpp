@@ -7,6 +7,7 @@
 #include <fstream>
 #include <ostream>
 
+#include "cli/choice.hpp"
 #include "cli/compiled_options.hpp"
 #include "cli/disassemble.hpp"
 #include "cli/json_document.hpp"
@@ -37,7 +38,7 @@ class Compile final : public Verb {
     return "  limb compile arm.urdf --target c -o arm_c              C source with a test\n"
            "  limb compile dog.urdf --base free --target c --float --functions rnea -o dog_c\n"
            "  limb compile arm.urdf --target c --simd --cpp -o arm_c also batches and C++\n"
-           "  limb compile dog.urdf --base free --target c --filter invariant --feet a,b,c,d -o "
+           "  limb compile dog.urdf --base free --target c --filter inekf --feet a,b,c,d -o "
            "dog_c\n"
            "                                                         state estimation in C\n"
            "  limb compile arm.urdf --jit                            sizes and times of machine "
@@ -52,7 +53,7 @@ class Compile final : public Verb {
   }
   void add_options(CLI::App& app) override {
     functions_.add(app);
-    app.add_option("--target", target_, "c")->type_name("NAME");
+    add_choice(app, "--target", target_, "language of the files: c (C99)", {"c"});
     app.add_option("-o,--output", folder_, "folder for the files; created if missing")
         ->type_name("FOLDER");
     app.add_option("--prefix", prefix_,
@@ -61,26 +62,21 @@ class Compile final : public Verb {
     app.add_flag("--float", float_, "single precision");
     app.add_flag("--simd", simd_, "also batches, with vector types of gcc and clang");
     app.add_flag("--cpp", cpp_, "also a C++17 header with wrappers");
-    app.add_option("--filter", filter_,
-                   "instead of functions, a filter of the floating base: invariant or error-state")
-        ->type_name("KIND");
+    add_choice(app, "--filter", filter_,
+               "instead of functions, a filter of the floating base: inekf (right-invariant) or "
+               "eskf (error state)",
+               {"inekf", "eskf"});
     add_names(app, "--feet", feet_, "frames of the feet, for --filter");
     app.add_option("--imu", imu_, "frame of the IMU, for --filter; default the base frame")
         ->type_name("FRAME");
     app.add_flag("--jit", jit_, "compile to machine code and report sizes and times");
-    app.add_option("--show", show_, "print operations, machine code or source")
-        ->type_name("graph|asm|c|ptx");
+    add_choice(app, "--show", show_,
+               "print the graph of operations, machine code (asm), or source in c or ptx",
+               {"graph", "asm", "c", "ptx"});
     app.add_flag("--json", json_, "the report as JSON");
   }
 
   Exit run(std::ostream& out) override {
-    if (!target_.empty() && target_ != "c") {
-      throw Error(fmt::format("limb compile: --target is '{}', expected c", target_));
-    }
-    if (!show_.empty() && show_ != "graph" && show_ != "asm" && show_ != "c" && show_ != "ptx") {
-      throw Error(
-          fmt::format("limb compile: --show is '{}', expected graph, asm, c or ptx", show_));
-    }
     if (!target_.empty() && folder_.empty()) {
       throw Error("limb compile: --target c needs a folder, -o FOLDER");
     }
@@ -114,10 +110,6 @@ class Compile final : public Verb {
   Precision precision() const { return float_ ? Precision::f32 : Precision::f64; }
 
   Exit write_filter(const Model<double>& model, std::ostream& out) const {
-    if (filter_ != "invariant" && filter_ != "error-state") {
-      throw Error(fmt::format(
-          "limb compile: --filter is '{}', expected one of invariant, error-state", filter_));
-    }
     if (target_.empty()) throw Error("limb compile: --filter needs --target c");
     if (simd_ || cpp_ || !show_.empty() || jit_) {
       throw Error("limb compile: --filter writes C only, without --simd, --cpp, --show or --jit");
@@ -125,7 +117,7 @@ class Compile final : public Verb {
     if (feet_.empty()) throw Error("limb compile: --filter needs the frames of the feet, --feet");
     CFilterOptions options;
     options.prefix = codegen::c_identifier(prefix_.empty() ? model.name() : prefix_);
-    options.filter = filter_ == "invariant" ? FilterKind::invariant : FilterKind::error_state;
+    options.filter = filter_kind("limb compile", filter_);
     options.precision = precision();
     options.comment = comment(model) + "Feet:";
     for (const std::string& foot : feet_) options.comment += " " + foot;

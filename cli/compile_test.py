@@ -47,7 +47,7 @@ class CompileTest(unittest.TestCase):
 
     def test_filters_are_c_without_warnings(self):
         feet = "FL_foot,FR_foot,RL_foot,RR_foot"
-        for kind in ("invariant", "error-state"):
+        for kind in ("inekf", "eskf"):
             for precision in ([], ["--float"]):
                 with tempfile.TemporaryDirectory() as folder:
                     out = self.ok("compile", "builtin:quadruped", "--target", "c", "--filter", kind, "--feet", feet,
@@ -63,9 +63,9 @@ class CompileTest(unittest.TestCase):
                     used -= {"__stack_chk_fail", "memset", "memcpy", "_GLOBAL_OFFSET_TABLE_"}
                     self.assertLessEqual(used, {"sqrt", "sin", "cos", "fabs", "sincos"})
         common = ("compile", "builtin:quadruped", "--filter")
-        self.assertIn("expected one of invariant, error-state", self.error(*common, "kalman", "--target", "c", "-o", "x"))
-        self.assertIn("--feet", self.error(*common, "invariant", "--target", "c", "-o", "x"))
-        self.assertIn("--target c", self.error(*common, "invariant", "--feet", feet))
+        self.assertIn("--filter is 'kalman', expected one of inekf, eskf", self.error(*common, "kalman", "--target", "c", "-o", "x"))
+        self.assertIn("--feet", self.error(*common, "inekf", "--target", "c", "-o", "x"))
+        self.assertIn("--target c", self.error(*common, "inekf", "--feet", feet))
         self.assertIn("needs --filter", self.error("compile", "builtin:quadruped", "--feet", feet))
 
     def test_c_source_passes_its_own_test(self):
@@ -298,7 +298,7 @@ class CompileTest(unittest.TestCase):
         arm = ["compile", "builtin:arm7"]
         self.assertEqual(
             self.error(*arm, "--target", "fortran", "-o", "x"),
-            "limb compile: --target is 'fortran', expected c",
+            "limb compile: --target is 'fortran', expected one of c",
         )
         self.assertEqual(
             self.error(*arm, "--target", "c"), "limb compile: --target c needs a folder, -o FOLDER"
@@ -306,7 +306,7 @@ class CompileTest(unittest.TestCase):
         self.assertEqual(self.error(*arm, "-o", "x"), "limb compile: -o FOLDER needs --target c")
         self.assertEqual(
             self.error(*arm, "--show", "x"),
-            "limb compile: --show is 'x', expected graph, asm, c or ptx",
+            "limb compile: --show is 'x', expected one of graph, asm, c, ptx",
         )
         self.assertIn("(closest: 'rnea')", self.error(*arm, "--functions", "rnae"))
         self.assertIn("frames is empty", self.error(*arm, "--functions", "frame_poses"))
@@ -326,7 +326,7 @@ class CompileTest(unittest.TestCase):
         )
         self.assertEqual(
             self.error(*arm, "--strategy", "loops"),
-            "limb compile: --strategy is 'loops', expected automatic, straight_line, recursion or split",
+            "limb compile: --strategy is 'loops', expected one of automatic, straight_line, recursion, split",
         )
         self.assertEqual(
             self.error(*arm, "--strategy", "recursion", "--show", "c"),

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/choice.hpp"
 #include "cli/verb.hpp"
 
 namespace limb::cli {
@@ -10,8 +11,8 @@ void CompiledOptions::add(CLI::App& app) {
   robot_.add(app);
   add_names(app, "--functions", functions_, "functions to compile, default rnea,crba,aba");
   add_names(app, "--frames", frames_, "frames of the functions that need them");
-  app.add_option("--strategy", strategy_, "automatic (default), straight_line, recursion or split")
-      ->type_name("STRATEGY");
+  add_choice(app, "--strategy", strategy_, "automatic (default), straight_line, recursion or split",
+             {"automatic", "straight_line", "recursion", "split"});
   app.add_flag("--rigid", rigid_, "leave out armature, damping and friction");
   app.add_flag("--nonzeros", nonzeros_,
                "only nonzeros of matrices, one triangle of symmetric ones");
@@ -38,10 +39,6 @@ CompileOptions CompiledOptions::options(const Model<double>& model) const {
     options.strategy = Strategy::recursion;
   } else if (strategy_ == "split") {
     options.strategy = Strategy::split;
-  } else if (strategy_ != "automatic") {
-    throw Error(fmt::format(
-        "limb {}: --strategy is '{}', expected automatic, straight_line, recursion or split", verb_,
-        strategy_));
   }
   for (const std::string& name : frames_) options.frames.push_back(model.find_frame(name));
   if (rigid_) options.effects = JointEffects::none();

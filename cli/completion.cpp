@@ -164,7 +164,7 @@ std::string completion_script(const std::string& shell, std::span<const VerbGrou
   if (shell == "bash") return bash_script(verbs);
   if (shell == "zsh") return zsh_script(verbs);
   if (shell == "fish") return fish_script(verbs);
-  fail("limb completion", "shell", "'" + shell + "'", "bash, zsh or fish");
+  fail("limb completion", "SHELL", "'" + shell + "'", "one of bash, zsh, fish");
 }
 
 }  // namespace limb::cli

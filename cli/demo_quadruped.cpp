@@ -223,10 +223,10 @@ Section walk_section(const QuadrupedDemo& demo, const WalkPlan& plan, const Legg
   text += table.text();
   section.numbers = {{"walks", walks},
                      {"fell", run.fell()},
-                     {"seconds", run.time()},
+                     {"end", run.time()},
                      {"computing_s", computing},
                      {"command", plan.speed},
-                     {"velocity", {mean.x(), mean.y()}},
+                     {"mean_velocity", {mean.x(), mean.y()}},
                      {"distance", all.distance},
                      {"largest_tilt", all.largest_tilt},
                      {"position_error", all.position_error},

@@ -76,7 +76,7 @@ class QuadrupedTest(unittest.TestCase):
         self.assertGreater(walk["step_us"]["estimator"]["mean"], 0)
         if not walk["walks"]:
             self.skipTest("limb was built without a solver of quadratic programs")
-        self.assertAlmostEqual(walk["velocity"][0], 0.5, delta=0.075)  # 15 %
+        self.assertAlmostEqual(walk["mean_velocity"][0], 0.5, delta=0.075)  # 15 %
         self.assertEqual(walk["fell_back"], 0)
         self.assertEqual(set(walk["step_us"]),
                          {"estimator", "kinematics and dynamics", "plan", "forces over the horizon",

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "cli/choice.hpp"
 #include "cli/derive_json.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_document.hpp"
@@ -93,12 +94,10 @@ class Derive final : public Verb {
   void add_options(CLI::App& app) override {
     robot_.add(app);
     auto* route =
-        app.add_option("--route", route_,
-                       "lagrange, newton-euler, modern-robotics, both (the first two, default) or "
-                       "all, which proves that they agree")
-            ->check(CLI::IsMember({"lagrange", "newton-euler", "modern-robotics", "both", "all"})
-                        .description(""))
-            ->type_name("NAME");
+        add_choice(app, "--route", route_,
+                   "lagrange, newton-euler, modern-robotics, both (the first two, default) or "
+                   "all, which proves that they agree",
+                   {"lagrange", "newton-euler", "modern-robotics", "both", "all"});
     auto* lagrange = app.add_flag("--lagrange", lagrange_, "the same as --route lagrange");
     auto* newton =
         app.add_flag("--newton-euler", newton_euler_, "the same as --route newton-euler");
@@ -109,9 +108,9 @@ class Derive final : public Verb {
     app.add_option("--check", answers_,
                    "compares an answer, 'M11 = ...', in plain text or LaTeX; repeatable")
         ->type_name("FORMULA");
-    app.add_option("--letters", letters_, "of the equations: MVG, Mcg (M, c, g) or DCg (D, C, g)")
-        ->check(CLI::IsMember({"MVG", "Mcg", "DCg"}).description(""))
-        ->type_name("NAME")
+    add_choice(app, "--letters", letters_,
+               "of the equations: MVG (default), Mcg (M, c, g) or DCg (D, C, g)",
+               {"MVG", "Mcg", "DCg"})
         ->capture_default_str();
     app.add_flag("--long-functions", page_.long_functions, "cos(theta_1 + theta_2), not c_12");
     app.add_flag("--expanded", page_.expanded, "sums of products without parentheses");
@@ -120,9 +119,11 @@ class Derive final : public Verb {
     add_names(app, "--frames", frames_, "frames of J, Jdot, Lambda, mu, rho");
     add_names(app, "--quantity", quantities_, "former name of --only")->group("");
     add_names(app, "--frame", frames_, "former name of --frames")->group("");
-    app.add_option("--format", format_,
-                   "text, latex, latex-fragment, beamer, markdown, html, json, c, python")
-        ->type_name("NAME");
+    std::vector<std::string> names;
+    for (const auto& [name, format] : formats()) names.push_back(name);
+    add_choice(app, "--format", format_,
+               "text (default), latex, latex-fragment, beamer, markdown, html, json, c or python",
+               names);
     app.add_flag("--steps", steps_, "all steps of the derivation");
     app.add_flag("--recursive", recursive_,
                  "assignments with intermediate values: any size, any joint");
@@ -150,14 +151,7 @@ class Derive final : public Verb {
   }
 
  private:
-  const Format& chosen_format() const {
-    const std::string name = json_ ? "json" : format_;
-    const auto found = formats().find(name);
-    if (found != formats().end()) return found->second;
-    std::string known;
-    for (const auto& [key, value] : formats()) known += (known.empty() ? "" : ", ") + key;
-    throw Error(fmt::format("limb derive: --format is '{}', expected one of: {}", name, known));
-  }
+  const Format& chosen_format() const { return formats().at(json_ ? "json" : format_); }
 
   std::string closed(const Format& format) const {
     if (steps_ && !format.for_people) {
@@ -218,12 +212,10 @@ class Derive final : public Verb {
       text += to_text(derivation, check);
     }
     const bool as_json = json_ || format_ == "json";
-    if (as_json)
-      text =
-          nlohmann::json{
-              {"robot", derivation.robot.model.name()}, {"equal", all_equal}, {"answers", list}}
-              .dump(2) +
-          "\n";
+    if (as_json) {
+      text = json_document(nlohmann::json{
+          {"robot", derivation.robot.model.name()}, {"equal", all_equal}, {"answers", list}});
+    }
     if (output_.empty()) {
       out << text;
     } else {

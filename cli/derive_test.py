@@ -350,7 +350,7 @@ terms = [{joint = "first", ratio = 0.5}, {joint = "second", ratio = -2}]
             (["builtin:2r", "--only", "m"], r"derive: quantity 'm' is not one of: M C B .*"),
             (["builtin:2r", "--only", "J"], r"derive: J needs a frame, expected its name \(--frames\)"),
             (["builtin:2r", "--frame", "tol"], r"no frame is named 'tol' \(closest: 'tool'\)"),
-            (["builtin:2r", "--format", "odt"], r"--format is 'odt', expected one of: beamer, c, "),
+            (["builtin:2r", "--format", "odt"], r"--format is 'odt', expected one of beamer, c, "),
             (["builtin:2r", "--lagrange", "--newton-euler"], r"excludes"),
             (["builtin:2r", "--recursive", "--only", "K"], r"K has no recursive form"),
             (["nowhere.urdf"], r"nowhere\.urdf"),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/choice.hpp"
 #include "cli/estimate_noise.hpp"
 #include "cli/estimate_report.hpp"
 #include "cli/interrupt.hpp"
@@ -17,6 +18,7 @@
 #include "cli/robot_options.hpp"
 #include "cli/write_walk_log.hpp"
 #include "limb/base/text_file.hpp"
+#include "limb/math/euler.hpp"
 #include "limb/model/core/load.hpp"
 #include "limb/sim/log/log_writer.hpp"
 
@@ -87,22 +89,18 @@ class Estimate final : public Verb {
     app.add_option("--start", start_, "initial x,y,z,roll,pitch,yaw[,vx,vy,vz] instead of rest")
         ->delimiter(',')
         ->type_name("LIST");
-    app.add_option("--terrain", terrain_, "unknown, flat or steps, default unknown")
-        ->check(CLI::IsMember({"unknown", "flat", "steps"}).description(""))
-        ->type_name("KIND");
-    app.add_option("--contact-kind", contact_kind_,
-                   "contacts in the log: force (also 0 and 1) or probability, default force")
-        ->check(CLI::IsMember({"force", "probability"}).description(""))
-        ->type_name("KIND");
-    app.add_option("--filter", filter_, "inekf or eskf, default inekf")->type_name("NAME");
-    app.add_option("--odometry", odometry_,
-                   "measure feet by position or velocity, default position")
-        ->check(CLI::IsMember({"position", "velocity"}).description(""))
-        ->type_name("KIND");
-    app.add_option("--contact-by", contact_by_,
-                   "source of contacts: log, torque or always, default log")
-        ->check(CLI::IsMember({"log", "torque", "always"}).description(""))
-        ->type_name("SOURCE");
+    add_choice(app, "--terrain", terrain_, "unknown, flat or steps, default unknown",
+               {"unknown", "flat", "steps"});
+    add_choice(app, "--contact-kind", contact_kind_,
+               "contacts in the log: force (also 0 and 1) or probability, default force",
+               {"force", "probability"});
+    add_choice(app, "--filter", filter_,
+               "inekf (right-invariant) or eskf (error state), default inekf", {"inekf", "eskf"});
+    add_choice(app, "--odometry", odometry_,
+               "measure feet by position or velocity, default position", {"position", "velocity"});
+    add_choice(app, "--contact-by", contact_by_,
+               "source of contacts: log, torque or always, default log",
+               {"log", "torque", "always"});
     app.add_option("-o,--output", output_, "report, picture or log")->type_name("FILE");
     app.add_flag("--smooth", smooth_,
                  "fixed-interval smoothing: each estimate uses the whole log, not only its past");
@@ -243,8 +241,15 @@ class Estimate final : public Verb {
     EstimateRun run(kCall, legs, options_, source, start, smooth_);
     std::unique_ptr<LogWriter> writer;
     if (output_.ends_with(".csv") || output_.ends_with(".mcap")) {
-      writer = open_output();
-      run.on_row = [&](const EstimateRun::Row& row) { write_row(*writer, row); };
+      writer = open_output(model);
+      run.on_row = [&, next = 0.0](const EstimateRun::Row& row) mutable {
+        constexpr double kPeriod = 1. / 30;  // s
+        if (row.t >= next) {
+          write_pose(*writer, row);
+          next = row.t + kPeriod;
+        }
+        write_row(*writer, row);
+      };
     }
     LogStream second = open();
     while (next_part(second, part)) run.add(read_sensors(kCall, part, legs, topics_));
@@ -360,17 +365,33 @@ class Estimate final : public Verb {
                     output_.ends_with(".png") ? png_of_svg(kCall, text, 1.5) : text);
   }
 
-  std::unique_ptr<LogWriter> open_output() const {
+  std::unique_ptr<LogWriter> open_output(const Model<double>& model) const {
+    constexpr LogTopic::Kind kNumbers = LogTopic::Kind::numbers;
+    const std::string base_link = model.bodies()[1].link;
+    const std::vector<std::string> units = {"m",   "m",   "m",   "rad", "rad",
+                                            "rad", "m/s", "m/s", "m/s"};
     const std::vector<std::string> names = {"p.x", "p.y", "p.z", "roll", "pitch",
                                             "yaw", "v.x", "v.y", "v.z"};
     return open_log(kCall, output_,
-                    {{"estimate", names},
-                     {"sigma", names},
-                     {"bias", {"wx", "wy", "wz", "fx", "fy", "fz"}},
-                     {"contact", feet_}},
-                    {{"filter", filter_}});
+                    {{"estimate", names, kNumbers, units},
+                     {"sigma", names, kNumbers, units},
+                     {"bias",
+                      {"wx", "wy", "wz", "fx", "fy", "fz"},
+                      kNumbers,
+                      {"rad/s", "rad/s", "rad/s", "m/s^2", "m/s^2", "m/s^2"}},
+                     {"contact", feet_, kNumbers, std::vector<std::string>(feet_.size(), "1")},
+                     {"tf", {base_link}, LogTopic::Kind::frame_transforms}},
+                    {{"filter", filter_}, {"robot", model.name()}});
   }
 
+  /// Adds the pose of the base, for viewers.
+  static void write_pose(LogWriter& log, const EstimateRun::Row& row) {
+    Eigen::Matrix<double, 7, 1> pose;
+    pose.head<3>() = row.value.head<3>();
+    pose.tail<4>() =
+        Eigen::Quaterniond(rpy_to_matrix(row.value[3], row.value[4], row.value[5])).coeffs();
+    log.write(4, row.t, pose);
+  }
   static void write_row(LogWriter& log, const EstimateRun::Row& row) {
     log.write(0, row.t, row.value);
     log.write(1, row.t, row.sigma);
@@ -403,6 +424,7 @@ class Estimate final : public Verb {
     result["verdict"] = {{"verdict", to_text(s.verdict.verdict)},
                          {"t", number(s.verdict.t)},
                          {"reason", s.verdict.reason},
+                         {"nis_per_row", number(s.verdict.nis_per_row)},
                          {"worst_window", number(s.verdict.worst_window)},
                          {"refused", s.verdict.refused}};
     for (std::size_t i = 0; i < s.feet.size(); ++i) {

@@ -250,7 +250,7 @@ class EstimateTest(unittest.TestCase):
         walk = self.path("walk.csv")
         self.assertIn("does not name its robot", self.error(walk, "--feet", FEET))
         self.assertIn("FL_fot", self.error(walk, *model, "--feet", "FL_fot"))
-        self.assertIn("'eskf' or 'inekf'", self.error(walk, *model, "--feet", FEET, "--filter", "ukf"))
+        self.assertIn("--filter is 'ukf', expected one of inekf, eskf", self.error(walk, *model, "--feet", FEET, "--filter", "ukf"))
         self.assertIn("ends in .html", self.error(walk, *model, "--feet", FEET, "-o", "x.pdf"))
         self.assertIn("no topic 'torque'", self.error(walk, *model, "--feet", FEET, "--contact-by", "torque"))
         self.assertIn("--gyroscope is 'contact', expected a topic with the fields wx, wy, wz",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/choice.hpp"
 #include "cli/json_document.hpp"
 #include "cli/png.hpp"
 #include "cli/robot_options.hpp"
@@ -50,12 +51,12 @@ class Eval final : public Verb {
            "                                                            M and V over a coordinate\n"
            "  limb eval arm.urdf --input states.json --only tau_rnea,M  two quantities\n"
            "  limb eval dog.urdf --base free --convention pinocchio \\\n"
-           "                     --input golden.json --output out.json  in the conventions of "
+           "                     --input states.json -o out.json        in the conventions of "
            "Pinocchio\n";
   }
   std::string_view notes() const override {
     return "IN.json: {\"states\": [{\"q\": [], \"v\": [], \"a\": [], \"tau\": [],\n"
-           "           \"fext\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
+           "           \"external\": {\"frame\": \"name\", \"f_local\": []}}], \"frames\": "
            "[\"name\"]}\n"
            "v, a, tau default to zero; f_local is force, then moment, on the frame in its axes.\n"
            "Units are SI and rad. The conventions pinocchio, mujoco and drake ignore couplings; "
@@ -63,17 +64,19 @@ class Eval final : public Verb {
            "dynamics include what that library adds to the rigid bodies: pinocchio nothing, "
            "mujoco\n"
            "and drake armature and damping. limb includes armature, damping and friction.\n"
-           "--only also accepts the names of the library: inverse_dynamics (rnea), "
-           "forward_dynamics\n"
-           "(aba), mass_matrix (crba), mass_inverse, bias, gravity, coriolis_matrix, da_dq, "
-           "da_dv,\n"
-           "inverse_dynamics_derivatives, forward_dynamics_derivatives, center_of_mass,\n"
-           "centroidal_momentum, ...; the keys of the output stay. --only operational_space gives\n"
-           "Lambda, mu and rho of the frames in world axes: F = Lambda xdd + mu + rho over "
-           "--rows;\n"
-           "acceleration_split their acceleration as tangential, centripetal and Coriolis terms, "
-           "V the\n"
-           "Coriolis and centrifugal forces, torque_budget the terms of inverse dynamics.\n"
+           "Keys of the output are those of recorded files: tau_rnea, ddq_aba, M, Minv, nle, g, C, "
+           "J_lwa,\n"
+           "...; what --only names as in Python has that name: inverse_dynamics, "
+           "forward_dynamics,\n"
+           "mass_matrix, mass_inverse, bias, gravity, coriolis_matrix, dtau_dq, da_dq, ..., of a "
+           "frame\n"
+           "frame_pose, and frame_jacobian, frame_velocity, ... by axes.\n"
+           "--only operational_space gives Lambda, mu and rho of the frames in world axes:\n"
+           "F = Lambda xdd + mu + rho over --rows; acceleration_split their acceleration as "
+           "tangential,\n"
+           "centripetal and Coriolis terms, V the Coriolis and centrifugal forces, torque_budget "
+           "the\n"
+           "terms of inverse dynamics.\n"
            "--picture draws M, V, g, nle, tau_rnea, torque_budget and the energies over the "
            "coordinate\n"
            "of --over.\n";
@@ -97,9 +100,10 @@ class Eval final : public Verb {
     app.add_option("--picture", picture_, "charts over the coordinate of --over, .svg or .png")
         ->type_name("FILE");
     app.add_option("-o,--output", output_, "output file, default stdout")->type_name("FILE");
-    app.add_option("--convention", convention_,
-                   "of input and output: limb, pinocchio, mujoco or drake")
-        ->type_name("NAME");
+    add_choice(app, "--convention", convention_,
+               "of input and output: limb (default), pinocchio, mujoco or drake",
+               {"limb", "pinocchio", "mujoco", "drake"})
+        ->capture_default_str();
     add_names(app, "--only", only_, "write only these quantities");
     add_names(app, "--rows", rows_, "rows of operational_space: some of vx vy vz wx wy wz");
     app.add_flag("--json", json_, "accepted for consistency; the result is always JSON");
@@ -130,6 +134,7 @@ class Eval final : public Verb {
       }
     }
     if (!picture_.empty()) write_picture(*model, *sweep, states);
+    for (Json& state : states) state = quantities.with_names(state);
     Json result = {{"robot", robot_.path()},
                    {"convention", convention_},
                    {"nq", quantities.nq()},
@@ -225,9 +230,11 @@ class Eval final : public Verb {
     write_text_file("limb eval", picture_, png ? png_of_svg("limb eval", svg, 2) : svg);
   }
 
-  std::set<std::string> read_only() const {
+  /// The fields of --only; fills short_names_.
+  std::set<std::string> read_only() {
     std::vector<std::string> known = state_fields();
     known.insert(known.end(), frame_fields().begin(), frame_fields().end());
+    if (only_.empty()) short_names_ = {known.begin(), known.end()};
     known.insert(known.end(), named_fields().begin(), named_fields().end());
     std::set<std::string> requested;
     for (const std::string& field : only_) {
@@ -239,12 +246,15 @@ class Eval final : public Verb {
         continue;
       }
       if (std::find(known.begin(), known.end(), field) == known.end()) {
+        for (const QuantityName& one : names) known.push_back(one.name);
         const std::string close = nearest(field, known);
         throw Error(fmt::format("limb eval: --only: unknown quantity '{}', expected some of: {}{}",
                                 field, fmt::join(known, " "),
                                 close.empty() ? "" : fmt::format(" (closest: '{}')", close)));
       }
       requested.insert(field);
+      short_names_.insert(field);
+      if (field == "frames") short_names_.insert(frame_fields().begin(), frame_fields().end());
     }
     return requested;
   }
@@ -262,7 +272,8 @@ class Eval final : public Verb {
     const std::vector<int> rows = jacobian_rows("limb eval: --rows", rows_);
     const Description<double> description = load_description(robot_.path(), robot_.read_options());
     const Model<double> model = build_model(description, robot_.base());
-    if (convention_ == "limb") return {model, nullptr, JointEffects(), std::move(requested), rows};
+    if (convention_ == "limb")
+      return {model, nullptr, JointEffects(), std::move(requested), short_names_, rows};
 
     Model<double> uncoupled = model.without_couplings();
     JointEffects effects{.armature = true, .damping = true, .friction = false};
@@ -272,12 +283,8 @@ class Eval final : public Verb {
       effects = JointEffects::none();
     } else if (convention_ == "mujoco") {
       convention = std::make_unique<MujocoConvention>(uncoupled, description);
-    } else if (convention_ == "drake") {
-      convention = std::make_unique<DrakeConvention>(uncoupled, description);
     } else {
-      throw Error(
-          fmt::format("limb eval: --convention is '{}', expected limb, pinocchio, mujoco or drake",
-                      convention_));
+      convention = std::make_unique<DrakeConvention>(uncoupled, description);
     }
     if (convention_ != "pinocchio") {
       for (const std::string& field : kDependOnIntegration) {
@@ -292,7 +299,8 @@ class Eval final : public Verb {
         }
       }
     }
-    return {std::move(uncoupled), std::move(convention), effects, std::move(requested), rows};
+    return {std::move(uncoupled), std::move(convention), effects,
+            std::move(requested), short_names_,          rows};
   }
 
   RobotOptions robot_;
@@ -300,6 +308,7 @@ class Eval final : public Verb {
   std::vector<std::string> only_, rows_, frames_;
   std::vector<double> q_, v_, a_;
   std::size_t points_ = 101;
+  std::set<std::string> short_names_;  ///< fields with the keys of recorded files
   bool json_ = true;
 };
 

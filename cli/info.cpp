@@ -8,6 +8,7 @@
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/base/check.hpp"
+#include "limb/dynamics/constraints/actuation.hpp"
 
 namespace limb::cli {
 namespace {
@@ -56,6 +57,22 @@ std::string limit_text(const Body<double>& body) {
   }
   // Without any limit a single "-" is enough.
   return text.find_first_not_of("-; ") == text.npos ? "-" : text;
+}
+
+const char* base_name(Base base) {
+  return base == Base::fixed ? "fixed" : base == Base::free ? "free" : "described";
+}
+
+/// Coordinates of a joint in q and v, as in limb.results.Joint of Python.
+struct JointPlace {
+  int nq = 0, nv = 0, q_index = -1, v_index = -1;  ///< as here if it is coupled to other joints
+};
+
+JointPlace place_of(const Model<double>& model, std::size_t body) {
+  const auto& row = model.coupling().rows()[body - 1];
+  if (row.yq < 0) return {};
+  const Joint<double>& joint = model.bodies()[body].joint;
+  return {joint.nq(), joint.nv(), row.yq, row.terms.empty() ? -1 : row.terms[0].y};
 }
 
 /// Numbers of actuated, passive and independent degrees of freedom.
@@ -177,12 +194,13 @@ class Info : public Verb {
                  {"", "type", "axis", "q", "v", "limits", "velocity", "effort", "mass (kg)"});
     for (std::size_t i = 1; i < model.bodies().size(); ++i) {
       const Body<double>& b = model.bodies()[i];
+      const JointPlace place = place_of(model, i);
       const auto first = [&](std::optional<double> DofLimits<double>::*field) {
         const auto& value = b.limits.empty() ? std::optional<double>() : b.limits[0].*field;
         return value ? fmt::format("{:.4g}", *value) : std::string("-");
       };
       joints.add({b.name, std::string(to_text(b.joint.type())), axis_text(b.joint),
-                  range(b.q_start, b.joint.nq()), range(b.v_start, b.joint.nv()), limit_text(b),
+                  range(place.q_index, place.nq), range(place.v_index, place.nv), limit_text(b),
                   first(&DofLimits<double>::velocity), first(&DofLimits<double>::effort),
                   fmt::format("{:.6g}", b.inertia.mass())});
     }
@@ -210,13 +228,15 @@ class Info : public Verb {
   Json to_json(const Model<double>& model) const {
     const DofCounts f = count_dofs(model);
     Json result = {{"name", model.name()},
-                   {"file", robot_.path()},
+                   {"path", robot_.path()},
+                   {"base", base_name(robot_.base())},
                    {"nq", model.nq()},
                    {"nv", model.nv()},
                    {"uncoupled_nq", model.uncoupled_nq()},
                    {"uncoupled_nv", model.uncoupled_nv()},
-                   {"total_mass", model.total_mass()},
-                   {"gravity", cli::to_json(model.gravity())},
+                   {"mass", model.total_mass()},
+                   {"gravity_vector", cli::to_json(model.gravity())},
+                   {"motors", motor_count(model)},
                    {"actuated_dofs", f.actuated},
                    {"passive_dofs", f.passive},
                    {"independent_dofs", f.independent},
@@ -234,16 +254,21 @@ class Info : public Verb {
                           {"effort", cli::to_json(x.effort)}});
       }
       const bool massive = b.inertia.mass() > 0;
+      const JointPlace place = place_of(model, i);
       result["joints"].push_back(
           {{"name", b.name},
            {"link", b.link},
            {"type", to_text(b.joint.type())},
            {"axis", cli::to_json(b.joint.axis())},
-           {"parent", model.body(b.parent).name},
-           {"idx_q", b.q_start},
-           {"nq", b.joint.nq()},
-           {"idx_v", b.v_start},
-           {"nv", b.joint.nv()},
+           {"parent", b.parent.value() == 0 ? "world" : model.body(b.parent).name},
+           {"nq", place.nq},
+           {"nv", place.nv},
+           {"q_index", place.q_index},
+           {"v_index", place.v_index},
+           {"uncoupled_nq", b.joint.nq()},
+           {"uncoupled_nv", b.joint.nv()},
+           {"uncoupled_q_index", b.q_start},
+           {"uncoupled_v_index", b.v_start},
            {"placement_R", cli::to_json(b.X_PJ.R)},
            {"placement_p", cli::to_json(b.X_PJ.p)},
            {"mass", b.inertia.mass()},
@@ -256,10 +281,11 @@ class Info : public Verb {
            {"source", cli::to_json(b.source)}});
     }
     for (const Frame<double>& frame : model.frames()) {
-      result["frames"].push_back({{"name", frame.name},
-                                  {"parent_joint", model.body(frame.body).name},
-                                  {"placement_R", cli::to_json(frame.X_BF.R)},
-                                  {"placement_p", cli::to_json(frame.X_BF.p)}});
+      result["frames"].push_back(
+          {{"name", frame.name},
+           {"parent_joint", frame.body.value() == 0 ? "world" : model.body(frame.body).name},
+           {"placement_R", cli::to_json(frame.X_BF.R)},
+           {"placement_p", cli::to_json(frame.X_BF.p)}});
     }
     return result;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/json_document.hpp"
@@ -30,7 +31,7 @@ std::string first_sentence(std::string_view recipe) {
   }
   // A long one is cut before its details.
   constexpr std::size_t kLong = 66;
-  for (const char* divider : {"; ", ": ", ", in ", ", "}) {
+  for (const char* divider : {"; ", ": ", ", in ", ", ", " that "}) {
     if (text.size() > kLong) text = text.substr(0, text.find(divider));
   }
   return text;
@@ -50,7 +51,11 @@ class List final : public Verb {
 
   Exit run(std::ostream& out) override {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    std::string text = "Robot               dof  mass, kg   description\n";
+    std::size_t width = 0;
+    for (const BuiltinRecipe& recipe : builtin_recipes())
+      width = std::max(width, recipe.name.size());
+    width += std::string_view("builtin:").size();
+    std::string text = fmt::format("{:<{}}  dof  mass, kg   description\n", "Robot", width);
     for (const BuiltinRecipe& recipe : builtin_recipes()) {
       const std::string name = "builtin:" + std::string(recipe.name);
       const Model<double> model = load_model(name);
@@ -60,8 +65,8 @@ class List final : public Verb {
                       {"nv", model.nv()},
                       {"mass", model.total_mass()},
                       {"description", description}});
-      text += fmt::format("{:<20}{:>3}  {:>8.2f}   {}\n", name, model.nv(), model.total_mass(),
-                          description);
+      text += fmt::format("{:<{}}  {:>3}  {:>8.2f}   {}\n", name, width, model.nv(),
+                          model.total_mass(), description);
     }
     out << (json_ ? json_document(nlohmann::ordered_json{{"robots", list}}) : text);
     return Exit::ok;

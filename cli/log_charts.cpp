@@ -293,20 +293,24 @@ void LogCharts::add_torques(const LogSeries& series) {
     }
     moved[unit_of(series, i)] |= !is_zero(motor) || !is_zero(command);
   }
-  const char* title = equal ? "Motor torques, equal to their commands" : "Motor torques";
+  const auto title = [&](std::size_t i) {
+    return fmt::format("Motor {}{}", unit_of(series, i) == "N" ? "forces" : "torques",
+                       equal ? ", equal to their commands" : "");
+  };
   for (std::size_t i = 0; i < series.fields.size(); ++i) {
     const auto [group, name] = split_first(series.fields[i]);
     const bool idle = is_zero(series.values[i]);
     // Joints without motor, such as a floating base, have components and no torque.
     const std::string joint = split_last(name).first;
     const bool base = idle && !joint.empty();
-    if (group == "motor") add(title, series, i, name, moved[unit_of(series, i)] && !base);
+    if (group == "motor") add(title(i), series, i, name, moved[unit_of(series, i)] && !base);
   }
   for (std::size_t i = 0; i < series.fields.size(); ++i) {
     const auto [group, name] = split_first(series.fields[i]);
     if (group == "motor") continue;
     if (group == "command") {
-      add(title, series, i, "command", moved[unit_of(series, i)] && !equal, "torque.motor." + name);
+      add(title(i), series, i, "command", moved[unit_of(series, i)] && !equal,
+          "torque.motor." + name);
     } else {
       add("torque " + group, series, i, name);
     }

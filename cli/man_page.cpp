@@ -60,12 +60,7 @@ constexpr const char* kExit =
 std::string verb_page(const VerbText& verb) {
   std::string text = head("limb-" + verb.name, verb.summary);
   text += fmt::format(".SH SYNOPSIS\n\\fBlimb {}\\fR", verb.name);
-  for (const OptionText& option : verb.options) {
-    if (!option.positional) continue;
-    const std::string name = fmt::format("\\fI{}\\fR", option.names[0]);
-    text += option.required ? " " + name : " [" + name + "]";
-  }
-  text += " [options]\n";
+  text += escaped(usage(verb.name, verb.options).substr(verb.name.size() + 5)) + "\n";
   if (!verb.notes.empty()) text += ".SH DESCRIPTION\n" + escaped(verb.notes);
   text += ".SH OPTIONS\n";
   for (const OptionText& option : verb.options) {

@@ -40,13 +40,8 @@ std::string option_row(const OptionText& option) {
 std::string verb_page(const VerbText& verb) {
   std::string text =
       fmt::format("# limb {}\n\n{}{}.\n\n", verb.name, kNotice, sentence(verb.summary));
-  std::string usage = "limb " + verb.name;
-  for (const OptionText& option : verb.options) {
-    if (!option.positional) continue;
-    usage += option.required ? " " + option.names[0] : " [" + option.names[0] + "]";
-  }
   // Indented, not fenced: fenced blocks are run by a test.
-  text += fmt::format("    {} [options]\n\n## Examples\n\n", usage);
+  text += fmt::format("    {}\n\n## Examples\n\n", usage(verb.name, verb.options));
   std::string_view examples = verb.examples;
   while (!examples.empty()) {
     const std::size_t end = std::min(examples.find('\n'), examples.size() - 1);

@@ -10,6 +10,7 @@
 #include <ostream>
 
 #include "cli/chart.hpp"
+#include "cli/choice.hpp"
 #include "cli/contact_charts.hpp"
 #include "cli/ellipsoid_charts.hpp"
 #include "cli/json_document.hpp"
@@ -29,7 +30,7 @@ class Plot final : public Verb {
  public:
   std::string_view name() const override { return "plot"; }
   std::string_view summary() const override {
-    return "charts or a report from a log of limb simulate";
+    return "charts or a report from a log, of limb or of other programs";
   }
   std::string_view examples() const override {
     return "  limb plot run.mcap -o run.html                      report: charts, torques, "
@@ -63,13 +64,11 @@ class Plot final : public Verb {
         ->type_name("MODEL");
     app.add_option("--root", roots_, "folder for package:// and relative paths; repeatable")
         ->type_name("FOLDER");
-    app.add_option("--base", base_, "base: described, fixed or free, default the one of the log")
-        ->check(CLI::IsMember({"described", "fixed", "free"}).description(""))
-        ->type_name("KIND");
-    app.add_option("--view", view_,
-                   "view of the motion: side, front or top, default side for robots that walk")
-        ->check(CLI::IsMember({"side", "front", "top"}).description(""))
-        ->type_name("KIND");
+    add_choice(app, "--base", base_, "base: described, fixed or free, default the one of the log",
+               {"described", "fixed", "free"});
+    add_choice(app, "--view", view_,
+               "view of the motion: side, front or top, default side for robots that walk",
+               {"side", "front", "top"});
     app.add_flag("--json", json_, "machine-readable output");
   }
 

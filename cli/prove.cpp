@@ -1,7 +1,6 @@
 #include "cli/prove.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/json_document.hpp"
+#include "cli/progress.hpp"
 #include "cli/robot_options.hpp"
 #include "cli/table.hpp"
 #include "limb/dynamics/robot/proof.hpp"
@@ -45,16 +45,14 @@ class Prove final : public Verb {
     }
     std::fputs(findings.text.c_str(), stderr);
     const Model<double> model = load_model(robot_.path(), robot_.base(), robot_.read_options());
-    const bool progress = isatty(STDERR_FILENO) != 0 && options_.states >= 100;
+    Progress progress(options_.states, "states");
     const Interrupt interrupt;
     options_.progress = [&](int done) {
-      if (progress) {
-        std::fprintf(stderr, "\rlimb prove: %d of %d states%s", done, options_.states,
-                     done == options_.states ? "\n" : "");
-      }
+      progress.show(done);
       Interrupt::check("limb prove", fmt::format("after {} of {} states", done, options_.states));
     };
     std::vector<ProofRow> rows = prove(model, options_);
+    progress.clear();
     add_closed_form(rows);
     const bool all =
         std::all_of(rows.begin(), rows.end(), [](const ProofRow& r) { return r.holds(); });
@@ -66,13 +64,11 @@ class Prove final : public Verb {
                         {"tolerance", row.tolerance},
                         {"holds", row.holds()}});
       }
-      out << Json{{"robot", model.name()},
-                  {"states", options_.states},
-                  {"seed", options_.seed},
-                  {"holds", all},
-                  {"rows", list}}
-                 .dump(2)
-          << "\n";
+      out << json_document(Json{{"robot", model.name()},
+                                {"states", options_.states},
+                                {"seed", options_.seed},
+                                {"holds", all},
+                                {"rows", list}});
     } else {
       Table table(fmt::format("{}: {} random states (seed {}), {} degrees of freedom", model.name(),
                               options_.states, options_.seed, model.nv()),

@@ -2,31 +2,30 @@
 
 #include <cstdio>
 
+#include "cli/choice.hpp"
 #include "cli/colour.hpp"
 
 namespace limb::cli {
 
 void MissingMeshesOption::add(CLI::App& app) {
-  app.add_option("--missing-meshes", text_, "MJCF mesh of a mass not found: error, ignore or box")
-      ->check(CLI::IsMember({"error", "ignore", "box"}).description(""))
-      ->type_name("KIND")
+  add_choice(app, "--missing-meshes", text_,
+             "MJCF mesh of a mass not found: error (default), ignore or box",
+             {"error", "ignore", "box"})
       ->capture_default_str();
 }
 
 void UnsupportedOption::add(CLI::App& app) {
-  app.add_option("--unsupported", text_,
-                 "MJCF element that limb lacks and that changes the motion: error or ignore")
-      ->check(CLI::IsMember({"error", "ignore"}).description(""))
-      ->type_name("KIND")
+  add_choice(app, "--unsupported", text_,
+             "MJCF element that limb lacks and that changes the motion: error (default) or ignore",
+             {"error", "ignore"})
       ->capture_default_str();
 }
 
 void RobotOptions::add(CLI::App& app, bool with_base) {
   app.add_option("MODEL", path_, ".urdf, MJCF .xml, .toml recipe or builtin:NAME")->required();
   if (with_base) {
-    app.add_option("--base", base_, "base: described (as in the file), fixed or free")
-        ->check(CLI::IsMember({"described", "fixed", "free"}).description(""))
-        ->type_name("KIND")
+    add_choice(app, "--base", base_, "base: described (as in the file, default), fixed or free",
+               {"described", "fixed", "free"})
         ->capture_default_str();
     app.add_flag("-v,--verbose", verbose_, "print every warning about the robot file");
   }

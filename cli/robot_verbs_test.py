@@ -45,15 +45,17 @@ class InfoTest(unittest.TestCase):
     def test_json_agrees_with_itself(self):
         for robot in ("builtin:arm7", "builtin:humanoid", "builtin:belt-leg"):
             info = json.loads(run("info", robot, "--json").stdout)
-            self.assertEqual(sum(j["nv"] for j in info["joints"]), info["uncoupled_nv"])
-            self.assertEqual(sum(j["nq"] for j in info["joints"]), info["uncoupled_nq"])
+            self.assertEqual(sum(j["uncoupled_nv"] for j in info["joints"]), info["uncoupled_nv"])
+            self.assertEqual(sum(j["uncoupled_nq"] for j in info["joints"]), info["uncoupled_nq"])
+            self.assertEqual((sum(j["nq"] for j in info["joints"]), sum(j["nv"] for j in info["joints"])),
+                             (info["nq"], info["nv"]))
             self.assertEqual(info["independent_dofs"], info["nv"])
             mass = sum(j["mass"] for j in info["joints"])
-            self.assertAlmostEqual(mass, info["total_mass"], delta=1e-12 * mass)
+            self.assertAlmostEqual(mass, info["mass"], delta=1e-12 * mass)
             start = 0
             for joint in info["joints"]:
-                self.assertEqual(joint["idx_v"], start)
-                start += joint["nv"]
+                self.assertEqual(joint["uncoupled_v_index"], start)
+                start += joint["uncoupled_nv"]
 
     def test_missing_mesh_is_an_error_or_ignored(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -64,9 +66,9 @@ class InfoTest(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("robot.xml:1: mesh 'm': file 'm.stl' was not found", refused.stderr)
             ignored = run("info", path, "--missing-meshes", "ignore", "--json")
-            self.assertEqual(json.loads(ignored.stdout)["total_mass"], 2)
+            self.assertEqual(json.loads(ignored.stdout)["mass"], 2)
             box = run("info", path, "--missing-meshes", "box", "--json")
-            self.assertAlmostEqual(json.loads(box.stdout)["total_mass"], 8002, delta=1e-9)
+            self.assertAlmostEqual(json.loads(box.stdout)["mass"], 8002, delta=1e-9)
             self.assertIn("a box of 2 x 2 x 2 m at [0, 0, 0] has its mass, 8000 kg", box.stderr)
 
     def test_unsupported_element_is_an_error_or_ignored(self):
@@ -175,7 +177,7 @@ class CheckTest(unittest.TestCase):
 
     def test_every_finding_has_line_reason_and_fix(self):
         result = run("check", self.arm, "--json")
-        found = json.loads(result.stdout)["diagnostics"]
+        found = json.loads(result.stdout)["findings"]
         rules = {d["rule"] for d in found}
         self.assertIn("axis-not-unit", rules)
         self.assertTrue(any(rule.startswith("limit") for rule in rules), rules)
@@ -203,7 +205,7 @@ class CheckTest(unittest.TestCase):
         before = json.loads(run("info", self.arm, "--json").stdout)
         after = json.loads(run("info", recipe, "--json").stdout)
         self.assertEqual(after["joints"][0]["axis"], before["joints"][0]["axis"])
-        self.assertAlmostEqual(after["total_mass"], before["total_mass"], delta=1e-14)
+        self.assertAlmostEqual(after["mass"], before["mass"], delta=1e-14)
         result = run("check", self.arm, "--fix", self.path / "arm.stl")
         self.assertEqual(result.returncode, 1)
         self.assertIn("ends in .urdf, .toml or, for an MJCF file, .xml", result.stderr)
@@ -247,7 +249,7 @@ class CheckTest(unittest.TestCase):
                 result = run("check", name, "--json", cwd=BROKEN)
                 self.assertEqual(result.returncode, int(code), result.stderr)
                 if result.stdout:
-                    rules = [d["rule"] for d in json.loads(result.stdout)["diagnostics"]]
+                    rules = [d["rule"] for d in json.loads(result.stdout)["findings"]]
                     self.assertTrue(expected in rules or (expected == "-" and not rules), rules)
                 else:
                     self.assertIn(expected.split(": ", 1)[-1], result.stderr)

@@ -484,13 +484,13 @@ class NotANumberTest(Folder):
         found = strict_json(run("simulate", scenario, "--batch", 3, "--json").stdout)
         self.assertEqual(found["failed"], 3)
         nothing = dict.fromkeys(("mean", "deviation", "min", "max"))
-        self.assertEqual(found["energy_change"], nothing)
+        self.assertEqual(found["balance"]["change"], nothing)
         self.assertEqual(found["peak_torque"], {"joint1": nothing, "joint2": nothing})
 
     def test_one_run_has_no_deviation(self):
         found = strict_json(run("simulate", "builtin:2r", "--duration", "0.1", "--batch", 1, "--json").stdout)
-        self.assertEqual(found["energy_change"]["deviation"], 0)
-        self.assertEqual(found["energy_change"]["mean"], found["energy_change"]["max"])
+        self.assertEqual(found["balance"]["change"]["deviation"], 0)
+        self.assertEqual(found["balance"]["change"]["mean"], found["balance"]["change"]["max"])
 
     def test_logs_with_one_row_and_with_empty_cells(self):
         log = self.path("run.csv")

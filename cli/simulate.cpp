@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cli/choice.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json_document.hpp"
 #include "cli/progress.hpp"
@@ -22,6 +23,7 @@
 #include "limb/model/recipe/toml.hpp"
 #include "limb/sim/scenario/initial_clearance.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
+#include "limb/sim/scenario/scenario_controller.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
 #include "limb/sim/scenario/scenario_scene.hpp"
 #include "limb/sim/scenario/scenario_variation.hpp"
@@ -95,9 +97,9 @@ class Simulate final : public Verb {
            "it. Units are SI and rad. A run that fails keeps its log up to the failure and exits\n"
            "with 2.\n"
            "Integrators: explicit-euler, semi-implicit-euler, runge-kutta-4, implicit-midpoint,\n"
-           "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque, pid, "
-           "joint-impedance,\n"
-           "lqr; only in scenarios: control of frames (docs/control.md), balance and locomotion\n"
+           "dormand-prince, cvode. Controllers: none, pd, gravity, computed-torque, pid,\n"
+           "joint-impedance, lqr; only in scenarios: open-loop, cartesian-impedance,\n"
+           "operational-space, hybrid-force (docs/control.md), balance, locomotion\n"
            "(docs/whole_body.md).\n";
   }
   void add_options(CLI::App& app) override {
@@ -106,12 +108,12 @@ class Simulate final : public Verb {
                NumberRange::positive());
     add_number(app, "--dt", step_, "S", "step, default 0.001; adaptive methods: the longest",
                NumberRange::positive());
-    app.add_option("--integrator", integrator_, "integrator, default semi-implicit-euler")
-        ->type_name("NAME");
+    add_choice(app, "--integrator", integrator_, "integrator, default semi-implicit-euler",
+               {"explicit-euler", "semi-implicit-euler", "runge-kutta-4", "implicit-midpoint",
+                "dormand-prince", "cvode"});
     add_whole_number(app, "--seed", seed_, "seed of all random numbers, default 1", 0);
-    app.add_option("--controller", controller_,
-                   "controller that holds the initial pose, default none")
-        ->type_name("NAME");
+    add_choice(app, "--controller", controller_,
+               "controller that holds the initial pose, default none", controller_names());
     app.add_option("--initial", initial_,
                    "initial state: q=0.1,0.2 or q=random or v=..., or JOINT=Q; repeatable")
         ->allow_extra_args(false)
@@ -119,10 +121,9 @@ class Simulate final : public Verb {
     app.add_option("--keyframe", keyframe_,
                    "initial state and controls: a keyframe of the MJCF file")
         ->type_name("NAME");
-    app.add_option("--ground", ground_,
-                   "ground: file (shapes of an MJCF file), plane (z = 0) or none")
-        ->check(CLI::IsMember({"file", "plane", "none"}).description(""))
-        ->type_name("KIND")
+    add_choice(app, "--ground", ground_,
+               "ground: file (shapes of an MJCF file, default), plane (z = 0) or none",
+               {"file", "plane", "none"})
         ->capture_default_str();
     add_number(app, "--clearance", clearance_, "M", "start a free robot this far above the ground",
                NumberRange::not_negative());
@@ -133,17 +134,15 @@ class Simulate final : public Verb {
                      "N runs with different seeds and parameters, one summary", 1);
     app.add_option("--vary", vary_, "batch with one run per row of a .csv or .toml file")
         ->type_name("FILE");
-    app.add_option("--keep", keep_, "logs of a batch: all or failed")
-        ->check(CLI::IsMember({"all", "failed"}).description(""))
-        ->type_name("KIND")
+    add_choice(app, "--keep", keep_, "logs of a batch: all (default) or failed", {"all", "failed"})
         ->capture_default_str();
     add_whole_number(app, "--threads", threads_, "threads of a batch, default 0: all cores", 0,
                      kMaxThreads);
     add_number(app, "--max-wall", max_wall_, "S",
                "end the run or batch after this time, exit code 2", NumberRange::positive());
-    app.add_option("--axes", axes_, "axes of the velocities of free joints in the summary")
-        ->check(CLI::IsMember({"world", "body"}).description(""))
-        ->type_name("KIND")
+    add_choice(app, "--axes", axes_,
+               "axes of the velocities of free joints in the summary: world (default) or body",
+               {"world", "body"})
         ->capture_default_str();
     app.add_flag("--json", json_, "the summary as JSON");
   }
@@ -177,6 +176,9 @@ class Simulate final : public Verb {
 
   Exit run_one(const Scenario& scenario, std::ostream& out) const {
     const auto start = Clock::now();
+    if (!output_.empty() && !output_.ends_with(".csv") && !output_.ends_with(".mcap")) {
+      fail(kCall, "--output", "'" + output_ + "'", "a name that ends in .csv or .mcap");
+    }
     if (!json_) out << setup_text(scenario) << std::flush;
     std::unique_ptr<LogWriter> log;
     if (!output_.empty()) {
@@ -239,7 +241,10 @@ class Simulate final : public Verb {
     s.simulation.step = step_.value_or(s.simulation.step);
     if (!integrator_.empty()) s.simulation.method = method_from_text(kCall, integrator_);
     s.seed = seed_.value_or(s.seed);
-    if (keyframe_) set_keyframe(kCall, *keyframe_, s);
+    if (keyframe_) {
+      check_keyframe(s);
+      set_keyframe(kCall, *keyframe_, s);
+    }
     for (const std::string& text : initial_) {
       set_initial(fmt::format("{}: --initial {}", kCall, text), initial_table(text), s);
     }
@@ -253,6 +258,16 @@ class Simulate final : public Verb {
     s.world.dynamics = WorldOptions::Dynamics::compiled;
     check_times(kCall, s);
     return s;
+  }
+
+  void check_keyframe(const Scenario& s) const {
+    std::string names;
+    for (const StateDescription& key : s.description.scene.keyframes) {
+      if (key.name == *keyframe_) return;
+      names += (names.empty() ? "" : ", ") + key.name;
+    }
+    fail(kCall, "--keyframe", "'" + *keyframe_ + "'",
+         names.empty() ? "none: the model file has no keyframes" : "one of " + names);
   }
 
   /// "q=0.1,0.2" as the table [initial] of a scenario; a name other than q and v is that of a
@@ -289,12 +304,12 @@ class Simulate final : public Verb {
     const QpStatistics& p = *r.programs;
     return {{"steps", p.steps},
             {"unsolved", p.unsolved},
-            {"fall_backs", p.fall_backs},
+            {"fell_back", p.fall_backs},
             {"predictions", p.predictions},
             {"predictions_unsolved", p.predictions_unsolved},
             {"max_iterations", p.iterations},
             {"stationarity", p.residuals.stationarity},
-            {"constraints", p.residuals.primal},
+            {"primal", p.residuals.primal},
             {"outside_cone", p.outside_cone},
             {"over_limit", p.over_limit}};
   }
@@ -384,21 +399,25 @@ class Simulate final : public Verb {
     table.add({"error of integration", "", "", to_cell(r.balance.closure)});
     return table.text();
   }
+  /// limb.results.Energy at the start and at the end.
   static Json energy_json(const RunSummary& r) {
-    Json work;
-    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
-      work[std::string(to_text(static_cast<EnergyEntry>(i)))] = number(r.balance.entries[i]);
-    }
     const auto parts = [](const World::Energy& e) {
       return Json{{"kinetic", number(e.kinetic)},
                   {"potential", number(e.potential)},
-                  {"stored", number(e.stored)}};
+                  {"stored", number(e.stored)},
+                  {"total", number(e.total())}};
     };
-    return {{"start", parts(r.start)},
-            {"end", parts(r.end)},
-            {"work", work},
-            {"closure", number(r.balance.closure)},
-            {"exchanged", number(r.balance.exchanged)}};
+    return {{"start", parts(r.start)}, {"end", parts(r.end)}};
+  }
+  /// limb.results.EnergyBalance.
+  static Json balance_json(const RunSummary& r) {
+    Json balance = {{"change", number(r.balance.change())},
+                    {"closure", number(r.balance.closure)},
+                    {"exchanged", number(r.balance.exchanged)}};
+    for (std::size_t i = 0; i < kEnergyEntries; ++i) {
+      balance[std::string(to_text(static_cast<EnergyEntry>(i)))] = number(r.balance.entries[i]);
+    }
+    return balance;
   }
 
   /// A free or spherical joint at the end of a run.
@@ -467,10 +486,12 @@ class Simulate final : public Verb {
             {"energy_end", r.energy_end},
             {"largest_energy_change", r.largest_energy_change},
             {"energy", energy_json(r)},
+            {"balance", balance_json(r)},
             {"target_error", number(r.target_error)},
-            {"contact_dissipated", s.contact ? Json(r.dissipated) : Json(nullptr)},
+            {"dissipated", r.dissipated},
             {"penetration", s.contact ? number(r.penetration) : Json(nullptr)},
             {"unsolved_contacts", s.contact ? Json(r.unsolved_contacts) : Json(nullptr)},
+            {"control_periods", r.control_periods},
             {"saturated_periods", r.saturated_periods},
             {"programs", programs_json(r)},
             {"real_time_factor", wall > 0 ? r.t / wall : 0}};
@@ -559,6 +580,7 @@ class Simulate final : public Verb {
            {"q", numbers(r.q)},
            {"v", numbers(r.v)},
            {"energy", energy_json(r)},
+           {"balance", balance_json(r)},
            {"target_error", number(r.target_error)},
            {"log", kept ? Json(log_of_run(static_cast<int>(i), static_cast<int>(runs.size())))
                         : Json(nullptr)}});
@@ -611,7 +633,7 @@ class Simulate final : public Verb {
       Json result = {{"robot", scenario.model.name()},
                      {"runs", runs.size()},
                      {"failed", failed},
-                     {"energy_change", Statistics(change).json()},
+                     {"balance", {{"change", Statistics(change).json()}}},
                      {"peak_torque", torque}};
       if (!error.empty()) result["target_error"] = Statistics(error).json();
       if (!vary_.empty()) result["each"] = runs_json(runs);

@@ -144,7 +144,7 @@ class SimulateTest(unittest.TestCase):
         free = json.loads(run("simulate", model, "--duration", 1, "--ground", "none", "--json").stdout)
         self.assertAlmostEqual(free["q"][2], 0.5 - 9.81 / 2, delta=0.01)
         self.assertEqual(self.error(model, "--keyframe", "x").splitlines()[-1],
-                         "limb simulate: keyframe is 'x', expected one of 'up'")
+                         "limb simulate: --keyframe is 'x', expected one of up")
         self.assertIn("method is runge-kutta-4, expected semi-implicit-euler",
                       self.error(model, "--integrator", "runge-kutta-4"))
         scenario = self.path("scene.toml")
@@ -335,7 +335,7 @@ class SimulateTest(unittest.TestCase):
             out = run("simulate", self.scenario, "--batch", count, "--json")
             self.assertEqual(out.returncode, 0, out.stderr)
             data = json.loads(out.stdout)
-            return {"energy change, J": data["energy_change"], "distance to the target": data["target_error"],
+            return {"energy change, J": data["balance"]["change"], "distance to the target": data["target_error"],
                     **{f"peak torque, {name}": x for name, x in data["peak_torque"].items()}}
 
         count = 5
@@ -369,8 +369,8 @@ class SimulateTest(unittest.TestCase):
         many = json.loads(run(*arguments, "--batch", "3").stdout)
         change = one["energy_end"] - one["energy_start"]
         for key in ("min", "max"):
-            self.assertEqual(many["energy_change"][key], change)
-        self.assertLessEqual(many["energy_change"]["deviation"], 4e-16 * abs(change))
+            self.assertEqual(many["balance"]["change"][key], change)
+        self.assertLessEqual(many["balance"]["change"]["deviation"], 4e-16 * abs(change))
 
     def test_failed_run_keeps_its_log(self):
         scenario = self.path("bad.toml")
@@ -453,9 +453,9 @@ class SimulateTest(unittest.TestCase):
         self.assertEqual(self.error("builtin:2r", "--dt", "-1"),
                          "limb simulate: --dt is -1, expected a number > 0")
         self.assertEqual(self.error("builtin:2r", "-o", "run.txt"),
-                         "limb simulate: log is 'run.txt', expected a name that ends in .csv or .mcap")
+                         "limb simulate: --output is 'run.txt', expected a name that ends in .csv or .mcap")
         self.assertEqual(self.error("builtin:2r", "--controller", "best"),
-                         "limb simulate: controller is 'best', expected one of none, open-loop, pd, gravity, "
+                         "limb simulate: --controller is 'best', expected one of none, open-loop, pd, gravity, "
                          "computed-torque, pid, joint-impedance, cartesian-impedance, operational-space, "
                          "hybrid-force, lqr, balance, locomotion")
         self.assertEqual(self.error("builtin:2r", "--controller", "hybrid-force"),

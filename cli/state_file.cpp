@@ -66,17 +66,18 @@ StateInput read_state(const Json& json, const Location& location) {
   optional("v", state.v);
   optional("a", state.a);
   optional("tau", state.tau);
-  if (json.contains("fext")) {
-    const Json& fext = json["fext"];
-    const Location at = location.at("fext");
-    if (!fext.is_object() || !fext.contains("frame") || !fext.contains("f_local")) {
-      at.fail(abbreviated(fext), R"(an object {"frame": "name", "f_local": [6 numbers]})");
+  for (const char* name : {"external", "fext"}) {  // the latter in recorded files
+    if (!json.contains(name)) continue;
+    const Json& external = json[name];
+    const Location at = location.at(name);
+    if (!external.is_object() || !external.contains("frame") || !external.contains("f_local")) {
+      at.fail(abbreviated(external), R"(an object {"frame": "name", "f_local": [6 numbers]})");
     }
-    const VectorX<double> f = read_vector(fext["f_local"], at.at("f_local"));
+    const VectorX<double> f = read_vector(external["f_local"], at.at("f_local"));
     if (f.size() != 6) {
       at.at("f_local").fail(fmt::format("{} numbers", f.size()), "6 (force, then moment)");
     }
-    state.external = StateInput::External{read_name(fext["frame"], at.at("frame")), f};
+    state.external = StateInput::External{read_name(external["frame"], at.at("frame")), f};
   }
   return state;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "limb/base/check.hpp"
 #include "limb/dynamics/constraints/jacobian_rows.hpp"
 #include "limb/dynamics/constraints/operational_space.hpp"
@@ -82,6 +84,12 @@ const std::vector<QuantityName>& quantity_names() {
       {"aba_derivatives", {"ddq_dq", "ddq_dv"}},
       {"da_dq", {"ddq_dq"}},
       {"da_dv", {"ddq_dv"}},
+      {"frame_pose", {"R", "p"}},
+      {"frame_jacobian", {"J_local", "J_world", "J_lwa"}},
+      {"frame_velocity", {"v_local", "v_world", "v_lwa"}},
+      {"frame_acceleration", {"acc_lwa_classical", "acc_local_spatial"}},
+      {"frame_bias_acceleration", {"Jdotv_lwa_classical", "Jdotv_lwa_spatial"}},
+      {"external", {"fext"}},
       {"center_of_mass", {"com"}},
       {"center_of_mass_velocity", {"vcom"}},
       {"center_of_mass_acceleration", {"acom"}},
@@ -92,6 +100,32 @@ const std::vector<QuantityName>& quantity_names() {
       {"difference", {"difference_neutral_q"}}};
   return names;
 }
+
+namespace {
+
+/// The keys of a field in the vocabulary of the library. Those of frames have a function and its
+/// arguments.
+std::vector<std::string> key_path(const std::string& field) {
+  static const std::map<std::string, std::vector<std::string>> paths = {
+      {"J_local", {"frame_jacobian", "local"}},
+      {"J_world", {"frame_jacobian", "world"}},
+      {"J_lwa", {"frame_jacobian", "local_world_aligned"}},
+      {"v_local", {"frame_velocity", "local"}},
+      {"v_world", {"frame_velocity", "world"}},
+      {"v_lwa", {"frame_velocity", "local_world_aligned"}},
+      {"acc_lwa_classical", {"frame_acceleration", "local_world_aligned", "classical"}},
+      {"acc_local_spatial", {"frame_acceleration", "local", "spatial"}},
+      {"Jdotv_lwa_classical", {"frame_bias_acceleration", "local_world_aligned", "classical"}},
+      {"Jdotv_lwa_spatial", {"frame_bias_acceleration", "local_world_aligned", "spatial"}}};
+  if (const auto found = paths.find(field); found != paths.end()) return found->second;
+  // The first name of a field alone; the aliases follow.
+  for (const QuantityName& one : quantity_names()) {
+    if (one.fields == std::vector<std::string>{field}) return {one.name};
+  }
+  return {field};
+}
+
+}  // namespace
 
 const std::vector<std::string>& frame_fields() {
   static const std::vector<std::string> fields = {"R",
@@ -117,11 +151,12 @@ const std::vector<std::string>& named_fields() {
 
 StateQuantities::StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
                                  const JointEffects& effects, std::set<std::string> requested,
-                                 std::vector<int> task_rows)
+                                 std::set<std::string> short_names, std::vector<int> task_rows)
     : model_(std::move(model)),
       convention_(std::move(convention)),
       effects_(effects),
       requested_(std::move(requested)),
+      short_names_(std::move(short_names)),
       task_rows_(std::move(task_rows)),
       work_(model_),
       kinematics_(model_),
@@ -252,7 +287,6 @@ void StateQuantities::add_derivatives(const State& s, Json& result) {
     const FactorReport report =
         aba_derivatives(model_, derivatives_, s.q, s.v, s.tau, a, dq, dv, last, effects_);
     if (!report.ok()) fail_singular(report.velocity);
-    // The keys of the golden files; --only accepts da_dq and da_dv as well.
     put("ddq_dq", dq);
     put("ddq_dv", dv);
   }
@@ -452,6 +486,35 @@ Json StateQuantities::evaluate(const StateInput& input, const std::vector<std::s
     if (!found.is_null()) result["frames"][name] = std::move(found);
   }
   return result;
+}
+
+Json StateQuantities::with_names(const Json& fields) const {
+  Json named = Json::object();
+  const bool has_pose = fields.contains("R") && fields.contains("p") &&
+                        short_names_.count("R") == 0 && short_names_.count("p") == 0;
+  for (const auto& [field, value] : fields.items()) {
+    if (field == "frames") {
+      for (const auto& [frame, own] : value.items()) named["frames"][frame] = with_names(own);
+      continue;
+    }
+    if (short_names_.count(field) > 0) {
+      named[field] = value;
+    } else if (field == "fext") {
+      named["external"] = with_names(value);
+    } else if (has_pose && field == "p") {
+      continue;
+    } else if (has_pose && field == "R") {
+      Json pose = value;  // the homogeneous matrix
+      for (std::size_t i = 0; i < 3; ++i) pose[i].push_back(fields["p"][i]);
+      pose.push_back({0, 0, 0, 1});
+      named["frame_pose"] = pose;
+    } else {
+      Json* place = &named;
+      for (const std::string& key : key_path(field)) place = &(*place)[key];
+      *place = value;
+    }
+  }
+  return named;
 }
 
 }  // namespace limb::cli

@@ -19,15 +19,15 @@
 /// All quantities that `limb eval` writes, at one state, in the convention of a library.
 namespace limb::cli {
 
-/// Names of the quantities of a state and of a frame.
+/// Short names of the quantities of a state and of a frame: those of Pinocchio and of the golden
+/// files.
 const std::vector<std::string>& state_fields();
 const std::vector<std::string>& frame_fields();
 /// Further quantities of a state and of a frame, which are computed only if they are named, and
 /// only in the convention of limb.
 const std::vector<std::string>& named_fields();
 
-/// A name of the library's vocabulary, and the fields it selects. Fields keep the names of the
-/// golden files.
+/// A name of the library's vocabulary, which Python has too, and the fields it selects.
 struct QuantityName {
   std::string name;
   std::vector<std::string> fields;
@@ -37,15 +37,22 @@ const std::vector<QuantityName>& quantity_names();
 class StateQuantities {
  public:
   /// A null `convention` is that of limb; an empty `requested` means all quantities.
+  /// @param short_names  fields whose keys are their short names; those of all others are the names
+  ///                     of the library: {"mass_matrix": [[]], "frames": {"tool":
+  ///                     {"frame_jacobian":
+  ///                     {"local": [[]]}}}} for M and J_local.
   StateQuantities(Model<double> model, std::unique_ptr<Convention> convention,
                   const JointEffects& effects, std::set<std::string> requested,
-                  std::vector<int> task_rows);
+                  std::set<std::string> short_names, std::vector<int> task_rows);
 
   /// Sizes of q and v in this convention.
   int nq() const;
   int nv() const;
+  /// The quantities under their short names.
   /// @throws Error if a size, a name or a quaternion is wrong, or the mass matrix is singular.
   nlohmann::json evaluate(const StateInput& input, const std::vector<std::string>& frames);
+  /// The same values under the keys of the output.
+  nlohmann::json with_names(const nlohmann::json& fields) const;
 
  private:
   using Vector = VectorX<double>;
@@ -81,7 +88,7 @@ class StateQuantities {
   Model<double> model_;
   std::unique_ptr<Convention> convention_;
   JointEffects effects_;
-  std::set<std::string> requested_;
+  std::set<std::string> requested_, short_names_;
   std::vector<int> task_rows_;  ///< of operational_space
   Workspace<double> work_;
   Kinematics<double> kinematics_;         ///< at q, v, a

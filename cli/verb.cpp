@@ -91,29 +91,21 @@ std::string main_help(std::span<const VerbGroup> groups) {
   return text + "\n" + std::string(kExitLine);
 }
 
-/// "Usage: limb eval ROBOT [options]"
-std::string usage(const Verb& verb, const CLI::App& app) {
-  std::string text = fmt::format("Usage: limb {}", verb.name());
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->nonpositional()) continue;
-    const std::string name = option->get_name(true);
-    text += option->get_required() ? " " + name : " [" + name + "]";
-  }
-  return text + " [options]\n";
-}
-
 std::string verb_help(const Verb& verb, const CLI::App& app) {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const CLI::Option* option : app.get_options()) {
     if (!is_shown(*option)) continue;
     std::string left =
         option->nonpositional() ? option->get_name(false, true) : option->get_name(true);
-    if (!option->get_type_name().empty()) left += " " + option->get_type_name();
+    if (option->nonpositional() && !option->get_type_name().empty()) {
+      left += " " + option->get_type_name();
+    }
     rows.emplace_back(left, option->get_description());
   }
   const std::string notes = verb.notes().empty() ? "" : fmt::format("{}\n", verb.notes());
-  return fmt::format("{}\n\n{}\n{}\n{}{}\n{}", verb.summary(), usage(verb, app), verb.examples(),
-                     notes, columns(rows), kExitLine);
+  return fmt::format("{}\n\nUsage: {}\n\n{}\n{}{}\n{}", verb.summary(),
+                     usage(std::string(verb.name()), option_texts(app)), verb.examples(), notes,
+                     columns(rows), kExitLine);
 }
 
 std::string closest(std::string_view typed, std::span<const std::string> known) {
@@ -128,12 +120,16 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// Rewrites messages of CLI11 in the words of limb::fail(); all others are passed on.
-std::string explain(const CLI::ParseError& error) {
+// Rewrites messages of CLI11 in the words of limb::fail(); all others are passed on. Those that do
+// not say what is expected refer to the help.
+std::string explain(const std::string& call, const CLI::ParseError& error) {
   std::string text = one_line(error.what());
   const std::string option = text.substr(0, text.find(':'));
-  if (text.ends_with(" missing")) return option + " needs a value";
-  if (text.find("but received") != std::string::npos) return option + " is given more than once";
+  const std::string see = fmt::format(" (see: {} --help)", call);
+  if (text.ends_with(" missing")) return option + " needs a value" + see;
+  if (text.find("but received") != std::string::npos) {
+    return option + " is given more than once" + see;
+  }
   // "--base: x not in {fixed,free}"
   if (const std::size_t list = text.rfind(" not in {");
       list != text.npos && text.ends_with('}') && text.size() > option.size() + 2) {
@@ -144,7 +140,7 @@ std::string explain(const CLI::ParseError& error) {
     }
     return fmt::format("{} is '{}', expected one of {}", option, value, choices);
   }
-  return text;
+  return text + see;
 }
 
 Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
@@ -159,7 +155,7 @@ Exit run_verb(Verb& verb, int argc, char** argv, std::ostream& out) {
     out << verb_help(verb, app);
     return Exit::ok;
   } catch (const CLI::ParseError& error) {
-    throw Error(fmt::format("{}: {} (see: {} --help)", call, explain(error), call));
+    throw Error(fmt::format("{}: {}", call, explain(call, error)));
   }
   if (!app.remaining().empty()) {
     const std::string found = app.remaining().front();
@@ -201,12 +197,24 @@ Exit dispatch(std::span<const VerbGroup> groups, int argc, char** argv, std::ost
     out << main_help(groups);
     return Exit::ok;
   }
-  if (word == "help") return show_help(find(argv[2]), out);
+  // Arguments after those that the verb takes.
+  const auto check_count = [&](int most) {
+    if (argc <= most + 2) return;
+    throw Error(
+        fmt::format("limb {}: unknown argument '{}' (see: limb --help)", word, argv[most + 2]));
+  };
+  if (word == "help") {
+    check_count(1);
+    return show_help(find(argv[2]), out);
+  }
   if (word == "--version" || word == "version") {
+    check_count(0);
     out << "limb " << kVersion << "\n";
     return Exit::ok;
   }
   if (word == "completion") {
+    check_count(1);
+    if (argc == 2) throw Error("limb completion: SHELL is required: bash, zsh or fish");
     out << completion_script(argc > 2 ? argv[2] : "", groups);
     return Exit::ok;
   }

@@ -28,6 +28,19 @@ std::vector<OptionText> option_texts(const CLI::App& app) {
   return texts;
 }
 
+std::string usage(const std::string& verb, const std::vector<OptionText>& options) {
+  std::string text = "limb " + verb;
+  for (const OptionText& option : options) {
+    const std::string& name = option.names[0];
+    if (option.positional) {
+      text += option.required ? " " + name : " [" + name + "]";
+    } else if (option.required) {
+      text += fmt::format(" {} {}", name, option.value);
+    }
+  }
+  return text + " [options]";
+}
+
 std::vector<VerbText> verb_texts(std::span<const VerbGroup> groups) {
   std::vector<VerbText> verbs;
   for (const VerbGroup& group : groups) {

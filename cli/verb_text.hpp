@@ -26,6 +26,8 @@ inline bool is_shown(const CLI::Option& option) {
 }
 
 std::vector<OptionText> option_texts(const CLI::App& app);
+/// "limb plot LOG -o FILE [options]": all that is required.
+std::string usage(const std::string& verb, const std::vector<OptionText>& options);
 std::vector<VerbText> verb_texts(std::span<const VerbGroup> groups);
 /// @throws Error "call: verb is 'x', expected one of ..."
 VerbText find_verb_text(const std::string& call, const std::string& name,

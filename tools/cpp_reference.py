@@ -23,7 +23,7 @@ DETAILS = re.compile(r"/testing/|_impl\.hpp$|_data\.hpp$|_kernels\.hpp$|/x64/|/l
 def escape(text):
     """Text outside of code spans."""
     text = re.sub(r"<(?=[A-Za-z/!])", r"\\<", text)
-    text = re.sub(r"\\(?=[A-Za-z])", r"\\\\", text)
+    text = re.sub(r"(?<!\\)\\(?=[A-Za-z])", r"\\\\", text)  # unless the header escapes it
     return re.sub(r"@(\w+)", lambda m: m[0] if m[1] in COMMANDS else "\\@" + m[1], text)
 
 

@@ -5,10 +5,6 @@
 # the true state is known.
 
 # %%
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 
 import limb
@@ -18,17 +14,6 @@ from limb.types import Filter
 FEET = ["FL_foot", "FR_foot", "RL_foot", "RR_foot"]
 dog = limb.load("builtin:quadruped")
 walk = estimate.synthetic_walk(dog, FEET, duration=8, rate=200, seed=3, crouch=0.25)
-
-
-def write(name: str, columns: dict[str, np.ndarray]) -> None:
-    """Writes a log for `limb plot` if LIMB_EXAMPLE_FOLDER is set."""
-    if "LIMB_EXAMPLE_FOLDER" not in os.environ:
-        return
-    with (Path(os.environ["LIMB_EXAMPLE_FOLDER"]) / name).open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(columns)
-        rows.writerows(zip(*columns.values()))
-
 
 # %% [markdown]
 # ## From rest, with three-sigma bounds
@@ -41,12 +26,8 @@ length = np.linalg.norm(np.diff(truth[:, :2], axis=0), axis=1).sum()
 error = found["p"] - truth
 print(f"{length:.2f} m walked, {100 * np.linalg.norm(error[-1]) / length:.2f} % error at the end")
 assert np.linalg.norm(error[-1]) < 0.02 * length
-columns = {"t": found["t"][::8]}
-for k, axis in enumerate("xyz"):
-    columns[f"error of position {axis} in m.error"] = error[::8, k]
-    columns[f"error of position {axis} in m.+3 sigma"] = 3 * found["sigma"][::8, k]
-    columns[f"error of position {axis} in m.-3 sigma"] = -3 * found["sigma"][::8, k]
-write("walk.csv", columns)
+limb.plot.lines(found["t"], {"error": error[:, 0], "3 sigma": 3 * found["sigma"][:, 0], "-3 sigma": -3 * found["sigma"][:, 0]},
+                title="Error of the estimated position along x", y_label="error, m")
 
 # %% [markdown]
 # ## Sixty degrees off
@@ -78,8 +59,10 @@ def tilts(kind: Filter) -> np.ndarray:
 inekf, eskf = tilts("inekf"), tilts("eskf")
 print(f"tilt after 1 s: inekf {inekf[200]:.2f} deg, eskf {eskf[200]:.1f} deg")
 assert inekf[200] < 1
-write("convergence.csv", {"t": walk["t"][start:start + 800:4], "tilt error in deg.inekf": inekf[::4],
-                          "tilt error in deg.eskf": eskf[::4]})
+chart = limb.plot.lines(walk["t"][start:start + 800], {"inekf": inekf, "eskf": eskf},
+                        title="Tilt error after a start that is 60 degrees off", y_label="error, deg")
+chart.save("estimate_convergence.svg")
+chart
 
 # %% [markdown]
 # ## A slipping foot, a stuck contact switch
@@ -100,21 +83,19 @@ def errors(log: dict[str, np.ndarray], gate: float,
 
 stuck = slipping["contact"].copy()
 stuck[slipping["t"] > 2, 1] = 100
-columns = {}
+curves: dict[str, dict[str, np.ndarray]] = {"slip": {}, "stuck": {}}
 for name, contact in (("slip", slipping["contact"]), ("stuck", stuck)):
     for gate, word in ((0.999, "with gating"), (1, "without")):
         t, off_by, counts = errors(slipping, gate, contact)
-        columns["t"] = t[::4]
-        columns[f"{name}: position error in m.{word}"] = off_by[::4]
+        curves[name][word] = off_by
         print(f"{name}, {word}: {1000 * off_by[-1]:.0f} mm error; {counts['feet_rejected']} rejected, "
               f"{counts['slips']} slips")
-write("slips.csv", columns)
 
 # %% [markdown]
-# A picture of the position errors after a slip.
+# Pictures of the position errors.
 
 # %%
-slips = {name.rpartition(".")[2]: y for name, y in columns.items() if name.startswith("slip")}
-chart = limb.plot.lines(columns["t"], slips, title="Position error with a slipping foot", y_label="error, m")
+limb.plot.lines(t, curves["stuck"], title="Position error with a stuck contact switch", y_label="error, m").save("estimate_stuck.svg")
+chart = limb.plot.lines(t, curves["slip"], title="Position error with a slipping foot", y_label="error, m")
 chart.save("state_estimation.svg")
 chart

@@ -47,7 +47,8 @@ class Formula:
         symbol: Its symbol in LaTeX.
     """
 
-    def __init__(self, owner: "Derivation", name: str, entries, shape: tuple[int, ...], symbol: str):
+    def __init__(self, owner: "Derivation", name: str, entries: _limb.Entries, shape: tuple[int, ...],
+                 symbol: str) -> None:
         self._owner, self.name, self.shape, self._symbol = owner, name, shape, symbol
         self.text = numpy.array(entries.text, dtype=object).reshape(shape)
         self.latex_entries = numpy.array(entries.latex, dtype=object).reshape(shape)
@@ -208,7 +209,7 @@ class Derivation:
         frames: Frames of J, Jdot and Lambda.
     """
 
-    def __init__(self, closed, robot: str, frames: list[str]):
+    def __init__(self, closed: _limb.ClosedForms, robot: str, frames: list[str]) -> None:
         self._closed, self.robot, self._frames = closed, robot, frames
         symbols = closed.symbols()
         #: Values of the parameters in the file, by name.

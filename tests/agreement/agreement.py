@@ -52,7 +52,7 @@ def evaluate(path, convention, states, folder, *options):
     inputs.write_text(json.dumps({"states": states}))
     values = run_limb("eval", path, "--convention", convention, "--input", inputs, "--only", "M,nle,com",
                       *options)
-    return values["states"], run_limb("info", path, "--json", *options)["total_mass"]
+    return values["states"], run_limb("info", path, "--json", *options)["mass"]
 
 
 def errors(found, expected, mass, gravity):

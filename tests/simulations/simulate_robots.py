@@ -91,8 +91,8 @@ def run(name, path, case, pose, duration, max_wall):
         cannot_fall = any(why in row["message"] for why in CANNOT_FALL)
         return row | {"verdict": "not applicable" if cannot_fall else "refused"}
     summary = json.loads(done.stdout or "{}")  # empty if the run could not start
-    energy = summary.get("energy") or {}
-    values = summary | {key: energy.get(key) for key in ("closure", "exchanged")}
+    balance = summary.get("balance") or {}
+    values = summary | {key: balance.get(key) for key in ("closure", "exchanged")}
     for key in ("t", "energy_start", "energy_end", "closure", "exchanged", "penetration"):
         value = values.get(key)
         row[key] = "" if value is None else f"{value:.6g}"

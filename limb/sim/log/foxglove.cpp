@@ -16,27 +16,43 @@ namespace {
 using Properties = std::initializer_list<std::pair<const char*, std::string>>;
 
 const std::string kNumber = R"({"type":"number"})", kText = R"({"type":"string"})",
-                  kFlag = R"({"type":"boolean"})";
+                  kFlag = R"({"type":"boolean"})", kIndex = R"({"type":"integer","minimum":0})",
+                  kNanoseconds = R"({"type":"integer","minimum":0,"maximum":999999999})",
+                  kBytes = R"({"type":"string","contentEncoding":"base64"})";
 
-/// All properties before `optional` are required.
-std::string object(const std::string& title, Properties properties, std::size_t optional = 100) {
-  std::string all, required;
+/// The first `required` properties are required.
+std::string object(const std::string& title, Properties properties, std::size_t required = 100) {
+  std::string all, names;
   std::size_t i = 0;
   for (const auto& [name, schema] : properties) {
     all += fmt::format("{}\"{}\":{}", all.empty() ? "" : ",", name, schema);
-    if (i++ < optional) required += fmt::format("{}\"{}\"", required.empty() ? "" : ",", name);
+    if (i++ < required) names += fmt::format("{}\"{}\"", names.empty() ? "" : ",", name);
   }
-  return fmt::format(R"({{"title":"{}","type":"object","properties":{{{}}},"required":[{}]}})",
-                     title, all, required);
+  if (!names.empty()) names = R"(,"required":[)" + names + "]";
+  return fmt::format(R"({{"title":"{}","type":"object","properties":{{{}}}{}}})", title, all,
+                     names);
 }
 std::string list(const std::string& items) {
   return R"({"type":"array","items":)" + items + "}";
 }
-std::string time_schema(const char* title) {
-  return object(title, {{"sec", R"({"type":"integer"})"}, {"nsec", R"({"type":"integer"})"}});
+/// Names of the values 0, 1, ...
+std::string choice(const std::string& title, std::initializer_list<const char*> names) {
+  std::string values;
+  int value = 0;
+  for (const char* name : names) {
+    values += fmt::format(R"({}{{"title":"{}","const":{}}})", value == 0 ? "" : ",", name, value);
+    ++value;
+  }
+  return fmt::format(R"({{"title":"{}","oneOf":[{}]}})", title, values);
 }
-std::string vector_schema() {
-  return object("foxglove.Vector3", {{"x", kNumber}, {"y", kNumber}, {"z", kNumber}});
+std::string time_schema() {
+  return object("time", {{"sec", kIndex}, {"nsec", kNanoseconds}}, 0);
+}
+std::string duration_schema() {
+  return object("duration", {{"sec", R"({"type":"integer"})"}, {"nsec", kNanoseconds}}, 0);
+}
+std::string vector_schema(const char* title = "foxglove.Vector3") {
+  return object(title, {{"x", kNumber}, {"y", kNumber}, {"z", kNumber}});
 }
 std::string quaternion_schema() {
   return object("foxglove.Quaternion",
@@ -64,7 +80,7 @@ void put_quaternion(std::string& json, const char* name, const Eigen::Quaternion
 std::string frame_transforms_schema() {
   return object("foxglove.FrameTransforms",
                 {{"transforms",
-                  list(object("foxglove.FrameTransform", {{"timestamp", time_schema("time")},
+                  list(object("foxglove.FrameTransform", {{"timestamp", time_schema()},
                                                           {"parent_frame_id", kText},
                                                           {"child_frame_id", kText},
                                                           {"translation", vector_schema()},
@@ -72,7 +88,7 @@ std::string frame_transforms_schema() {
 }
 
 std::string joint_states_schema() {
-  return object("foxglove.JointStates", {{"timestamp", time_schema("time")},
+  return object("foxglove.JointStates", {{"timestamp", time_schema()},
                                          {"joints", list(object("foxglove.JointState",
                                                                 {{"name", kText},
                                                                  {"position", kNumber},
@@ -83,35 +99,77 @@ std::string joint_states_schema() {
 }
 
 std::string scene_update_schema() {
+  const std::string vector = vector_schema(), points = list(vector_schema("foxglove.Point3"));
   const std::string color =
       object("foxglove.Color", {{"r", kNumber}, {"g", kNumber}, {"b", kNumber}, {"a", kNumber}});
-  const std::string pose = object(
-      "foxglove.Pose", {{"position", vector_schema()}, {"orientation", quaternion_schema()}});
+  const std::string colors = list(color), indices = list(kIndex);
+  const std::string pose =
+      object("foxglove.Pose", {{"position", vector}, {"orientation", quaternion_schema()}});
+  const std::string deletion =
+      object("foxglove.SceneEntityDeletion",
+             {{"timestamp", time_schema()},
+              {"type", choice("foxglove.SceneEntityDeletionType", {"MATCHING_ID", "ALL"})},
+              {"id", kText}});
+  const std::string pair = object("foxglove.KeyValuePair", {{"key", kText}, {"value", kText}});
   const std::string arrow = object("foxglove.ArrowPrimitive", {{"pose", pose},
                                                                {"shaft_length", kNumber},
                                                                {"shaft_diameter", kNumber},
                                                                {"head_length", kNumber},
                                                                {"head_diameter", kNumber},
                                                                {"color", color}});
-  // Lists that stay empty.
-  const std::string none = list(R"({"type":"object"})");
-  return object(
-      "foxglove.SceneUpdate",
-      {{"deletions", none},
-       {"entities", list(object("foxglove.SceneEntity", {{"timestamp", time_schema("time")},
-                                                         {"frame_id", kText},
-                                                         {"id", kText},
-                                                         {"lifetime", time_schema("duration")},
-                                                         {"frame_locked", kFlag},
-                                                         {"metadata", none},
-                                                         {"arrows", list(arrow)},
-                                                         {"cubes", none},
-                                                         {"spheres", none},
-                                                         {"cylinders", none},
-                                                         {"lines", none},
-                                                         {"triangles", none},
-                                                         {"texts", none},
-                                                         {"models", none}}))}});
+  const std::string cube =
+      object("foxglove.CubePrimitive", {{"pose", pose}, {"size", vector}, {"color", color}});
+  const std::string sphere =
+      object("foxglove.SpherePrimitive", {{"pose", pose}, {"size", vector}, {"color", color}});
+  const std::string cylinder = object("foxglove.CylinderPrimitive", {{"pose", pose},
+                                                                     {"size", vector},
+                                                                     {"bottom_scale", kNumber},
+                                                                     {"top_scale", kNumber},
+                                                                     {"color", color}});
+  const std::string line =
+      object("foxglove.LinePrimitive",
+             {{"type", choice("foxglove.LineType", {"LINE_STRIP", "LINE_LOOP", "LINE_LIST"})},
+              {"pose", pose},
+              {"thickness", kNumber},
+              {"scale_invariant", kFlag},
+              {"points", points},
+              {"color", color},
+              {"colors", colors},
+              {"indices", indices}});
+  const std::string triangles = object("foxglove.TriangleListPrimitive", {{"pose", pose},
+                                                                          {"points", points},
+                                                                          {"color", color},
+                                                                          {"colors", colors},
+                                                                          {"indices", indices}});
+  const std::string text = object("foxglove.TextPrimitive", {{"pose", pose},
+                                                             {"billboard", kFlag},
+                                                             {"font_size", kNumber},
+                                                             {"scale_invariant", kFlag},
+                                                             {"color", color},
+                                                             {"text", kText}});
+  const std::string model = object("foxglove.ModelPrimitive", {{"pose", pose},
+                                                               {"scale", vector},
+                                                               {"color", color},
+                                                               {"override_color", kFlag},
+                                                               {"url", kText},
+                                                               {"media_type", kText},
+                                                               {"data", kBytes}});
+  return object("foxglove.SceneUpdate",
+                {{"deletions", list(deletion)},
+                 {"entities", list(object("foxglove.SceneEntity", {{"timestamp", time_schema()},
+                                                                   {"frame_id", kText},
+                                                                   {"id", kText},
+                                                                   {"lifetime", duration_schema()},
+                                                                   {"frame_locked", kFlag},
+                                                                   {"metadata", list(pair)},
+                                                                   {"arrows", list(arrow)},
+                                                                   {"cubes", list(cube)},
+                                                                   {"spheres", list(sphere)},
+                                                                   {"cylinders", list(cylinder)},
+                                                                   {"lines", list(line)},
+                                                                   {"triangles", list(triangles)},
+                                                                   {"texts", list(text)},
+                                                                   {"models", list(model)}}))}});
 }
 
 void put_frame_transforms(std::string& json, std::uint64_t time_ns,

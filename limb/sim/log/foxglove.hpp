@@ -12,7 +12,9 @@ namespace limb::foxglove {
 /// The frame in which all poses are given.
 inline constexpr const char* kWorld = "world";
 
-/// Names of the schemas are "foxglove.FrameTransforms" and so on.
+/// Names of the schemas are "foxglove.FrameTransforms" and so on. Their contents are those of the
+/// package @foxglove/schemas (npm) without descriptions; cli/mcap_vs_foxglove_test.py compares
+/// them.
 std::string frame_transforms_schema();
 std::string joint_states_schema();
 std::string scene_update_schema();

@@ -11,29 +11,42 @@ constexpr double kWeightLength = 0.5;  // m
 
 }  // namespace
 
-ViewLog::ViewLog(const Scenario& scenario) : kinematics_(scenario.model) {
-  const double weight = scenario.model.total_mass() * scenario.model.gravity().norm();
+ViewLog::ViewLog(const Model<double>& model) : kinematics_(model) {
+  const double weight = model.total_mass() * model.gravity().norm();
   meters_per_newton_ = kWeightLength / (weight > 0 ? weight : 1);
 }
 
 std::vector<LogTopic> ViewLog::topics(const Scenario& scenario) {
-  std::vector<LogTopic> topics = {{"tf", {}, LogTopic::Kind::frame_transforms},
-                                  {"joint_states", {}, LogTopic::Kind::joint_states}};
-  for (const Frame<double>& frame : scenario.model.frames()) {
-    if (frame.kind == Frame<double>::Kind::link) topics[0].fields.push_back(frame.name);
-  }
-  for (const Body<double>& body : scenario.model.bodies()) {
-    if (body.joint.nv() == 1) topics[1].fields.push_back(body.name);
-  }
+  std::vector<LogTopic> topics = ViewLog::topics(scenario.model);
   if (scenario.contact) topics.push_back({"scene", {}, LogTopic::Kind::arrows});
   return topics;
 }
 
-void ViewLog::write(const World& world, const RobotState<double>& state, std::size_t first,
+std::vector<LogTopic> ViewLog::topics(const Model<double>& model) {
+  std::vector<LogTopic> topics = {{"tf", {}, LogTopic::Kind::frame_transforms},
+                                  {"joint_states", {}, LogTopic::Kind::joint_states}};
+  for (const Frame<double>& frame : model.frames()) {
+    if (frame.kind == Frame<double>::Kind::link) topics[0].fields.push_back(frame.name);
+  }
+  for (const Body<double>& body : model.bodies()) {
+    if (body.joint.nv() == 1) topics[1].fields.push_back(body.name);
+  }
+  return topics;
+}
+
+bool ViewLog::is_due(double t) {
+  if (t < next_ - 1e-9) return false;
+  next_ = (std::floor(t / kPeriod + 1e-6) + 1) * kPeriod;
+  return true;
+}
+
+void ViewLog::write(const Model<double>& model, const RobotState<double>& state, std::size_t first,
                     LogWriter& log) {
-  if (state.t < next_ - 1e-9) return;
-  next_ = (std::floor(state.t / kPeriod + 1e-6) + 1) * kPeriod;
-  const Model<double>& model = world.model();
+  if (is_due(state.t)) write_robot(model, state, nullptr, first, log);
+}
+
+void ViewLog::write_robot(const Model<double>& model, const RobotState<double>& state,
+                          const VectorX<double>* torque, std::size_t first, LogWriter& log) {
   forward_kinematics(model, state.q, state.v, kinematics_);
   poses_.resize(7 * static_cast<Eigen::Index>(model.frames().size()));
   Eigen::Index n = 0;
@@ -55,14 +68,19 @@ void ViewLog::write(const World& world, const RobotState<double>& state, std::si
     joints_[n++] = kinematics_.q[rows[i].q];
     joints_[n++] = kinematics_.v[rows[i].v];
     // The torques of joints that follow others act on those.
-    joints_[n++] = rows[i].yq >= 0 ? world.motor_torque()[rows[i].terms[0].y]
-                                   : std::numeric_limits<double>::quiet_NaN();
+    joints_[n++] = torque != nullptr && rows[i].yq >= 0 ? (*torque)[rows[i].terms[0].y]
+                                                        : std::numeric_limits<double>::quiet_NaN();
   }
   log.write(first + 1, state.t, joints_);
+}
 
+void ViewLog::write(const World& world, const RobotState<double>& state, std::size_t first,
+                    LogWriter& log) {
+  if (!is_due(state.t)) return;
+  write_robot(world.model(), state, &world.motor_torque(), first, log);
   if (const Contacts* contacts = world.contacts()) {
     arrows_.resize(6 * static_cast<Eigen::Index>(contacts->points().size()));
-    n = 0;
+    Eigen::Index n = 0;
     for (const ContactPoint& c : contacts->points()) {
       arrows_.segment<3>(n) = c.p_W;
       arrows_.segment<3>(n + 3) = meters_per_newton_ * c.force_W;
