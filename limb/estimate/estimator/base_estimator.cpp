@@ -913,6 +913,10 @@ void BaseEstimator::measure_gyro_bias(double t) {
   int standing = 0;
   for (const FootStatus& foot : feet_) standing += foot.stands && foot.used;
   if (!options_.adapt || standing < std::min(2, legs_.feet()) || legs_.imu_moves()) return;
+  // A slow sway near its largest rate looks like standstill, too; the bias of a MEMS unit does not
+  // change by so much.
+  constexpr double kLargestStep = 6e-3;  // rad/s
+  if ((standstill_.rate() - filter_->state().gyro_bias).norm() > kLargestStep) return;
   ++diagnostics_.standstills;
   const double noise = imu_noise_.gyro * imu_noise_.gyro / StandstillDetector::kWindow +
                        options_.initial.gyro_bias_deviation * options_.initial.gyro_bias_deviation;

@@ -49,8 +49,8 @@ bool StandstillDetector::add(double t, const ImuSample& sample, const ImuNoise& 
 
 bool StandstillDetector::is_still(const ImuNoise& noise) {
   // The mean of a quarter has the deviation density / sqrt(quarter); about the mean of all four,
-  // 12 numbers of each sensor: beyond four deviations once in 1300 windows.
-  constexpr double kDeviations = 4, kSpread = 4;
+  // 12 numbers of each sensor: beyond three deviations in one of twenty windows.
+  constexpr double kDeviations = 3, kSpread = 4;
   const double root = std::sqrt(kWindow / kQuarters);
   ImuSample mean;
   for (const Quarter& one : recent_) {

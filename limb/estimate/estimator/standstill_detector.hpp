@@ -6,10 +6,10 @@
 
 namespace limb {
 
-/// Detects that a robot stands still: over a second, the means of gyroscope and accelerometer of
+/// Detects that a robot stands still: over 0.8 s, the means of gyroscope and accelerometer of
 /// all quarters are equal to within their white noise, and so is the spread of the samples. Then
-/// the mean rate is the bias of the gyroscope. A sway is not standstill: its rate changes from
-/// quarter to quarter. No allocation.
+/// the mean rate is the bias of the gyroscope. A sway whose rate changes by more than the noise
+/// from quarter to quarter is not standstill. No allocation.
 class StandstillDetector {
  public:
   static constexpr double kWindow = 0.8;  ///< s
