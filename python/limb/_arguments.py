@@ -39,7 +39,9 @@ def signature_of(text: str) -> Signature:
     """The parameters in a line of Python: "def f(self, q: ArrayLike, *, out: Array | None = None) -> Array"."""
     text = re.sub(r"^def \(", "def f(", text[text.index("def "):])  # setters have no name
     text = re.sub(r"= \\\d+", "= ...", text)
-    found = ast.parse(text + ": ...").body[0].args
+    function = ast.parse(text + ": ...").body[0]
+    assert isinstance(function, ast.FunctionDef)
+    found = function.args
     optional = len(found.defaults)
     parameters = []
     ordered = [*found.posonlyargs, *found.args]
@@ -47,7 +49,7 @@ def signature_of(text: str) -> Signature:
         parameters.append(Parameter(x.arg, x.annotation, i < len(ordered) - optional, True, x not in found.posonlyargs))
     for x, default in zip(found.kwonlyargs, found.kw_defaults):
         parameters.append(Parameter(x.arg, x.annotation, default is None, False, True))
-    varargs = found.vararg and Parameter(found.vararg.arg, found.vararg.annotation, False, True, False)
+    varargs = None if found.vararg is None else Parameter(found.vararg.arg, found.vararg.annotation, False, True, False)
     return Signature(parameters, varargs)
 
 
@@ -99,17 +101,19 @@ def accepts(annotation: ast.expr | None, value) -> bool:
         if not isinstance(value, abstract) or isinstance(value, str):
             return name == "Sequence" and not isinstance(value, str) and hasattr(value, "__len__")
         if name == "Sequence" and items:
-            return all(accepts(items[0], x) for x in value)
+            return all(accepts(items[0], x) for x in cast(Any, value))
         if name == "Mapping" and len(items) == 2:
-            return all(accepts(items[0], k) and accepts(items[1], x) for k, x in value.items())
+            return all(accepts(items[0], k) and accepts(items[1], x) for k, x in cast(Any, value).items())
         return True
     if name[:1].isupper() and any(base.__module__ == "limb._limb" for base in type(value).__mro__):
         return any(base.__name__ == name for base in type(value).__mro__)
     return True
 
 
-def text_of(annotation: ast.expr, parameter: str, owner) -> str:
+def text_of(annotation: ast.expr | None, parameter: str, owner) -> str:
     """What an argument should be, in words."""
+    if annotation is None:
+        return "a value"
     if isinstance(annotation, ast.BinOp):
         parts = [text_of(x, parameter, owner) for x in (annotation.left, annotation.right)]
         return " or ".join(parts)

@@ -1,7 +1,7 @@
 """Functions of a robot, compiled to machine code."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy import ndarray as Array
 from numpy.typing import ArrayLike
@@ -129,7 +129,7 @@ class Compiled:
             functions = [functions]
         functions = [_SHORT_NAMES.get(name, name) for name in functions]
         added, shifted, rotated = list(added_inertias), list(shifted_joints), list(rotated_joints)
-        self._arguments = (robot, tuple(functions), tuple(frames), axes, *map(tuple, (added, shifted, rotated)),
+        self._arguments: tuple[Any, ...] = (robot, tuple(functions), tuple(frames), axes, *map(tuple, (added, shifted, rotated)),
                            strategy, interpret, nonzeros, order)
         self._core = _limb.CompiledCore(robot, functions, list(frames), axes, added, shifted, rotated, strategy,
                                         interpret, nonzeros, order)
