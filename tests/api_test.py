@@ -22,7 +22,7 @@ OTHERS = {
     "Compiled": "has has_program program strategy shape pattern why_not_compiled run",
     "Python": "check compile contacts derive prove to_recipe to_urdf lock_joints attach_payload parameter_names "
               "add_frame with_gravity gravity_vector meshes show",
-    "CLI": "fext frames",
+    "CLI": "fext frames V",  # V: the part of the bias that depends on velocities
 }
 
 # Other spellings of a function, and why.
@@ -40,7 +40,7 @@ SPELLINGS = {
             "J_lwa": "frame_jacobian", "v_local": "frame_velocity", "v_world": "frame_velocity",
             "v_lwa": "frame_velocity", "Jdotv_lwa_classical": "frame_jacobian_rate_times_v",
             "Jdotv_lwa_spatial": "frame_jacobian_rate_times_v", "acc_lwa_classical": "frame_acceleration",
-            "acc_local_spatial": "frame_acceleration"},
+            "acc_local_spatial": "frame_acceleration", "acceleration_split": "frame_acceleration_split"},
 }
 
 # (which API lacks them, reason, functions).
@@ -55,7 +55,7 @@ EXCEPTIONS = [
         frame_velocity_derivatives impact impact_derivatives inverse_kinematics kinetic_energy_regressor
         momentum_regressor point_jacobian point_jacobian_rate_times_v potential_energy_regressor
         rnea_gradient rnea_hessian rnea_second_derivatives selection_matrix spatial_momentum static_regressor
-        torque_budget underactuation center_of_mass_jacobian_rate_times_v distance interpolate
+        underactuation center_of_mass_jacobian_rate_times_v distance interpolate
         integrate_jacobians difference_jacobians inertial_parameters log_cholesky_parameters"""),
     ("CLI", "limb eval takes configurations and makes none", """
         neutral random_configuration normalize"""),
@@ -66,8 +66,8 @@ EXCEPTIONS = [
         distance interpolate integrate_jacobians difference_jacobians normalize neutral random_configuration
         inertial_parameters log_cholesky_parameters"""),
     ("Robot", "less common: use the free functions", """
-        frame_bias_acceleration point_jacobian point_jacobian_rate_times_v center_of_mass_jacobian_rate_times_v
-        spatial_momentum constraint_jacobian"""),
+        frame_acceleration_split frame_bias_acceleration point_jacobian point_jacobian_rate_times_v
+        center_of_mass_jacobian_rate_times_v spatial_momentum constraint_jacobian"""),
     ("Robot", "n^3 numbers or products of derivatives: use the free functions with a workspace", """
         rnea_gradient rnea_second_derivatives aba_second_derivatives"""),
     ("Python", "not bound", "constrained_parameter_derivatives"),
@@ -142,7 +142,7 @@ def eval_names(root: Path) -> dict[str, list[str]]:
 
 def eval_fields(root: Path) -> set[str]:
     text = (root / "cli/state_quantities.cpp").read_text()
-    return {name for table in ("state_fields() {", "frame_fields() {")
+    return {name for table in ("state_fields() {", "frame_fields() {", "named_fields() {")
             for name in re.findall(r'"(\w+)"', block(text, table))}
 
 
