@@ -242,7 +242,7 @@ DemoResult demo_lecture(const LectureDemo& demo) {
                        : fmt::format("; Newton-Euler and\nLagrange give {} polynomials",
                                      *equations.equal ? "the same" : "DIFFERENT"));
   result.text += fmt::format(
-      "Simulated: {:g} s of free motion {}, error of the energy {:.1e} J{}.\n", s.state.t.back(),
+      "Simulated: {:g} s of free motion {}, energy drift {:.1e} J{}.\n", s.state.t.back(),
       floats(model) ? "without gravity, joints at 1 rad/s" : "from rest", s.error,
       s.failure.empty() ? "" : fmt::format("; it ended because {}", s.failure));
   result.numbers = {{"robot", model.name()},
@@ -253,10 +253,11 @@ DemoResult demo_lecture(const LectureDemo& demo) {
                     {"duration", s.state.t.back()},
                     {"energy_drift", s.error}};
   result.ok = holding == rows.size() && equations.equal.value_or(true) && s.failure.empty();
-  result.page = append_to_body(equations.page,
-                               "<h2>Proven</h2>\n" + proof + "<h2>Simulated</h2>\n" +
-                                   RobotView(kCall, {model, {}, {}}, s.state, 400).animation() +
-                                   result.picture);
+  result.page = append_to_body(
+      equations.page, "<style>svg { max-width: 100%; height: auto }</style>\n<h2>Proven</h2>\n" +
+                          proof + "<h2>Simulated</h2>\n" +
+                          RobotView(kCall, {model, {}, {}}, s.state, 400).animation() +
+                          result.picture);
   return result;
 }
 

@@ -173,8 +173,9 @@ PlaneChart plane_chart(const std::vector<Row>& rows, std::size_t kind, const Pla
   chart.y_label = fmt::format("{}, m", "xyz"[plane.up]);
   for (const Row* row : shots) {
     const bool first = row == shots.front();
-    const std::string name = fmt::format(
-        "{}; 1 m/s is drawn as {:g} m", kind == 0 ? "joint speeds of 1 unit" : "kinetic energy of 1/2 J", scale);
+    const std::string name =
+        fmt::format("{}; 1 m/s is drawn as {:g} m",
+                    kind == 0 ? "joint speeds of 1 unit" : "kinetic energy of 1/2 J", scale);
     chart.series.push_back({first ? name : "", PlaneChart::Kind::area,
                             ellipse(plane.of(row->p), plane.of(row->E[kind]), scale), 0});
   }

@@ -433,7 +433,8 @@ Json StateQuantities::frame(const State& s, const std::string& name) {
   // Only if it is named: it needs a regular mass matrix.
   if (requested_.count("operational_space") > 0) result["operational_space"] = operational(s, id);
   if (requested_.count("acceleration_split") > 0) {
-    const auto split = acceleration_split<double>(model_, kinematics_, s.v, s.a, id, kAligned);
+    const auto split =
+        frame_acceleration_split<double>(model_, kinematics_, s.v, s.a, id, kAligned);
     result["acceleration_split"] = {{"tangential", json_of(split.tangential.vector())},
                                     {"centripetal", json_of(split.centripetal.vector())},
                                     {"coriolis", json_of(split.coriolis.vector())}};

@@ -22,7 +22,7 @@ OTHERS = {
     "Compiled": "has has_program program strategy shape pattern why_not_compiled run",
     "Python": "check compile contacts derive prove to_recipe to_urdf lock_joints attach_payload parameter_names "
               "add_frame with_gravity gravity_vector meshes show",
-    "CLI": "external frames",
+    "CLI": "external frames V",  # V: the part of the bias that depends on velocities
 }
 
 # Other spellings of a function, and why.
@@ -35,6 +35,7 @@ SPELLINGS = {
         "frame_acceleration_derivatives")},
     # All frames of the options at once.
     "Compiled": {"frame_poses": "frame_pose", "frame_jacobians": "frame_jacobian"},
+    "CLI": {"acceleration_split": "frame_acceleration_split"},
 }
 
 # (which API lacks them, reason, functions).
@@ -49,7 +50,7 @@ EXCEPTIONS = [
         frame_jacobian_rate_times_v frame_velocity_derivatives impact impact_derivatives inverse_kinematics kinetic_energy_regressor
         momentum_regressor point_jacobian point_jacobian_rate_times_v potential_energy_regressor
         rnea_gradient rnea_hessian rnea_second_derivatives selection_matrix spatial_momentum static_regressor
-        torque_budget underactuation center_of_mass_jacobian_rate_times_v distance interpolate
+        underactuation center_of_mass_jacobian_rate_times_v distance interpolate
         integrate_jacobians difference_jacobians inertial_parameters log_cholesky_parameters"""),
     ("CLI", "limb eval takes configurations and makes none", """
         neutral random_configuration normalize"""),
@@ -60,8 +61,8 @@ EXCEPTIONS = [
         distance interpolate integrate_jacobians difference_jacobians normalize neutral random_configuration
         inertial_parameters log_cholesky_parameters"""),
     ("Robot", "less common: use the free functions", """
-        frame_bias_acceleration point_jacobian point_jacobian_rate_times_v center_of_mass_jacobian_rate_times_v
-        spatial_momentum constraint_jacobian"""),
+        frame_acceleration_split frame_bias_acceleration point_jacobian point_jacobian_rate_times_v
+        center_of_mass_jacobian_rate_times_v spatial_momentum constraint_jacobian"""),
     ("Robot", "n^3 numbers or products of derivatives: use the free functions with a workspace", """
         rnea_gradient rnea_second_derivatives aba_second_derivatives"""),
     ("Python", "not bound", "constrained_parameter_derivatives"),
@@ -136,7 +137,7 @@ def eval_names(root: Path) -> dict[str, list[str]]:
 
 def eval_fields(root: Path) -> set[str]:
     text = (root / "cli/state_quantities.cpp").read_text()
-    return {name for table in ("state_fields() {", "frame_fields() {")
+    return {name for table in ("state_fields() {", "frame_fields() {", "named_fields() {")
             for name in re.findall(r'"(\w+)"', block(text, table))}
 
 

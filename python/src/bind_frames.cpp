@@ -63,7 +63,7 @@ nb::object call_acceleration_split(const Robot& r, nb::handle q, nb::handle v, n
   return map(name, r, {position(r, q), velocity(r, v), velocity(r, a, "a")},
              {Result::vector(6), Result::vector(6), Result::vector(6)}, "AccelerationSplit",
              {out, check}, [&](Workspaces& w, const double* const* in, double* const* to) {
-               const auto split = acceleration_split<double>(
+               const auto split = frame_acceleration_split<double>(
                    r.model(), kinematics_at(r, w, in, 1), ConstVector(in[1], r.nv()),
                    ConstVector(in[2], r.nv()), id, in_axes);
                write_spatial(split.tangential, to[0]);

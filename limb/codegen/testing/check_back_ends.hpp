@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "limb/base/testing/sanitized.hpp"
 #include "limb/codegen/record/evaluate_impl.hpp"
 #include "limb/codegen/testing/back_ends.hpp"
 #include "limb/codegen/testing/robot_inputs.hpp"
-#include "limb/base/testing/sanitized.hpp"
 
 namespace limb::testing {
 

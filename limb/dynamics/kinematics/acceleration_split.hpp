@@ -20,11 +20,11 @@ struct AccelerationSplit {
 /// @param kinematics  of order position, at the same configuration as v and a.
 /// @throws Error if a size is wrong.
 template <typename T>
-AccelerationSplit<T> acceleration_split(const Model<T>& model, const Kinematics<T>& kinematics,
-                                        VectorIn<T>& v, VectorIn<T>& a, FrameIn<T> frame,
-                                        FrameAxes axes) {
-  check_velocity("acceleration_split", "v", model, v);
-  check_velocity("acceleration_split", "a", model, a);
+AccelerationSplit<T> frame_acceleration_split(const Model<T>& model,
+                                              const Kinematics<T>& kinematics, VectorIn<T>& v,
+                                              VectorIn<T>& a, FrameIn<T> frame, FrameAxes axes) {
+  check_velocity("frame_acceleration_split", "v", model, v);
+  check_velocity("frame_acceleration_split", "a", model, a);
   Matrix6X<T> J(6, model.nv());
   frame_jacobian(model, kinematics, frame, axes, JacobianOut<T>(J));
   KinematicHessian<T> H(model);

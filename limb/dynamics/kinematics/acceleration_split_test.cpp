@@ -24,8 +24,8 @@ TEST(AccelerationSplit, TipOfThe2RArm) {
   Kinematics<double> k(model);
   for (const Vector2<double>& q : {Vector2<double>(0, std::numbers::pi / 2), {0.3, 0.7}}) {
     forward_kinematics(model, VectorX<double>(q), k);
-    const auto split = acceleration_split<double>(model, k, v, a, model.find_frame("tool"),
-                                                  FrameAxes::local_world_aligned);
+    const auto split = frame_acceleration_split<double>(model, k, v, a, model.find_frame("tool"),
+                                                        FrameAxes::local_world_aligned);
     const double c1 = std::cos(q[0]), s1 = std::sin(q[0]);
     const double c12 = std::cos(q[0] + q[1]), s12 = std::sin(q[0] + q[1]);
     const Vector3<double> along1(c1, s1, 0), along12(c12, s12, 0);
@@ -54,7 +54,7 @@ TEST(AccelerationSplit, TermsAddUp) {
       for (const FrameAxes axes : kAxes) {
         const auto kind = axes == FrameAxes::local_world_aligned ? AccelerationKind::classical
                                                                  : AccelerationKind::spatial;
-        const auto split = acceleration_split<double>(model, k, s.v, s.a, frame, axes);
+        const auto split = frame_acceleration_split<double>(model, k, s.v, s.a, frame, axes);
         const Vector6<double> whole = frame_acceleration(model, k, frame, axes, kind).vector();
         worst.add((split.sum().vector() - whole).norm() / (1 + whole.norm()));
         Vector6<double> alone = Vector6<double>::Zero();
@@ -79,13 +79,13 @@ TEST(AccelerationSplit, RefusesWrongSizes) {
   Kinematics<double> k(model);
   forward_kinematics(model, VectorX<double>::Zero(2), k);
   const VectorX<double> two = VectorX<double>::Zero(2), three = VectorX<double>::Zero(3);
-  EXPECT_EQ(
-      testing::message([&] {
-        acceleration_split<double>(model, k, three, two, model.find_frame("tool"),
-                                   FrameAxes::local);
-      }),
-      "acceleration_split: v has 3 entries, expected 2 (a free joint needs 7 numbers in q but "
-      "6 in v)");
+  EXPECT_EQ(testing::message([&] {
+              frame_acceleration_split<double>(model, k, three, two, model.find_frame("tool"),
+                                               FrameAxes::local);
+            }),
+            "frame_acceleration_split: v has 3 entries, expected 2 (a free joint needs 7 numbers "
+            "in q but "
+            "6 in v)");
 }
 
 }  // namespace

@@ -81,6 +81,25 @@ Formula flat_sum(const DisplaySum& sum) {
   return Formula::sum_of(std::move(parts));
 }
 
+/// print_cost(flat_sum(sum)) of a sum of two or more terms, without the formula.
+int flat_cost(const DisplaySum& sum) {
+  constexpr int kSign = 4;
+  int total = 0;
+  bool any_positive = false;  // then a positive term is first, and has no sign
+  for (const DisplayTerm& term : sum) {
+    const Rational& c = term.coefficient;
+    total += cost(term.factors);
+    if (term.factors.empty() || !(c.is_one() || c == Rational(-1))) {
+      total += print_cost(Formula::of_number(c));
+    } else if (c.is_negative()) {
+      total += kSign;
+    }
+    if (!c.is_negative()) total += kSign;
+    any_positive = any_positive || !c.is_negative();
+  }
+  return any_positive ? total - kSign : total;
+}
+
 /// The first term of the expanded formula, without its coefficient.
 DisplayTerm leading_term(AtomTable& table, const Formula& f) {
   DisplayTerm term{Rational(1), {}};
@@ -175,7 +194,7 @@ std::optional<Formula> perfect_square(const DisplaySum& sum) {
 }
 
 /// Keeps the cheaper formula; the first if they cost the same.
-void improve(Formula& best, int& best_cost, Formula candidate) {
+void improve(std::optional<Formula>& best, int& best_cost, Formula candidate) {
   const int c = print_cost(candidate);
   if (c >= best_cost) return;
   best = std::move(candidate);
@@ -312,13 +331,13 @@ Formula FactorSearch::shortest(const DisplaySum& sum) {
 }
 
 Formula FactorSearch::search(const DisplaySum& sum) {
-  Formula best = flat_sum(sum);
-  int best_cost = print_cost(best);
+  std::optional<Formula> best;  // empty: flat_sum(sum)
+  int best_cost = flat_cost(sum);
   // Common factors in front of a parenthesis, with and without the number.
   const Content shared = content(sum);
   if (!shared.factors.empty() || !shared.number.is_one()) {
-    const Formula rest = shortest(shared.rest);
-    improve(best, best_cost, ordered_product(shared.number, rest, shared.rest, shared.factors));
+    improve(best, best_cost,
+            ordered_product(shared.number, shortest(shared.rest), shared.rest, shared.factors));
     // With the sign only, and without any number.
     for (const Rational& number : {Rational(shared.number.is_negative() ? -1 : 1), Rational(1)}) {
       if (shared.factors.empty() || number == shared.number) continue;
@@ -333,9 +352,13 @@ Formula FactorSearch::search(const DisplaySum& sum) {
   for (const Split& split : splits(sum, width)) {
     DisplaySum group, rest;
     for (const DisplayTerm& term : sum) (has(term, split.factor) ? group : rest).push_back(term);
-    improve(best, best_cost, ordered_sum(table_, {shortest(group), shortest(rest)}));
+    std::vector<Formula> parts;
+    parts.reserve(2);
+    parts.push_back(shortest(group));
+    parts.push_back(shortest(rest));
+    improve(best, best_cost, ordered_sum(table_, std::move(parts)));
   }
-  return best;
+  return best ? *std::move(best) : flat_sum(sum);
 }
 
 }  // namespace limb::symbolic

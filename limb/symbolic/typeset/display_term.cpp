@@ -95,7 +95,9 @@ void DisplayTerm::multiply(const Atom* atom, int power) {
 }
 
 Formula DisplayTerm::formula() const {
-  std::vector<Formula> parts{Formula::of_number(coefficient)};
+  std::vector<Formula> parts;
+  parts.reserve(factors.size() + 1);
+  parts.push_back(Formula::of_number(coefficient));
   for (const AtomPower& f : factors) {
     parts.push_back(Formula::power_of(f.atom->formula, f.power));
   }
