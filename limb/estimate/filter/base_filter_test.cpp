@@ -754,5 +754,30 @@ TEST(BaseFilter, RejectsInvalidOptions) {
   EXPECT_THROW(make_filter(FilterKind::invariant, options), Error);
 }
 
+// A step of a bias of variance v at an unknown time: P + v (c c^T + d d^T / 3), c = P_i / P_ii.
+TEST(BaseFilter, AStepWidensWhatItHasCaused) {
+  for (const FilterKind kind : {FilterKind::invariant, FilterKind::error_state}) {
+    const auto filter = make_filter(kind, {});
+    filter->reset({}, Matrix15::Identity() * 1e-4);
+    filter->add_foot(0, {0.2, 0.1, -0.5}, 1e-6 * Matrix3<double>::Identity());
+    for (int k = 0; k < 100; ++k) {
+      filter->predict({{0.1, 0.2, 0.3}, {0.5, -0.4, 9.7}}, 0.01);
+    }
+    const MatrixX<double> before = filter->covariance();
+    constexpr int kIndex = ErrorIndex::gyro_bias + 2;
+    const double variance = 4e-6;
+    const VectorX<double> c = before.col(kIndex) / before(kIndex, kIndex);
+    VectorX<double> d = c;
+    d[kIndex] = 0;
+    EXPECT_GT(d.norm(), 0.5);  // a second of rotation
+    ASSERT_EQ(filter->widen_step(kIndex, variance), Status::ok);
+    const MatrixX<double> expected =
+        before + variance * (c * c.transpose() + d * d.transpose() / 3);
+    EXPECT_LT((filter->covariance() - expected).norm(), 1e-14 * expected.norm());
+    EXPECT_EQ(filter->widen_step(kIndex, -1), Status::rejected);
+    EXPECT_EQ(filter->widen_step(kIndex, std::nan("")), Status::not_finite);
+  }
+}
+
 }  // namespace
 }  // namespace limb
