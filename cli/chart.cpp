@@ -549,7 +549,7 @@ void ChartRange::add(double x) {
 
 void ChartRange::widen(double margin) {
   const double size = std::max(std::abs(low), std::abs(high));
-  const double least = size > 0 ? 1e-6 * size : 1;
+  const double least = size > 0 ? 1e-4 * size : 1;  // numbers of five digits fit beside the axis
   if (high - low < least) {
     low -= least;
     high += least;

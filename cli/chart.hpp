@@ -46,7 +46,7 @@ struct ChartRange {
   double low = 0, high = 0;
   bool any = false;
   void add(double x);
-  /// Makes the range wider than rounding errors, then by a margin on both sides.
+  /// Makes the range wide enough for numbers of five digits, then wider by a margin on both sides.
   void widen(double margin);
 };
 
