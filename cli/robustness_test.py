@@ -27,7 +27,7 @@ REQUIRED = {
 WHOLE = {"N"}  # also newtons
 NUMBERS = {"S", "M", "KG", "DEG", "RAD", "P", "M/S", "RAD/S", "RAD/S/RTHZ", "M/S2/RTHZ", "RAD/S/RTS", "M/S2/RTS",
            "M/RTS", "N S"}
-TEXTS = {"NOISE", "FORMULA", "graph|asm|c|ptx", "MAP", "L,W", "", "A,B,C,D", "JOINT=Q,...", "NAME=VALUES", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
+TEXTS = {"NOISE", "FORMULA", "graph|asm|c|ptx", "MAP", "L,W", "", "A,B,C,D", "JOINT=Q,...", "JOINT=RANGE", "NAME=VALUES", "KIND", "FOLDER", "FILE", "OUT", "IN.json", "OUT.json", "NAME", "A,B,...", "STRATEGY", "DIR", "graph|asm|c",
          "LOG", "MODEL", "LIST", "FRAME", "SOURCE", "TOPIC", "FILE.html", "FILE.svg"}
 MAX_INT, MAX_64 = 2**31 - 1, 2**64 - 1
 

@@ -55,7 +55,7 @@ class Properties(unittest.TestCase):
             self.skipTest("not a git checkout")
         # Not in a sanitizer build: those of the Python package and of the installation.
         sanitized = re.search(r"^LIMB_SANITIZE:STRING=.+$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
-        renamed = {"api_test": "vocabulary", "consumer_test": "consumer"}
+        renamed = {"api_test": "vocabulary", "consumer_test": "consumer", "lecture_items_test": "lecture_items"}
         for file in map(Path, listing.stdout.splitlines()):
             if sanitized and (file.parts[0] == "python" or file.stem == "consumer_test"):
                 continue

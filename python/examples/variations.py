@@ -5,6 +5,8 @@
 # the second is the equation of motion of a robot.
 
 # %%
+from typing import Any
+
 import numpy as np
 
 import limb
@@ -22,12 +24,12 @@ x = X * np.linspace(0, 1, n + 1) ** 3  # the curve is steep at the start
 inner = np.arange(1, n)
 
 
-def times(y):
+def times(y: np.ndarray) -> Any:
     speed = np.sqrt(2 * g * y)
     return 2 * np.hypot(np.diff(x), np.diff(y)) / (speed[1:] + speed[:-1])
 
 
-def gradient(y):
+def gradient(y: np.ndarray) -> Any:
     """Derivatives of the time by the depths of the corners between the ends."""
     speed = np.sqrt(2 * g * y)
     length, total = np.hypot(np.diff(x), np.diff(y)), speed[1:] + speed[:-1]
@@ -93,9 +95,9 @@ q = np.array([0.3, 0.7])
 assert np.allclose(robot.mass_matrix(q), np.diag([(R + l * np.cos(q[1])) ** 2, l**2]))
 
 
-def geodesic(rates, length=3.0, steps=3000):
+def geodesic(rates: list[float], length: float = 3.0, steps: int = 3000) -> np.ndarray:
     """The path from q = 0 with these initial rates, by Runge-Kutta steps of the forward dynamics."""
-    def f(state):
+    def f(state: np.ndarray) -> Any:
         return np.r_[state[2:], robot.forward_dynamics(state[:2], state[2:], np.zeros(2))]
 
     state, h = np.r_[0, 0, rates], length / steps
@@ -127,10 +129,10 @@ assert np.ptp(speed2) < 1e-9 and np.ptp(clairaut) < 1e-9
 part = path[:800, :2]
 
 
-def length_of(angles):
+def length_of(angles: np.ndarray) -> float:
     """Length of the path of the tip through these angles."""
     points = robot.frame_pose(angles, "tool")[:, :3, 3]
-    return np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
 bump = np.sin(np.pi * np.linspace(0, 1, len(part)))

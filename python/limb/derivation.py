@@ -47,7 +47,7 @@ class Formula:
         symbol: Its symbol in LaTeX.
     """
 
-    def __init__(self, owner: "Derivation", name: str, entries: _limb.Entries, shape: tuple[int, ...],
+    def __init__(self, owner: "Derivation", name: str, entries: "_limb.Entries | _Block", shape: tuple[int, ...],
                  symbol: str) -> None:
         self._owner, self.name, self.shape, self._symbol = owner, name, shape, symbol
         self.text = numpy.array(entries.text, dtype=object).reshape(shape)

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "limb/base/text_file.hpp"
 #include "limb/base/without_call.hpp"
 #include "limb/dynamics/kinematics/check_state.hpp"
 #include "limb/dynamics/kinematics/manifold.hpp"
+#include "limb/sim/forces/joint_laws.hpp"
 #include "limb/sim/scenario/initial_clearance.hpp"
 #include "limb/sim/scenario/scenario_contact.hpp"
 #include "limb/sim/scenario/scenario_controller.hpp"
@@ -151,26 +153,51 @@ class ScenarioReader {
     }
     std::mt19937_64 engine(derived_seed(s_.seed, kInitialSeed));
     try {
-      constexpr int kDraws = 20;  // where none can be closed, the run says which loop is open
-      for (int i = 0; i < kDraws; ++i) {
-        random_configuration<double>(s_.model, engine, s_.q);
-        if (s_.model.loops().empty() || loops_close()) return;
-      }
+      random_configuration<double>(s_.model, engine, s_.q);
+      if (!s_.model.loops().empty()) close_loops_within_limits(engine);
     } catch (const Error& error) {
       fields_.error(*q, "scenario-bad-value", error.what());
     }
   }
 
-  /// Whether the loops can be closed from the initial configuration.
-  bool loops_close() const {
+  /// Closing the loops of a random configuration moves joints, also beyond their limits: the draw
+  /// that ends least beyond them is taken. Where no draw can be closed, the run says which loop is
+  /// open.
+  void close_loops_within_limits(std::mt19937_64& engine) {
+    constexpr int kDraws = 20;
+    constexpr double kNegligible = 1e-6;  // rad or m
+    LoopProjection projection(s_.model);
     RobotState<double> state = make_state(s_.model);
     state.q = s_.q;
-    try {
-      LoopProjection(s_.model).close(s_.model, state);
-    } catch (const Error&) {
-      return false;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kDraws && least > kNegligible; ++i) {
+      if (i > 0) random_configuration<double>(s_.model, engine, state.q);
+      try {
+        projection.close(s_.model, state);
+      } catch (const Error&) {
+        continue;
+      }
+      const double beyond = beyond_limits(state.q);
+      if (beyond >= least) continue;
+      least = beyond;
+      s_.q = state.q;
     }
-    return true;
+  }
+
+  /// How far the farthest joint is beyond its limits, rad or m.
+  double beyond_limits(const VectorX<double>& q) const {
+    const Coupling<double>& coupling = s_.model.coupling();
+    VectorX<double> joints = q;
+    if (!coupling.is_identity()) {
+      joints.resize(s_.model.uncoupled_nq());
+      coupling.expand_position(q.data(), joints.data());
+    }
+    double farthest = 0;
+    for (const JointCoordinate& c : scalar_coordinates(s_.model)) {
+      farthest = std::max({farthest, lower_limit(s_.model, c) - joints[c.q],
+                           joints[c.q] - upper_limit(s_.model, c)});
+    }
+    return farthest;
   }
 
   void read_clearance(const TomlValue& initial) {

@@ -9,9 +9,11 @@
 
 #include "limb/base/error.hpp"
 #include "limb/base/testing/temporary_folder.hpp"
+#include "limb/dynamics/kinematics/manifold.hpp"
 #include "limb/math/testing/compare.hpp"
 #include "limb/math/testing/max_abs.hpp"
 #include "limb/sim/scenario/scenario_run.hpp"
+#include "limb/sim/world/loop_projection.hpp"
 
 namespace limb {
 namespace {
@@ -394,6 +396,43 @@ TEST_F(Scene, ACoupledLegLandsWithoutLosingEnergy) {
               0.02 * r.balance.exchanged);
   }
   EXPECT_LT(max_abs(runs[0].q - runs[1].q), 1e-8);
+}
+
+/// A four-bar linkage whose limits allow it on one side only: from a random configuration, Newton's
+/// method also closes it on the other.
+TEST_F(Scene, RandomConfigurationsCloseLoopsWithinTheLimits) {
+  std::ofstream(folder_.path() / "scene.xml")
+      << "<mujoco><compiler angle='radian' autolimits='true'/><worldbody>"
+         "<body name='a' euler='0 0 1.2'><joint name='a' axis='0 0 1' range='-0.8 1.5'/>"
+         "<geom type='capsule' fromto='0 0 0 1 0 0' size='0.02'/>"
+         "<body name='b' pos='1 0 0' euler='0 0 -1.2'><joint name='b' axis='0 0 1' range='-1.5 "
+         "0.8'/>"
+         "<geom type='capsule' fromto='0 0 0 1.5 0 0' size='0.02'/>"
+         "<body name='c' pos='1.5 0 0' euler='0 0 -1.9'><joint name='c' axis='0 0 1' range='-0.8 "
+         "1.7'/>"
+         "<geom type='capsule' fromto='0 0 0 1 0 0' size='0.02'/></body></body></body></worldbody>"
+         "<equality><connect body1='c' anchor='1 0 0'/></equality></mujoco>";
+  const Eigen::Vector3d lower(-0.8, -1.5, -0.8), upper(1.5, 0.8, 1.7);
+  const auto inside = [&](const VectorX<double>& q) {
+    return (q - lower).minCoeff() > -1e-6 && (upper - q).minCoeff() > -1e-6;
+  };
+  int first_draw_inside = 0;
+  for (int seed = 0; seed < 20; ++seed) {
+    const std::string path = (folder_.path() / "s.toml").string();
+    std::ofstream(path) << "model = 'scene.xml'\nseed = " << seed << "\n[initial]\nq = 'random'\n";
+    const Scenario s = read_scenario("test", path);
+    EXPECT_TRUE(inside(s.q)) << "seed " << seed << ": " << s.q.transpose();
+    Kinematics<double> kinematics(s.model);
+    forward_kinematics(s.model, s.q, kinematics);
+    EXPECT_LT(loop_error(s.model, kinematics), 1e-6) << "seed " << seed;
+
+    std::mt19937_64 engine(static_cast<unsigned>(seed));
+    RobotState<double> state = make_state(s.model);
+    random_configuration<double>(s.model, engine, state.q);
+    LoopProjection(s.model).close(s.model, state);
+    first_draw_inside += inside(state.q) ? 1 : 0;
+  }
+  EXPECT_LT(first_draw_inside, 20) << "nothing to choose";
 }
 
 }  // namespace
