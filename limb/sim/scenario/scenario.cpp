@@ -172,6 +172,7 @@ class ScenarioReader {
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kDraws && least > kNegligible; ++i) {
       if (i > 0) random_configuration<double>(s_.model, engine, state.q);
+      state.v.setZero();
       try {
         projection.close(s_.model, state);
       } catch (const Error&) {

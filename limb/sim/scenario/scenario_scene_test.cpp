@@ -414,7 +414,7 @@ TEST_F(Scene, RandomConfigurationsCloseLoopsWithinTheLimits) {
          "<equality><connect body1='c' anchor='1 0 0'/></equality></mujoco>";
   const Eigen::Vector3d lower(-0.8, -1.5, -0.8), upper(1.5, 0.8, 1.7);
   const auto inside = [&](const VectorX<double>& q) {
-    return (q - lower).minCoeff() > -1e-6 && (upper - q).minCoeff() > -1e-6;
+    return ((q - lower).array() > -1e-6).all() && ((upper - q).array() > -1e-6).all();
   };
   int first_draw_inside = 0;
   for (int seed = 0; seed < 20; ++seed) {
