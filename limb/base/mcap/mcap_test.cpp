@@ -55,8 +55,8 @@ std::string example(int messages, int per_chunk, bool finished = true) {
   std::string file = writer.start();
   file += writer.metadata("about", {{"a", "1"}, {"b", ""}});
   file += writer.attachment("robot.urdf", "application/xml", "<robot/>");
-  file += writer.channel("/one", "json", "One", "jsonschema", "{}");
-  file += writer.channel("/two", "json", "Two", "jsonschema", "{}");
+  writer.channel("/one", "json", "One", "jsonschema", "{}");
+  writer.channel("/two", "json", "Two", "jsonschema", "{}");
   for (int i = 0; i < messages; ++i) {
     writer.message(static_cast<std::uint16_t>(1 + i % 2), 1000u * static_cast<unsigned>(i),
                    std::string(100, static_cast<char>('a' + i % 26)));
@@ -87,6 +87,19 @@ TEST(Mcap, ReadsWhatItWrites) {
     EXPECT_EQ(content.channels[1].schema.data, "{}");
     expect_messages(content, 100);
   }
+}
+
+// Schemas take most of a short log, unless they are compressed with the messages.
+TEST(Mcap, SchemasAreInTheFirstChunk) {
+  const std::string file = example(10, 100);
+  std::size_t at = kMagic.size();
+  for (; static_cast<Opcode>(file[at]) != Opcode::chunk;
+       at += kRecordHead + RecordReader(std::string_view(file).substr(at + 1)).number(8)) {
+    EXPECT_NE(static_cast<Opcode>(file[at]), Opcode::schema);
+    EXPECT_NE(static_cast<Opcode>(file[at]), Opcode::channel);
+  }
+  EXPECT_EQ(read(file.substr(0, at)).channels.size(), 0u);
+  EXPECT_EQ(read(example(0, 100)).channels.size(), 2u);
 }
 
 TEST(Mcap, TheSameCallsGiveTheSameBytes) {
@@ -159,7 +172,8 @@ TEST(Mcap, OtherFilesAreErrors) {
 TEST(Mcap, RepeatedChannelsAreOne) {
   Writer writer("test");
   const std::string start = writer.start();
-  const std::string channel = writer.channel("/one", "json", "One", "jsonschema", "{}");
+  writer.channel("/one", "json", "One", "jsonschema", "{}");
+  const std::string channel = writer.end_chunk();  // a chunk without messages
   std::string unknown;
   put_record(unknown, Opcode::message, std::string(30, '\7'));
   writer.message(1, 5, "{}");

@@ -59,9 +59,9 @@ std::string Writer::attachment(const std::string& name, const std::string& media
   return bytes;
 }
 
-std::string Writer::channel(const std::string& topic, const std::string& message_encoding,
-                            const std::string& schema_name, const std::string& schema_encoding,
-                            std::string_view schema) {
+void Writer::channel(const std::string& topic, const std::string& message_encoding,
+                     const std::string& schema_name, const std::string& schema_encoding,
+                     std::string_view schema) {
   channels_.emplace_back();
   const auto id = static_cast<std::uint16_t>(channels_.size());
   std::string first, second, content;
@@ -79,14 +79,13 @@ std::string Writer::channel(const std::string& topic, const std::string& message
   put_record(second, Opcode::channel, content);
   schemas_ += first;
   channel_records_ += second;
-  position_ += first.size() + second.size();
-  return first + second;
+  chunk_ += first + second;
 }
 
 void Writer::message(std::uint16_t channel, std::uint64_t time_ns, std::string_view data) {
   ChannelState& state = channels_.at(channel - 1u);
-  chunk_start_ = chunk_.empty() ? time_ns : std::min(chunk_start_, time_ns);
-  chunk_end_ = chunk_.empty() ? time_ns : std::max(chunk_end_, time_ns);
+  chunk_start_ = chunk_messages_ == 0 ? time_ns : std::min(chunk_start_, time_ns);
+  chunk_end_ = chunk_messages_ == 0 ? time_ns : std::max(chunk_end_, time_ns);
   start_ = messages_ == 0 ? time_ns : std::min(start_, time_ns);
   end_ = messages_ == 0 ? time_ns : std::max(end_, time_ns);
   state.entries.push_back({time_ns, chunk_.size()});
@@ -100,6 +99,7 @@ void Writer::message(std::uint16_t channel, std::uint64_t time_ns, std::string_v
   put_record(chunk_, Opcode::message, content);
   ++state.messages;
   ++messages_;
+  ++chunk_messages_;
 }
 
 std::string Writer::chunk_record() const {
@@ -153,6 +153,7 @@ std::string Writer::end_chunk() {
   put_record(chunk_indexes_, Opcode::chunk_index, index);
   ++chunks_;
   chunk_.clear();
+  chunk_messages_ = chunk_start_ = chunk_end_ = 0;
   position_ += bytes.size();
   return bytes;
 }

@@ -22,16 +22,16 @@ class Writer {
   std::string metadata(const std::string& name, const std::map<std::string, std::string>& map);
   std::string attachment(const std::string& name, const std::string& media_type,
                          std::string_view data);
-  /// A schema and its only channel, numbered from 1.
-  std::string channel(const std::string& topic, const std::string& message_encoding,
-                      const std::string& schema_name, const std::string& schema_encoding,
-                      std::string_view schema);
+  /// Adds a schema and its only channel, numbered from 1, to the chunk, where they are compressed.
+  void channel(const std::string& topic, const std::string& message_encoding,
+               const std::string& schema_name, const std::string& schema_encoding,
+               std::string_view schema);
 
   /// Adds a message to the chunk.
   void message(std::uint16_t channel, std::uint64_t time_ns, std::string_view data);
   /// Uncompressed bytes in the chunk.
   std::size_t chunk_size() const { return chunk_.size(); }
-  /// The chunk and its indexes; starts the next one. Empty if there is no message.
+  /// The chunk and its indexes; starts the next one. Empty if nothing was added.
   std::string end_chunk();
   /// The bytes that would end the file now, without summary; nothing changes.
   std::string provisional_end() const;
@@ -56,7 +56,7 @@ class Writer {
   std::uint64_t position_ = 0;                                           ///< bytes returned so far
   std::string chunk_;                                                    ///< records, uncompressed
   std::uint64_t chunk_start_ = 0, chunk_end_ = 0, start_ = 0, end_ = 0;  ///< ns
-  std::uint64_t messages_ = 0;
+  std::uint64_t messages_ = 0, chunk_messages_ = 0;
   std::uint32_t chunks_ = 0, attachments_ = 0, metadata_ = 0;
   std::vector<ChannelState> channels_;
   /// Records of the summary.

@@ -97,7 +97,7 @@ class McapLogWriter final : public LogWriter {
           schema = foxglove::scene_update_schema();
           break;
       }
-      file_->write(writer_.channel("/" + topic.name, "json", name, "jsonschema", schema));
+      writer_.channel("/" + topic.name, "json", name, "jsonschema", schema);
     }
   }
 
